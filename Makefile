@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+COMMAND := .venv/bin/pubmill
 WORLD := tests/world/mirror
 REPORT := results/demo/reports/demo.html
 CPU_BUILDS := https://download.pytorch.org/whl/cpu
@@ -42,7 +43,7 @@ help:
 	@echo "make clean   remove .venv and the miniature data; results/ stays"
 	@echo "Another Python: make PYTHON=python3.12 demo"
 
-setup: $(READY)
+setup: $(COMMAND)
 
 # Written last: an interrupted setup starts again, a complete one does nothing.
 $(READY): requirements/lock.txt requirements/torch.txt requirements/cuda.txt
@@ -52,7 +53,12 @@ $(READY): requirements/lock.txt requirements/torch.txt requirements/cuda.txt
 	$(BIN)/python -m pip install --quiet $(TORCH_BUILD)
 	@touch $@
 
-world: $(READY)
+# The command's entry point; the package itself stays in the checkout.
+$(COMMAND): $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+world: $(COMMAND)
 	@$(BIN)/python -m tests.world $(WORLD)
 
 demo: world

@@ -57,7 +57,7 @@ from benchmarks.finetuning_texts import (
     relations,
     write_model,
 )
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import make_reader
 from pubmill.finetuning.reader import Reader
@@ -203,7 +203,7 @@ class Ours:
     def __init__(self, work: Work, model: Path, seed: int = 1) -> None:
         self.work, kind = work, TASKS[work.recipe.task]
         encoder = load_encoder(model, work.recipe.dropout, DEVICE)
-        tokenizer = load_tokenizer(model, words=work.recipe.task == "tokens")
+        tokenizer = load_encoder_tokenizer(model, words=work.recipe.task == "tokens")
         reader = make_reader(work.recipe, tokenizer, encoder)
         self.task = kind(work.recipe, reader, kind.labels_of(work.recipe, work.train.of))
         name = f"{work.name}, ours"
@@ -243,7 +243,7 @@ def compare(work: Work, model: Path, rounds: int) -> list[str]:
     }
     if not ON_GPU:
         runs["ours, float32"] = Ours(replace(work, recipe=replace(work.recipe, precision="float32")), model)
-    reader = Reader(load_tokenizer(model), work.recipe.max_length, "separate")
+    reader = Reader(load_encoder_tokenizer(model), work.recipe.max_length, "separate")
     tokens = sum(min(len(s.ids) + 2, reader.max_length) for s in reader.subwords(joined(work.train.texts)))
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     peaks = dict.fromkeys(runs, 0.0)

@@ -24,7 +24,7 @@ import numpy as np
 from transformers import BertTokenizer, DataCollatorForLanguageModeling
 
 from pubmill.pretraining.masking import Vocabulary, mask, read_vocabulary
-from pubmill.pretraining.tokens import SPECIAL
+from pubmill.pretraining.packed_tokens import SPECIAL
 from pubmill.recipes import Objective
 from pubmill.vocabs.wordpiece import make_tokenizer, save
 

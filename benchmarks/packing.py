@@ -34,8 +34,8 @@ from benchmarks.vocabs import make_texts, write_parts
 from pubmill.annotation.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder, special_ids
+from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.pretraining.packing import Splitter, pack, pack_documents
-from pubmill.pretraining.tokens import write_packed
 from pubmill.recipes import VocabRecipe
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_jsonl_gz

@@ -27,7 +27,7 @@ sys.path[0] = str(ROOT)
 
 from pubmill.graph.dataset_access import local_names
 from pubmill.specs import FolderWeights, MimicSource, Specs, TextSource, load
-from pubmill.specs.models import SpacyWeights
+from pubmill.specs.model_specs import SpacyWeights
 
 ONE = "gu2020"
 

@@ -19,7 +19,7 @@ from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.flops import shape_of_network
 from pubmill.pretraining.instances import ranges
 from pubmill.pretraining.masking import Vocabulary
-from pubmill.pretraining.tokens import SPECIAL
+from pubmill.pretraining.packed_tokens import SPECIAL
 from pubmill.recipes import PretrainingRecipe
 from pubmill.vocabs.wordpiece import make_tokenizer, save
 

@@ -3,9 +3,10 @@
     .venv/bin/python scripts/compare.py --table results/full/tables/gu2020/table06.json \\
         --results results/full \\
         --output results/full/tables/gu2020/table06.comparisons
+    .venv/bin/python scripts/compare.py --table TABLE --results RESULTS --columns COLUMN COLUMN
 
 Inputs: the table, and the contributions of each document, a file beside each record of the table's cells.
-Outputs: OUTPUT.json, .md and .html.
+Outputs: OUTPUT.json, .md and .html; without --output, Markdown on standard output. --columns: only these.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from pubmill.errors import run
 from pubmill.publication.comparison_rendering import FORMS
 from pubmill.storage.files import writing
 from pubmill.tables.cells import read_table
-from pubmill.tables.comparisons import comparisons
+from pubmill.tables.comparisons import comparisons, with_columns
 
 
 def main() -> None:
@@ -27,9 +28,16 @@ def main() -> None:
     )
     parser.add_argument("--table", required=True, type=Path, help="the table, .json")
     parser.add_argument("--results", required=True, type=Path, help="folder with the table's records")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
+    parser.add_argument("--output", type=Path, help="path of the outputs, without extension")
+    parser.add_argument("--columns", nargs="+", metavar="COLUMN", help="compare only these")
     arguments = parser.parse_args()
-    found = comparisons(read_table(arguments.table), arguments.results)
+    table = read_table(arguments.table)
+    found = comparisons(
+        with_columns(table, arguments.columns) if arguments.columns else table, arguments.results
+    )
+    if arguments.output is None:
+        print(FORMS["md"](found))
+        return
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(found), encoding="utf-8")

@@ -33,7 +33,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a s
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.selection import read_choice
+from pubmill.finetuning.trial_selection import read_choice
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.result_paths import PREDICTIONS
 

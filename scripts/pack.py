@@ -5,9 +5,9 @@
 
 Inputs: the parts of a corpus, a vocabulary of any kind, NLTK's punkt_tab.zip, and the recipe
 (pubmill.recipes.pretraining.PackingRecipe).
-Output: the folder of packed tokens (described in pubmill.pretraining.tokens), readable only by its owner if a
-part or the vocabulary is. Parts are packed on all cores that the job may use; the bytes do not depend on the
-number of cores.
+Output: the folder of packed tokens (described in pubmill.pretraining.packed_tokens), readable only by its
+owner if a part or the vocabulary is. Parts are packed on all cores that the job may use; the bytes do not
+depend on the number of cores.
 """
 
 import argparse
@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.pretraining.packed_tokens import HELD_OUT
 from pubmill.pretraining.packing import pack, useful_processes
-from pubmill.pretraining.tokens import HELD_OUT
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.corpus_parts import access_of_parts, part_files
 from pubmill.storage.privacy import keep_private

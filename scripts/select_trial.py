@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.finetuning.selection import select
+from pubmill.finetuning.trial_selection import select
 from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.storage.files import read_json, sealed, write_json
 

@@ -61,12 +61,15 @@ def _run(folder: Path, way: str, words: list[str]) -> None:
     while TEST.match(words[0]):
         name, _, value = words.pop(0).partition("=")
         os.environ[name] = value
-    assert Path(words[0]).is_file(), f"{words[0]} does not exist"
+    assert Path(words[0]).is_file() or words[0].endswith("/pubmill"), f"{words[0]} does not exist"
     if words[0].endswith("/snakemake"):
         from snakemake.cli import main
 
         sys.argv = words
         main()
+        return
+    if words[0].endswith("/pubmill"):
+        _run_command(folder, way, words)
         return
     place = next(i for i, word in enumerate(words) if word.endswith(".py"))  # after torchrun's own options
     sys.argv = words[place:]
@@ -74,6 +77,20 @@ def _run(folder: Path, way: str, words: list[str]) -> None:
         _stop_after_arguments(" ".join(words) if way == "usage" else None)
     runpy.run_path(words[place], run_name="__main__")
     assert way == "whole", f"{words[place]} parses no arguments"
+
+
+def _run_command(folder: Path, way: str, words: list[str]) -> None:
+    """Run the `pubmill` command of the folder, and what it starts in its place, all in this process."""
+    from pubmill.cli import main
+
+    def become(program: str, started: list[str]) -> None:
+        snakemake = started[1:3] == ["-m", "snakemake"]
+        _run(folder, way, [".venv/bin/snakemake", *started[3:]] if snakemake else [program, *started[1:]])
+        raise SystemExit(0)
+
+    os.execv = become  # type: ignore[assignment]
+    sys.argv = words
+    main()
 
 
 def _stop_after_arguments(usage: str | None) -> None:

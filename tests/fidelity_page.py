@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import get_args
 
-from pubmill.specs.base import Standing
-from pubmill.specs.fidelity import Row, faults, rows
+from pubmill.specs.fidelity import FidelityRow, faults, rows
+from pubmill.specs.spec_types import Standing
 from tests import cell_counts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,11 +49,11 @@ def as_markdown(folder: Path) -> str:
     return f"{INTRODUCTION}{_counts(found)}\n{cell_counts.as_markdown()}{papers}"
 
 
-def _by(found: Iterable[Row], field: str) -> list[tuple[str, list[Row]]]:
+def _by(found: Iterable[FidelityRow], field: str) -> list[tuple[str, list[FidelityRow]]]:
     return [(name, list(some)) for name, some in groupby(found, key=lambda row: getattr(row, field))]
 
 
-def _counts(found: list[Row]) -> str:
+def _counts(found: list[FidelityRow]) -> str:
     lines = [f"| paper | {' | '.join(STANDINGS)} | together |", "|---|" + "---|" * (len(STANDINGS) + 1)]
     for paper, some in [*_by(found, "paper"), ("all", found)]:
         counts = Counter(row.statement.standing for row in some)
@@ -62,13 +62,13 @@ def _counts(found: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _paper(paper: str, found: list[Row]) -> str:
+def _paper(paper: str, found: list[FidelityRow]) -> str:
     return f"\n## {paper}\n" + "".join(
         f"\n### {spec}\n\n{HEADING}{''.join(map(_line, some))}" for spec, some in _by(found, "spec")
     )
 
 
-def _line(row: Row) -> str:
+def _line(row: FidelityRow) -> str:
     one = row.statement
     standing = one.standing if one.standing == "as printed" else f"**{one.standing}**"
     cells = (row.about, row.here, one.says, one.section, standing, one.ours or one.differs)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = "snakemake|python3?|torchrun|pre-commit"
-COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*\.venv/bin/(?:{PROGRAMS}) .+|(?:make|docker|apptainer) \S.*")
+COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*\.venv/bin/(?:{PROGRAMS}|pubmill) .+|(?:make|docker|apptainer) \S.*")
 LANGUAGES = {"sh", "yaml", "python", "mermaid"}
 """Languages of fenced blocks; only `sh` blocks have commands."""
 WORDERS = {"commands.snakemake", "commands.script", "commands.local_files"}

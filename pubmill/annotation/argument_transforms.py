@@ -46,7 +46,7 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
     for group in _overlapping(entities):
         start, end = min(entities[i].start for i in group), max(entities[i].end for i in group)
         of_each = [types[entities[i].type] for i in sorted(group)]
-        dummy = of_each[0] if len(group) == 1 else _together(of_each, overlap)
+        dummy = of_each[0] if len(group) == 1 else _joint_dummy(of_each, overlap)
         pieces += [text[done:start], dummy]
         length += start - done
         for i in group:
@@ -56,7 +56,7 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
     return Transformed("".join(pieces) + text[done:], spans)
 
 
-def _together(of_each: Sequence[str], overlap: str) -> str:
+def _joint_dummy(of_each: Sequence[str], overlap: str) -> str:
     if overlap.count("{}") not in (0, len(of_each)):
         raise PubmillError(
             f"{len(of_each)} mentions overlap; the dummy {overlap} is for {overlap.count('{}')}"

@@ -193,10 +193,10 @@ def as_row(example: Any) -> dict[str, Any]:
     """Return the fields as JSON values; `asdict` would spend most of the time on deep copies."""
     optional = _OPTIONAL[type(example)]
     values = {name: getattr(example, name) for name in _HINTS[type(example)]}
-    return {name: _plain(value) for name, value in values.items() if value or name not in optional}
+    return {name: _nested_rows(value) for name, value in values.items() if value or name not in optional}
 
 
-def _plain(value: Any) -> Any:
+def _nested_rows(value: Any) -> Any:
     return [as_row(item) for item in value] if isinstance(value, list) and _is_nested(value) else value
 
 
@@ -221,7 +221,7 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
     seen: set[str] = set()
     for number, row in enumerate(read_jsonl_gz(path), 1):
         try:
-            example: Kind = _build(kind, row)
+            example: Kind = _build_dataclass(kind, row)
             fault = example.fault()
         except _MisshapenError as error:
             fault = str(error)
@@ -240,17 +240,17 @@ class _MisshapenError(Exception):
     """A parsed line that does not have the form of its kind."""
 
 
-def _build(kind: type[Any], row: Any) -> Any:
+def _build_dataclass(kind: type[Any], row: Any) -> Any:
     hints = _HINTS[kind]
     if not isinstance(row, dict) or not hints.keys() - _OPTIONAL[kind] <= row.keys() <= hints.keys():
         raise _MisshapenError(f"not a {kind.__name__} with the keys {', '.join(hints)}")
-    return kind(**{name: _value(hints[name], value, name) for name, value in row.items()})
+    return kind(**{name: _checked_value(hints[name], value, name) for name, value in row.items()})
 
 
-def _value(hint: Any, value: Any, name: str) -> Any:
+def _checked_value(hint: Any, value: Any, name: str) -> Any:
     inner = get_args(hint)[0] if get_origin(hint) is list else None
     if is_dataclass(inner) and isinstance(inner, type) and isinstance(value, list):
-        return [_build(inner, item) for item in value]
+        return [_build_dataclass(inner, item) for item in value]
     if get_origin(hint) is dict:
         of = get_args(hint)[1]
         if isinstance(value, dict) and all(fits(item, of) for item in value.values()):

@@ -29,14 +29,14 @@ def read_punkt(archive: Path) -> PunktParameters:
     """Read Punkt's English tables from `punkt_tab.zip`; a `PubmillError` names a missing or broken one."""
     try:
         with zipfile.ZipFile(archive) as tables:
-            return _parameters(tables, archive)
+            return _punkt_parameters(tables, archive)
     except FileNotFoundError:
         raise PubmillError(f"{archive} does not exist; it is NLTK's punkt_tab.zip") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise PubmillError(f"{archive}: not a whole punkt_tab.zip: {error}; fetch it again") from None
 
 
-def _table(tables: zipfile.ZipFile, archive: Path, name: str) -> StringIO:
+def _read_table(tables: zipfile.ZipFile, archive: Path, name: str) -> StringIO:
     try:
         size = tables.getinfo(f"{FOLDER}/{name}").file_size
     except KeyError:
@@ -48,13 +48,13 @@ def _table(tables: zipfile.ZipFile, archive: Path, name: str) -> StringIO:
     return StringIO(content.decode("utf-8"), newline=None)
 
 
-def _parameters(tables: zipfile.ZipFile, archive: Path) -> PunktParameters:
+def _punkt_parameters(tables: zipfile.ZipFile, archive: Path) -> PunktParameters:
     decoder, parameters = PunktDecoder(), PunktParameters()
-    decoders = (_pairs, decoder.txt2set, decoder.txt2set, decoder.tab2intdict)
+    decoders = (_collocations, decoder.txt2set, decoder.txt2set, decoder.tab2intdict)
     read = []
     for name, decode in zip(TABLES, decoders, strict=True):
         try:
-            read.append(decode(_table(tables, archive, name)))
+            read.append(decode(_read_table(tables, archive, name)))
         except ValueError as error:
             raise PubmillError(f"{archive}:{FOLDER}/{name}: {error}; fetch it again") from None
     parameters.collocations, parameters.sent_starters, parameters.abbrev_types = read[:3]
@@ -62,7 +62,7 @@ def _parameters(tables: zipfile.ZipFile, archive: Path) -> PunktParameters:
     return parameters
 
 
-def _pairs(table: StringIO) -> set[tuple[str, str]]:
+def _collocations(table: StringIO) -> set[tuple[str, str]]:
     pairs = set(PunktDecoder().tab2tups(table))
     if any(len(words) != 2 for words in pairs):
         raise ValueError("a collocation is not two words")
@@ -99,13 +99,13 @@ class _Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
             following = stop + 2
             while text.startswith(" ", following):
                 following += 1
-            if self._ends(text, begin, stop, following):
-                sentences += self._pieces(text[begin : stop + 1], realign_boundaries)
+            if self._certainly_ends(text, begin, stop, following):
+                sentences += self._sentence_texts(text[begin : stop + 1], realign_boundaries)
                 begin = following
             stop = text.find(". ", following)
-        return sentences + self._pieces(text[begin:], realign_boundaries)
+        return sentences + self._sentence_texts(text[begin:], realign_boundaries)
 
-    def _ends(self, text: str, begin: int, stop: int, following: int) -> bool:
+    def _certainly_ends(self, text: str, begin: int, stop: int, following: int) -> bool:
         """Return whether a stop certainly ends a sentence; `following` is where the next word begins."""
         start = max(begin, text.rfind(" ", begin, stop) + 1)
         word, after = text[start:stop], text[following : following + 1]
@@ -119,7 +119,7 @@ class _Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
             and word.lower() not in self._known
         )
 
-    def _pieces(self, text: str, realign_boundaries: bool) -> list[str]:
+    def _sentence_texts(self, text: str, realign_boundaries: bool) -> list[str]:
         if _MAY_END.search(text):
             return list(super().tokenize(text, realign_boundaries))
         return [whole] if (whole := text.rstrip()) else []

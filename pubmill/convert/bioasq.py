@@ -82,7 +82,7 @@ def _is_json(name: str) -> bool:
     return name.lower().endswith(".json") and "__MACOSX" not in name and "/._" not in f"/{name}"
 
 
-def _of_type(
+def _questions_of_type(
     found: dict[str, BioasqQuestion], wanted: str, left_out: Counter[str]
 ) -> Iterator[BioasqQuestion]:
     for question in found.values():
@@ -99,11 +99,11 @@ def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
     questions that form dev.
     """
     source.check_options("dev_questions")
-    dev = _ids(source.options.get("dev_questions"))
+    dev = _question_ids(source.options.get("dev_questions"))
     archive = source.input("test" if source.split == "test" else "train")
     # dev reads the file of train, and train already counts what both leave out
     left_out = Counter[str]() if source.split == "dev" else source.left_out
-    found = {one.id: one for one in _of_type(questions(archive, left_out), "yesno", left_out)}
+    found = {one.id: one for one in _questions_of_type(questions(archive, left_out), "yesno", left_out)}
     absent = sorted(dev - found.keys())
     if source.split != "test" and absent:
         raise PubmillError(
@@ -112,10 +112,10 @@ def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
         )
     for question in found.values():
         if source.split == "test" or (question.id in dev) == (source.split == "dev"):
-            yield _yes_no(question, archive)
+            yield _yes_no_example(question, archive)
 
 
-def _ids(value: Any) -> set[str]:
+def _question_ids(value: Any) -> set[str]:
     if (
         not isinstance(value, list)
         or not all(isinstance(one, str) for one in value)
@@ -125,7 +125,7 @@ def _ids(value: Any) -> set[str]:
     return set(value)
 
 
-def _yes_no(question: BioasqQuestion, archive: Path) -> SequenceExample:
+def _yes_no_example(question: BioasqQuestion, archive: Path) -> SequenceExample:
     label = question.exact_answer.lower() if isinstance(question.exact_answer, str) else None
     if label not in ("yes", "no"):
         raise PubmillError(
@@ -153,9 +153,9 @@ def factoid(source: ConverterInput) -> Iterator[SpanExample]:
     """
     source.check_options()
     archive = source.of_split()
-    for question in _of_type(questions(archive, source.left_out), "factoid", source.left_out):
+    for question in _questions_of_type(questions(archive, source.left_out), "factoid", source.left_out):
         golds = synonyms(question, archive)
-        asked = list(_of_snippets(question, golds, source.left_out))
+        asked = list(_snippet_examples(question, golds, source.left_out))
         if not golds or not asked:
             source.left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
             continue
@@ -167,7 +167,9 @@ def factoid(source: ConverterInput) -> Iterator[SpanExample]:
         yield from kept
 
 
-def _of_snippets(question: BioasqQuestion, golds: list[str], left_out: Counter[str]) -> Iterator[SpanExample]:
+def _snippet_examples(
+    question: BioasqQuestion, golds: list[str], left_out: Counter[str]
+) -> Iterator[SpanExample]:
     for number, snippet in enumerate(question.snippets):
         context = one_line(snippet.text)
         if not context.strip():
@@ -193,18 +195,18 @@ def factoid_squad(source: ConverterInput) -> Iterator[SpanExample]:
     """
     source.check_options()
     if source.split == "test":
-        yield from _with_golds(source)
+        yield from _examples_with_golds(source)
         return
     for example in squad.examples(source.of_split(), source.left_out):
-        yield replace(example, document=None, group=_question_of(example.id, source.of_split()))
+        yield replace(example, document=None, group=_question_id(example.id, source.of_split()))
 
 
-def _with_golds(source: ConverterInput) -> Iterator[SpanExample]:
+def _examples_with_golds(source: ConverterInput) -> Iterator[SpanExample]:
     test, archive = source.of_split(), source.input("golden")
-    golden = {one.id: one for one in _of_type(questions(archive, Counter()), "factoid", Counter())}
+    golden = {one.id: one for one in _questions_of_type(questions(archive, Counter()), "factoid", Counter())}
     met: set[str] = set()
     for one in squad.read_questions(test):
-        group = _question_of(one.id, test)
+        group = _question_id(one.id, test)
         golds = synonyms(golden[group], archive) if group in golden else []
         if not golds:
             raise PubmillError(
@@ -228,7 +230,7 @@ def _with_golds(source: ConverterInput) -> Iterator[SpanExample]:
         source.left_out["questions_without_context"] += len(golden) - len(met)
 
 
-def _question_of(example: str, path: Path) -> str:
+def _question_id(example: str, path: Path) -> str:
     matched = _OF_SNIPPET.fullmatch(example)
     if not matched:
         raise PubmillError(f"{path}: question {example}: expected an id like QUESTION_000")

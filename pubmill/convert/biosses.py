@@ -36,7 +36,7 @@ def read(source: ConverterInput) -> Iterator[RegressionExample]:
     lacks or has with other words, and of a score that is not the mean.
     """
     source.check_options()
-    rated = _rated(source.input("ratings"))
+    rated = _rated_pairs(source.input("ratings"))
     seen: set[str] = set()
     for where, (pair, text, text_pair, score) in _rows(source.of_split(), LISTED):
         if pair not in rated or pair in seen:
@@ -56,7 +56,7 @@ def read(source: ConverterInput) -> Iterator[RegressionExample]:
         )
 
 
-def _rated(path: Path) -> dict[str, RatedPair]:
+def _rated_pairs(path: Path) -> dict[str, RatedPair]:
     """Return the original file's pairs by their number."""
     pairs: dict[str, RatedPair] = {}
     for where, (pair, text, text_pair, *ratings) in _rows(path, RATED):

@@ -61,19 +61,19 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
             mentions = [e for e in document.entities.values() if start <= e.start and e.end <= end]
             placed.update(mention.id for mention in mentions)
             text = one_line(document.text[start:end])
-            for chemical, gene in _pairs(mentions):
+            for chemical, gene in _chemical_gene_pairs(mentions):
                 pair = (str(chemical.id), str(gene.id))
                 missed.discard(pair)
                 stated = document.labels.get(pair, ())
                 labels = choose(stated)
                 source.left_out["further_labels"] += len(set(stated)) - len(labels)
-                arguments = [_within(chemical, start), _within(gene, start)]
+                arguments = [_shift_offsets(chemical, start), _shift_offsets(gene, start)]
                 yield from _examples(pmid, text, arguments, labels or [NEGATIVE])
         source.left_out["evaluated_pairs_across_sentences"] += len(missed)
         source.left_out["mentions_across_sentences"] += len(document.entities) - len(placed)
 
 
-def _pairs(mentions: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
+def _chemical_gene_pairs(mentions: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
     """Yield every chemical with every gene, in the order of the entities' file; some overlap."""
     return product(
         [mention for mention in mentions if mention.type == CHEMICAL],
@@ -81,7 +81,7 @@ def _pairs(mentions: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
     )
 
 
-def _within(entity: Entity, start: int) -> Entity:
+def _shift_offsets(entity: Entity, start: int) -> Entity:
     return replace(entity, start=entity.start - start, end=entity.end - start)
 
 
@@ -105,19 +105,19 @@ def _examples(
         )
 
 
-def _punkt(splitter: SentenceSplitter, text: str) -> list[Span]:
+def _punkt_sentences(splitter: SentenceSplitter, text: str) -> list[Span]:
     """Return Punkt's sentences, split also at the tab after the title."""
-    return _places(text, [part for sentence in splitter.split(text) for part in sentence.split("\t")])
+    return _locate_pieces(text, [part for sentence in splitter.split(text) for part in sentence.split("\t")])
 
 
-def _merged(splitter: SentenceSplitter, text: str) -> list[Span]:
+def _blue_sentences(splitter: SentenceSplitter, text: str) -> list[Span]:
     """Return BLUE's sentences (blue/bert/create_chemprot_bert.py), but split by Punkt where BLUE uses spaCy.
 
     Title and abstract are one text, and a split is valid only after `.`, `?` or `!` (not after `i.v.`) and
     before an upper-case letter.
     """
     joined: list[Span] = []
-    for start, end in _places(text, splitter.split(one_line(text))):
+    for start, end in _locate_pieces(text, splitter.split(one_line(text))):
         before = text[joined[-1][0] : joined[-1][1]] if joined else ""
         cut = before.endswith((".", "?", "!")) and not before.endswith("i.v.") and text[start].isupper()
         if joined and not cut:
@@ -127,7 +127,7 @@ def _merged(splitter: SentenceSplitter, text: str) -> list[Span]:
     return joined
 
 
-def _places(text: str, pieces: Sequence[str]) -> list[Span]:
+def _locate_pieces(text: str, pieces: Sequence[str]) -> list[Span]:
     found: list[Span] = []
     end = 0
     plain = one_line(text)
@@ -139,20 +139,20 @@ def _places(text: str, pieces: Sequence[str]) -> list[Span]:
 
 
 _Sentences = Callable[[SentenceSplitter, str], list[Span]]
-SENTENCES: dict[str, _Sentences] = {"punkt": _punkt, "punkt_merged": _merged}
+SENTENCES: dict[str, _Sentences] = {"punkt": _punkt_sentences, "punkt_merged": _blue_sentences}
 """Values of the option `sentences`: BLURB's sentences, or the closest possible ones to BLUE's."""
 
 
-def _last(labels: Sequence[str]) -> list[str]:
+def _last_label(labels: Sequence[str]) -> list[str]:
     return list(labels[-1:])
 
 
-def _each(labels: Sequence[str]) -> list[str]:
+def _distinct_labels(labels: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(labels))
 
 
 _Choice = Callable[[Sequence[str]], list[str]]
-LABELS: dict[str, _Choice] = {"last": _last, "each": _each}
+LABELS: dict[str, _Choice] = {"last": _last_label, "each": _distinct_labels}
 """Values of the option `labels` for pairs with several groups: use the last line of the relations (BLURB), or
 make a row for each group (BLUE)."""
 
@@ -161,7 +161,7 @@ def _documents(source: ConverterInput) -> dict[str, _Document]:
     documents = _abstracts(source.of_split("abstracts"))
     _add_entities(documents, source.of_split("entities"))
     source.left_out["relations_not_evaluated"] += _add_relations(documents, source.of_split("relations"))
-    _compare(documents, source.of_split("gold_standard"), source.of_split("relations"))
+    _check_same_relations(documents, source.of_split("gold_standard"), source.of_split("relations"))
     return documents
 
 
@@ -192,7 +192,7 @@ def _abstracts(path: Path) -> dict[str, _Document]:
     return documents
 
 
-def _document(documents: dict[str, _Document], pmid: str, where: str) -> _Document:
+def _find_document(documents: dict[str, _Document], pmid: str, where: str) -> _Document:
     if pmid not in documents:
         raise PubmillError(f"{where}: there is no abstract of PMID {pmid}; do the files belong to one split?")
     return documents[pmid]
@@ -200,7 +200,7 @@ def _document(documents: dict[str, _Document], pmid: str, where: str) -> _Docume
 
 def _add_entities(documents: dict[str, _Document], path: Path) -> None:
     for where, (pmid, name, kind, start, end, text) in _rows(path, "pmid id type start end text"):
-        document = _document(documents, pmid, where)
+        document = _find_document(documents, pmid, where)
         if kind not in (CHEMICAL, *GENES):
             raise PubmillError(
                 f"{where}: expected the type {CHEMICAL}, {' or '.join(GENES)}, found {quote(kind)}"
@@ -227,8 +227,8 @@ def _add_relations(documents: dict[str, _Document], path: Path) -> int:
     others = 0
     for where, row in _rows(path, "pmid group evaluated name arg1 arg2"):
         pmid, group, evaluated, _, chemical, gene = row
-        document = _document(documents, pmid, where)
-        pair = _pair(document, pmid, chemical, gene, where)
+        document = _find_document(documents, pmid, where)
+        pair = _parse_pair(document, pmid, chemical, gene, where)
         if group not in GROUPS or evaluated.strip() != ("Y" if group in EVALUATED else "N"):
             raise PubmillError(
                 f"{where}: expected a group CPR:0 to CPR:10 with `Y` where it is one of "
@@ -241,7 +241,7 @@ def _add_relations(documents: dict[str, _Document], path: Path) -> int:
     return others
 
 
-def _pair(document: _Document, pmid: str, chemical: str, gene: str, where: str) -> Pair:
+def _parse_pair(document: _Document, pmid: str, chemical: str, gene: str, where: str) -> Pair:
     ids = []
     for cell, argument, kinds in ((chemical, "Arg1", (CHEMICAL,)), (gene, "Arg2", GENES)):
         found, _, name = cell.partition(":")
@@ -255,7 +255,7 @@ def _pair(document: _Document, pmid: str, chemical: str, gene: str, where: str) 
     return ids[0], ids[1]
 
 
-def _compare(documents: dict[str, _Document], gold_standard: Path, relations: Path) -> None:
+def _check_same_relations(documents: dict[str, _Document], gold_standard: Path, relations: Path) -> None:
     """Check that the two files contain the same evaluated relations."""
     stated = {
         (pmid, group, *pair)
@@ -265,7 +265,11 @@ def _compare(documents: dict[str, _Document], gold_standard: Path, relations: Pa
     }
     gold = set()
     for where, (pmid, group, chemical, gene) in _rows(gold_standard, "pmid group arg1 arg2"):
-        relation = (pmid, group, *_pair(_document(documents, pmid, where), pmid, chemical, gene, where))
+        relation = (
+            pmid,
+            group,
+            *_parse_pair(_find_document(documents, pmid, where), pmid, chemical, gene, where),
+        )
         if relation not in stated:
             raise PubmillError(f"{where}: {' '.join(relation)} is not an evaluated relation of {relations}")
         gold.add(relation)

@@ -101,11 +101,11 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
 
     A `PubmillError` names the file and line of anything that deviates from the form in the options.
     """
-    form = _form(source)
-    numbered, bounds = _source(source)
+    form = _form_of_options(source)
+    numbered, bounds = _source_lines(source)
     path = source.input(bounds["source"]) if bounds else source.of_split()
-    sentences = _between(_sentences(numbered, form), bounds, str(path))
-    for number, sentence in enumerate(_of_types(sentences, form.keep, source, str(path)), 1):
+    sentences = _sentences_between(_sentences(numbered, form), bounds, str(path))
+    for number, sentence in enumerate(_keep_types(sentences, form.keep, source, str(path)), 1):
         yield TokensExample(
             id=f"{source.split}-{number:06d}",
             document=sentence.document,
@@ -136,11 +136,11 @@ def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[st
         yield "".join(f"{word}\t{label}\n" for word, label in rows) + "\n"
 
 
-def _form(source: ConverterInput) -> _Form:
+def _form_of_options(source: ConverterInput) -> _Form:
     source.check_options(*OPTIONS)
     chosen = ConverterInput(source.split, source.inputs, {**_DEFAULTS, **source.options}, source.left_out)
     columns, outside = chosen.options["columns"], chosen.options["outside"]
-    if not _texts(columns) or sorted(columns) != sorted({*columns, "word", "label"}):
+    if not _is_text_list(columns) or sorted(columns) != sorted({*columns, "word", "label"}):
         raise SpecError(
             f"the converter's option `columns` is {columns!r}; give a name for each column, `word` and "
             "`label` among them"
@@ -149,7 +149,7 @@ def _form(source: ConverterInput) -> _Form:
         raise SpecError(
             f"the converter's option `outside` is {outside!r}; give the label of words outside of mentions"
         )
-    types, keep = _types(chosen)
+    types, keep = _type_options(chosen)
     return _Form(
         columns=columns,
         separator=chosen.option("separator", SEPARATORS),
@@ -162,10 +162,10 @@ def _form(source: ConverterInput) -> _Form:
     )
 
 
-def _types(source: ConverterInput) -> tuple[list[str], list[str]]:
+def _type_options(source: ConverterInput) -> tuple[list[str], list[str]]:
     """Return the options `types` and `keep`; empty ones allow, or keep, any type."""
     types, keep = source.options["types"], source.options["keep"]
-    if not _texts(types) or not _texts(keep) or not set(keep) <= set(types or keep):
+    if not _is_text_list(types) or not _is_text_list(keep) or not set(keep) <= set(types or keep):
         raise SpecError(
             f"the converter's options `types` and `keep` are {types!r} and {keep!r}; give a list of all "
             "types, and of those among them that are kept"
@@ -189,11 +189,11 @@ _DEFAULTS = {
 }
 
 
-def _texts(value: Any) -> bool:
+def _is_text_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
 
 
-def _source(source: ConverterInput) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
+def _source_lines(source: ConverterInput) -> tuple[Iterator[tuple[str, str]], Mapping[str, str]]:
     """Return the split's lines with their locations, and the bounds of its documents."""
     files = source.options.get("files")
     if files is None:
@@ -202,7 +202,7 @@ def _source(source: ConverterInput) -> tuple[Iterator[tuple[str, str]], Mapping[
     if (
         not isinstance(file, dict)
         or not {"source"} <= file.keys() <= {"source", "member", "from", "before"}
-        or not _texts(list(file.values()))
+        or not _is_text_list(list(file.values()))
     ):
         raise SpecError(
             f"the converter's option `files` has for {source.split}: {file!r}; give `source`, and if "
@@ -232,7 +232,7 @@ def _lines_of_member(source: ConverterInput, role: str, name: str) -> Iterator[t
         yield f"{where}:{number}", line.rstrip("\r")
 
 
-def _between(
+def _sentences_between(
     sentences: Iterable[_ConllSentence], bounds: Mapping[str, str], where: str
 ) -> Iterator[_ConllSentence]:
     """Yield the sentences of the documents from `from` until `before`; both must occur, in this order."""
@@ -253,7 +253,7 @@ def _between(
         )
 
 
-def _of_types(
+def _keep_types(
     sentences: Iterable[_ConllSentence], keep: Sequence[str], source: ConverterInput, where: str
 ) -> Iterator[_ConllSentence]:
     """Yield the sentences with words of other types as O; an empty `keep` keeps all types.
@@ -289,7 +289,7 @@ def _sentences(numbered: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Co
     for place, line in chain(numbered, [("", "")]):
         mark = _is_mark(line, form.mark)
         if line and not mark:
-            rows.append((place, *_row(line, form, place)))
+            rows.append((place, *_parse_row(line, form, place)))
             continue
         if rows:
             places, words, labels = map(list, zip(*rows, strict=True))
@@ -298,7 +298,7 @@ def _sentences(numbered: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Co
         if empty and (mark or not place):
             raise PubmillError(f"{start}: no sentence follows the mark of document {show(document or '')}")
         if mark:
-            document, start, empty = _document(line, form.mark, place), place, form.mark is not None
+            document, start, empty = _document_id(line, form.mark, place), place, form.mark is not None
 
 
 def _is_mark(line: str, template: str | None) -> bool:
@@ -306,7 +306,7 @@ def _is_mark(line: str, template: str | None) -> bool:
     return line.startswith(beginning)
 
 
-def _document(line: str, template: str | None, place: str) -> str | None:
+def _document_id(line: str, template: str | None, place: str) -> str | None:
     """Return the identifier in a mark; None for an unnamed mark."""
     if template is None:
         return None
@@ -317,7 +317,7 @@ def _document(line: str, template: str | None, place: str) -> str | None:
     return document
 
 
-def _row(line: str, form: _Form, place: str) -> tuple[str, str]:
+def _parse_row(line: str, form: _Form, place: str) -> tuple[str, str]:
     values = line.split(form.separator)
     word = values[form.columns.index("word")] if len(values) == len(form.columns) else ""
     if not word.strip():
@@ -327,7 +327,7 @@ def _row(line: str, form: _Form, place: str) -> tuple[str, str]:
         raise PubmillError(
             f"{place}: expected one word, without white space or control characters, found {quote(word)}"
         )
-    return word, _label(values[form.columns.index("label")], form, place)
+    return word, _parse_label(values[form.columns.index("label")], form, place)
 
 
 def _is_word(text: str) -> bool:
@@ -339,7 +339,7 @@ def _is_shown(character: str) -> bool:
     return unicodedata.category(character) != "Cc"
 
 
-def _label(text: str, form: _Form, place: str) -> str:
+def _parse_label(text: str, form: _Form, place: str) -> str:
     """Return the label in the scheme of `pubmill.annotation.tagging`."""
     if text == form.outside:
         return "O"

@@ -27,40 +27,40 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     `PubmillError`, and writes no examples, if a file is malformed or a count differs from `recipe.expect`.
     For a dataset that isn't public, no message contains its text and others cannot read its files.
     """
-    _check(recipe)
+    _check_recipe(recipe)
     with withholding(recipe.access != "public"):
-        splits, left_out = _read(recipe, inputs)
-    counts = {name: _count(examples, left_out[name]) for name, examples in splits.items()}
-    _compare(recipe, inputs, counts)
+        splits, left_out = _read_splits(recipe, inputs)
+    counts = {name: _count_split(examples, left_out[name]) for name, examples in splits.items()}
+    _check_counts(recipe, inputs, counts)
     with writing_folder(output) as folder:
         for name in SPLITS:
             # licensed to the owner, not to other users of this machine
             private = recipe.access != "public"
             write_examples(folder / f"{name}.jsonl.gz", splits.get(name, ()), private)
-        card = _card(recipe, inputs, splits, counts)
+        card = _make_card(recipe, inputs, splits, counts)
         card["examples_sha256"] = {name: sha256(folder / f"{name}.jsonl.gz") for name in splits}
         write_json(folder / "card.json", card)
     return card
 
 
-def _read(
+def _read_splits(
     recipe: ConversionRecipe, inputs: Mapping[str, Path]
 ) -> tuple[dict[str, Sequence[Example]], dict[str, Counter[str]]]:
     try:
         read: Converter = load_function(recipe.converter, "converter")
     except SpecError as error:
-        raise PubmillError(f"dataset {recipe.dataset}: {error} {_in_spec(recipe)}") from None
+        raise PubmillError(f"dataset {recipe.dataset}: {error} {_spec_location(recipe)}") from None
     splits: dict[str, Sequence[Example]] = {}
     left_out: dict[str, Counter[str]] = {}
     for name in SPLITS:
         if name in recipe.splits:
             left_out[name] = Counter()
             source = ConverterInput(name, inputs, recipe.options, left_out[name])
-            splits[name] = _checked(recipe, source, _guarded(recipe, read, source))
+            splits[name] = _check_examples(recipe, source, _convert_split(recipe, read, source))
     return splits, left_out
 
 
-def _guarded(recipe: ConversionRecipe, read: Converter, source: ConverterInput) -> list[Example]:
+def _convert_split(recipe: ConversionRecipe, read: Converter, source: ConverterInput) -> list[Example]:
     """Return the examples; errors name the dataset and split.
 
     For a dataset that isn't public, an unforeseen error reports only its place, because its message may
@@ -71,9 +71,9 @@ def _guarded(recipe: ConversionRecipe, read: Converter, source: ConverterInput) 
     try:
         return list(read(source))
     except SpecError as error:
-        raise PubmillError(f"{where}: {error} {_in_spec(recipe)}") from None
+        raise PubmillError(f"{where}: {error} {_spec_location(recipe)}") from None
     except PubmillError as error:
-        beside = [path.name for path in _own(source) if path.name not in str(error)]
+        beside = [path.name for path in _own_sources(source) if path.name not in str(error)]
         note = f"\nRead together with {', '.join(beside)}" if beside else ""
         raise PubmillError(f"{where}: {error}{note}") from None
     except Exception as error:
@@ -87,13 +87,15 @@ def _guarded(recipe: ConversionRecipe, read: Converter, source: ConverterInput) 
         ) from None
 
 
-def _checked(recipe: ConversionRecipe, source: ConverterInput, examples: list[Example]) -> list[Example]:
+def _check_examples(
+    recipe: ConversionRecipe, source: ConverterInput, examples: list[Example]
+) -> list[Example]:
     """Check that there are examples, that all are valid and of the kind, and that ids are unique.
 
     The ids of a dataset that isn't public must be identifiers, because they occur in messages and possibly in
     publications.
     """
-    where, files = f"dataset {recipe.dataset}, {source.split}", ", ".join(map(str, _own(source)))
+    where, files = f"dataset {recipe.dataset}, {source.split}", ", ".join(map(str, _own_sources(source)))
     if not examples:
         raise PubmillError(f"{where}: there are no examples in its files ({files})")
     seen: set[str] = set()
@@ -108,26 +110,26 @@ def _checked(recipe: ConversionRecipe, source: ConverterInput, examples: list[Ex
     return examples
 
 
-def _in_spec(recipe: ConversionRecipe) -> str:
+def _spec_location(recipe: ConversionRecipe) -> str:
     return f"(in specs/datasets/{recipe.dataset}.yaml, or the spec that it includes)"
 
 
-def _own(source: ConverterInput) -> list[Path]:
+def _own_sources(source: ConverterInput) -> list[Path]:
     """Return the split's source files: those whose role belongs to no other split; if none are left, all."""
     others = tuple(f"{split}_" for split in SPLITS if split != source.split)
     own = [path for role, path in source.inputs.items() if not f"{role}_".startswith(others)]
     return list(dict.fromkeys(own or source.inputs.values()))
 
 
-def _files(inputs: Mapping[str, Path]) -> str:
+def _file_list(inputs: Mapping[str, Path]) -> str:
     return ", ".join(map(str, dict.fromkeys(inputs.values())))
 
 
-def _count(examples: Sequence[Example], left_out: Counter[str]) -> Counts:
+def _count_split(examples: Sequence[Example], left_out: Counter[str]) -> Counts:
     return {**count(examples), **{f"left_out.{reason}": n for reason, n in sorted(left_out.items())}}
 
 
-def _check(recipe: ConversionRecipe) -> None:
+def _check_recipe(recipe: ConversionRecipe) -> None:
     where = f"dataset {recipe.dataset}"
     if recipe.kind not in KINDS:
         raise PubmillError(f"{where}: kind is {recipe.kind!r}; kinds are {', '.join(KINDS)}")
@@ -154,7 +156,7 @@ def load_function(name: str, what: str) -> Callable[..., Any]:
     raise SpecError(f"there is no {what} {name!r}; it is named `pubmill.convert.MODULE:FUNCTION`")
 
 
-def _compare(recipe: ConversionRecipe, inputs: Mapping[str, Path], counts: Mapping[str, Counts]) -> None:
+def _check_counts(recipe: ConversionRecipe, inputs: Mapping[str, Path], counts: Mapping[str, Counts]) -> None:
     differences = unknown_names(recipe.expect, recipe.negative, counts)
     for split, measures in recipe.expect.items():
         for measure, expected in measures.items():
@@ -174,12 +176,12 @@ def _compare(recipe: ConversionRecipe, inputs: Mapping[str, Path], counts: Mappi
         raise PubmillError(
             f"dataset {recipe.dataset} does not have the expected counts, so no examples were written:\n  "
             + "\n  ".join(differences)
-            + f"\nCheck the source files ({_files(inputs)}) and the converter's options. A published "
+            + f"\nCheck the source files ({_file_list(inputs)}) and the converter's options. A published "
             "count in conflict with the files is a decision for the dataset's spec, never for a tolerance."
         )
 
 
-def _card(
+def _make_card(
     recipe: ConversionRecipe,
     inputs: Mapping[str, Path],
     splits: dict[str, Sequence[Example]],

@@ -48,13 +48,16 @@ def unknown_names(
     would exclude nothing.
     """
     names = {
-        measure.partition(".")[2] for found in counts.values() for measure in found if _is_named(measure)
+        measure.partition(".")[2]
+        for found in counts.values()
+        for measure in found
+        if _is_counted_by_name(measure)
     }
     messages = [
         f"{split} {measure}: there is no such name; there are {', '.join(sorted(names)) or 'none'}"
         for split, measures in expect.items()
         for measure, number in measures.items()
-        if number == 0 and _is_named(measure) and measure.partition(".")[2] not in names
+        if number == 0 and _is_counted_by_name(measure) and measure.partition(".")[2] not in names
     ]
     if negative is not None and negative not in names:
         messages.append(
@@ -63,11 +66,11 @@ def unknown_names(
     return messages
 
 
-def _is_named(measure: str) -> bool:
+def _is_counted_by_name(measure: str) -> bool:
     return measure.startswith(OPEN) and not measure.startswith("left_out.")
 
 
-def _tokens(examples: Sequence[TokensExample]) -> Counts:
+def _count_tokens(examples: Sequence[TokensExample]) -> Counts:
     """Count a split of tokens examples.
 
     `mentions` are the B labels: BLURB's counts (gu2020 Table 3) are these, not runs of non-O words, except
@@ -102,31 +105,31 @@ def _illegal_starts(labels: list[str]) -> int:
     )
 
 
-def _sequence(examples: Sequence[SequenceExample]) -> Counts:
+def _count_sequences(examples: Sequence[SequenceExample]) -> Counts:
     """Count a split of sequence examples; `contradictory_texts` are inputs with more than one label."""
     labelled = {(key(example), example.label) for example in examples}
     inputs = Counter(found for found, _ in labelled)
     return {
         "examples": len(examples),
-        **_by_label(example.label for example in examples),
+        **_label_counts(example.label for example in examples),
         "contradictory_texts": sum(number > 1 for number in inputs.values()),
     }
 
 
-def _multilabel(examples: Sequence[MultilabelExample]) -> Counts:
+def _count_multilabel(examples: Sequence[MultilabelExample]) -> Counts:
     return {
         "examples": len(examples),
         "sentences": sum(len(example.sentences) for example in examples),
         "without_label": sum(not example.labels for example in examples),
-        **_by_label(label for example in examples for label in example.labels),
+        **_label_counts(label for example in examples for label in example.labels),
     }
 
 
-def _regression(examples: Sequence[RegressionExample]) -> Counts:
+def _count_regression(examples: Sequence[RegressionExample]) -> Counts:
     return {"examples": len(examples), "ratings": sum(len(example.ratings) for example in examples)}
 
 
-def _span(examples: Sequence[SpanExample]) -> Counts:
+def _count_spans(examples: Sequence[SpanExample]) -> Counts:
     """Count a split of span examples.
 
     `questions` are groups of examples, if the source has groups; `distinct_answers` are by text.
@@ -153,15 +156,15 @@ def _span(examples: Sequence[SpanExample]) -> Counts:
 
 
 MEASURES: dict[type[Example], Callable[[Any], Counts]] = {
-    TokensExample: _tokens,
-    SequenceExample: _sequence,
-    MultilabelExample: _multilabel,
-    RegressionExample: _regression,
-    SpanExample: _span,
+    TokensExample: _count_tokens,
+    SequenceExample: _count_sequences,
+    MultilabelExample: _count_multilabel,
+    RegressionExample: _count_regression,
+    SpanExample: _count_spans,
 }
 
 
-def _by_label(labels: Any) -> dict[str, int]:
+def _label_counts(labels: Any) -> dict[str, int]:
     return {f"labels.{label}": number for label, number in sorted(Counter(labels).items())}
 
 
@@ -184,14 +187,14 @@ def key(example: Example) -> Hashable:
 
 def lengths(examples: Sequence[Example]) -> dict[str, float]:
     """Return statistics of whitespace-separated words per input: mean, median, 95th percentile, maximum."""
-    words = [_words(example) for example in examples]
+    words = [_count_words(example) for example in examples]
     if not words:
         return {}
     cuts = quantiles(words, n=20, method="inclusive") if len(words) > 1 else words * 19
     return {"mean": round(fmean(words), 2), "median": cuts[9], "p95": cuts[18], "max": max(words)}
 
 
-def _words(example: Example) -> int:
+def _count_words(example: Example) -> int:
     if isinstance(example, TokensExample):
         return len(example.words)
     texts = (getattr(example, name, None) for name in ("text", "text_pair", "question", "context"))

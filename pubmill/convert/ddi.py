@@ -69,7 +69,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
             if example is None:
                 continue
             if example.id in seen:
-                raise PubmillError(f"{_at(sentence, pair)}: a second pair {example.id}")
+                raise PubmillError(f"{_element_location(sentence, pair)}: a second pair {example.id}")
             seen.add(example.id)
             yield example
 
@@ -82,15 +82,15 @@ _LAST_PIECE = {"span": -1, "first": 0}
 def _example(
     source: ConverterInput, sentence: _DdiSentence, entities: dict[str, Entity], pair: etree._Element
 ) -> SequenceExample | None:
-    where = _at(sentence, pair)
-    name = _id(pair, sentence.id, where)
+    where = _element_location(sentence, pair)
+    name = _element_id(pair, sentence.id, where)
     first, second = _attribute(pair, "e1", where), _attribute(pair, "e2", where)
     if first == second or not {first, second} <= entities.keys():
         raise PubmillError(
             f"{where}: the pair {name} has {quote(first)} and {quote(second)}; expected two entities of "
             f"{sentence.id}"
         )
-    label = _label(pair, where)
+    label = _pair_label(pair, where)
     if label is None:
         source.left_out["interactions_without_type"] += 1
         return None
@@ -103,7 +103,7 @@ def _example(
     )
 
 
-def _label(pair: etree._Element, where: str) -> str | None:
+def _pair_label(pair: etree._Element, where: str) -> str | None:
     match pair.get("ddi"), pair.get("type"):
         case "false", None:
             return NEGATIVE
@@ -120,21 +120,21 @@ def _label(pair: etree._Element, where: str) -> str | None:
 def _entities(source: ConverterInput, sentence: _DdiSentence, last: int) -> dict[str, Entity]:
     found: dict[str, Entity] = {}
     for element in sentence.element.iterchildren("entity"):
-        where = _at(sentence, element)
-        name, kind = _id(element, sentence.id, where), _attribute(element, "type", where)
+        where = _element_location(sentence, element)
+        name, kind = _element_id(element, sentence.id, where), _attribute(element, "type", where)
         if name in found or kind not in TYPES:
             raise PubmillError(
                 f"{where}: expected an entity with a new id and a type among "
                 f"{', '.join(sorted(TYPES))}; found {name} of type {quote(kind)}"
             )
-        ranges = _ranges(_attribute(element, "charOffset", where), sentence, where)
+        ranges = _character_ranges(_attribute(element, "charOffset", where), sentence, where)
         source.left_out["mentions_in_pieces"] += len(ranges) > 1
         _check_text(source, sentence, _attribute(element, "text", where), ranges, where)
         found[name] = Entity(start=ranges[0][0], end=ranges[last][1], type=kind, id=name)
     return found
 
 
-def _ranges(offsets: str, sentence: _DdiSentence, where: str) -> list[tuple[int, int]]:
+def _character_ranges(offsets: str, sentence: _DdiSentence, where: str) -> list[tuple[int, int]]:
     """Return starts and ends (exclusive), in order and without overlap."""
     if _RANGES.fullmatch(offsets):
         pieces = [piece.split("-") for piece in offsets.split(";")]
@@ -153,7 +153,7 @@ def _check_text(
 ) -> None:
     """Check that the mention is the text at its offsets; spaces between pieces are ignored."""
     found = "".join(sentence.text[start:end] for start, end in ranges)
-    if found == text or (len(ranges) > 1 and _solid(found) == _solid(text)):
+    if found == text or (len(ranges) > 1 and _without_spaces(found) == _without_spaces(text)):
         return
     displaced = sentence.id in source.options.get("displaced", ())
     if not displaced or len(found) != len(text):  # shifted, but never longer or shorter
@@ -164,13 +164,13 @@ def _check_text(
     source.left_out["texts_of_displaced_mentions"] += 1
 
 
-def _solid(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return "".join(text.split())
 
 
 def _sentences(source: ConverterInput) -> Iterator[_DdiSentence]:
     archive = source.input("archive")
-    listed = _listed(source)
+    listed = _listed_members(source)
     contents = {name: content for name, content in members(archive) if name in listed}
     for name, where in listed.items():
         if name not in contents:
@@ -178,16 +178,16 @@ def _sentences(source: ConverterInput) -> Iterator[_DdiSentence]:
                 f"{where}: {archive} has no file {name}; do the list and the archive belong to one corpus?"
             )
         place = f"{archive}: {name}"
-        root = _parsed(contents[name], place)
+        root = _parse_document(contents[name], place)
         document = _attribute(root, "id", f"{place}:{root.sourceline}")
         for element in root:
             at = f"{place}:{element.sourceline}"
             _check_children(root, element, at)
             text = _attribute(element, "text", at, may_be_empty=True)
-            yield _DdiSentence(document, _id(element, document, at), text, element, place)
+            yield _DdiSentence(document, _element_id(element, document, at), text, element, place)
 
 
-def _listed(source: ConverterInput) -> dict[str, str]:
+def _listed_members(source: ConverterInput) -> dict[str, str]:
     """Return the names in the archive, in the list's order, and where they are listed."""
     folders = source.options.get("folders")
     if not isinstance(folders, dict) or not folders:
@@ -206,7 +206,7 @@ def _listed(source: ConverterInput) -> dict[str, str]:
     return listed
 
 
-def _parsed(content: bytes, place: str) -> etree._Element:
+def _parse_document(content: bytes, place: str) -> etree._Element:
     """Return the root element, `<document>`."""
     root = safe_xml.parse(decode(content, place), place)
     if root.tag != "document":
@@ -230,7 +230,7 @@ def _attribute(element: etree._Element, name: str, where: str, *, may_be_empty: 
     return str(value)
 
 
-def _id(element: etree._Element, parent: str, where: str) -> str:
+def _element_id(element: etree._Element, parent: str, where: str) -> str:
     """Return the element's id, which must begin with that of its parent."""
     name = _attribute(element, "id", where)
     if not name.startswith(f"{parent}."):
@@ -240,5 +240,5 @@ def _id(element: etree._Element, parent: str, where: str) -> str:
     return name
 
 
-def _at(sentence: _DdiSentence, element: etree._Element) -> str:
+def _element_location(sentence: _DdiSentence, element: etree._Element) -> str:
     return f"{sentence.where}:{element.sourceline}"

@@ -21,7 +21,7 @@ def split_members(source: ConverterInput, groups: Collection[str]) -> set[str]:
     The option `dev` is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up. Raises a
     `PubmillError` for any other form, and if no groups would be left for train.
     """
-    share, seed = _option(source.options.get("dev"))
+    share, seed = _share_and_seed(source.options.get("dev"))
     number = math.ceil(share * len(set(groups)))
     if number >= len(set(groups)):
         raise PubmillError(
@@ -32,7 +32,7 @@ def split_members(source: ConverterInput, groups: Collection[str]) -> set[str]:
     return set(ordered[:number] if source.split == "dev" else ordered[number:])
 
 
-def _option(value: Any) -> tuple[Fraction, int]:
+def _share_and_seed(value: Any) -> tuple[Fraction, int]:
     if isinstance(value, Mapping) and value.keys() == {"share", "seed"}:
         share, seed = value["share"], value["seed"]
         if (

@@ -53,15 +53,15 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     listed document without words or without any layer, and for files that contradict each other.
     """
     source.check_options()
-    pmids = _pmids(source.of_split("pmids"))
+    pmids = _read_pmids(source.of_split("pmids"))
     archive = source.input("archive")
-    tree = _tree(archive, FOLDERS[source.split], frozenset(pmids))
+    tree = _read_tree(archive, FOLDERS[source.split], frozenset(pmids))
     number = 0
     for pmid in pmids:
         words, layers = _document(tree, pmid, f"{archive}: {pmid}")
         for name in LAYERS.keys() - layers.keys():
             source.left_out[f"documents_without_{name}"] += 1
-        labels = _resolved(layers, len(words))
+        labels = _resolve_layers(layers, len(words))
         for start, end in _sentences(words):
             number += 1
             yield TokensExample(
@@ -90,7 +90,7 @@ def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[st
             yield f"{word}\t{label}\n" + ("\n" if word == SENTENCE_END else "")
 
 
-def _pmids(path: Path) -> list[str]:
+def _read_pmids(path: Path) -> list[str]:
     rows = [line for _, line in lines(path) if line]
     pmids = rows[0].split(",") if len(rows) == 1 else []
     wrong = [pmid for pmid in pmids if not re.fullmatch("[0-9]+", pmid)]
@@ -103,30 +103,30 @@ def _pmids(path: Path) -> list[str]:
     return pmids
 
 
-def _tree(archive: Path, folder: str, pmids: frozenset[str]) -> _Tree:
+def _read_tree(archive: Path, folder: str, pmids: frozenset[str]) -> _Tree:
     tree = _Tree({}, {name: {} for name in LAYERS})
     for name, content in members(archive):
         where = f"{archive}:{name}"
         words, labels = _WORDS.fullmatch(name), _LABELS.fullmatch(name)
         if words and words[1] in pmids:
-            _add(tree.words, words[1], _words(content, where), where)
+            _add_once(tree.words, words[1], _parse_words(content, where), where)
         elif labels and labels[2] == folder and labels[3] in pmids:
-            _add(tree.labels[labels[1]], labels[3], _flags(content, where), where)
+            _add_once(tree.labels[labels[1]], labels[3], _parse_flags(content, where), where)
     return tree
 
 
-def _add(known: dict[str, Value], pmid: str, value: Value, where: str) -> None:
+def _add_once(known: dict[str, Value], pmid: str, value: Value, where: str) -> None:
     if pmid in known:
         raise PubmillError(f"{where}: document {pmid} has such a file already")
     known[pmid] = value
 
 
-def _rows(content: bytes, where: str) -> list[str]:
+def _split_lines(content: bytes, where: str) -> list[str]:
     return decode(content, where).removesuffix("\n").split("\n")
 
 
-def _words(content: bytes, where: str) -> list[str]:
-    words = _rows(content, where)
+def _parse_words(content: bytes, where: str) -> list[str]:
+    words = _split_lines(content, where)
     for number, word in enumerate(words, 1):
         if word.split() != [word]:
             raise PubmillError(
@@ -135,8 +135,8 @@ def _words(content: bytes, where: str) -> list[str]:
     return words
 
 
-def _flags(content: bytes, where: str) -> list[int]:
-    rows = _rows(content, where)
+def _parse_flags(content: bytes, where: str) -> list[int]:
+    rows = _split_lines(content, where)
     for number, row in enumerate(rows, 1):
         if row not in ("0", "1"):
             raise PubmillError(f"{where}:{number}: expected 0 or 1, as in release 2.00, found {quote(row)}")
@@ -157,7 +157,7 @@ def _document(tree: _Tree, pmid: str, where: str) -> tuple[list[str], dict[str, 
     return words, layers
 
 
-def _resolved(layers: Mapping[str, Sequence[int]], words: int) -> list[str]:
+def _resolve_layers(layers: Mapping[str, Sequence[int]], words: int) -> list[str]:
     labels = ["O"] * words
     for name, label in LAYERS.items():
         labels = [

@@ -46,15 +46,15 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
     card of the examples states that the dataset isn't public, only the owner may read the files, and a label
     is written beside them.
     """
-    writer = _writer(recipe)
+    writer = _find_writer(recipe)
     texts: dict[str, bytes] = {}
     results: dict[str, dict[str, Any]] = {}
     for split, file in recipe.files.items():
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
-        texts[split] = _written(recipe, split, writer, rows)
+        texts[split] = _render_split(recipe, split, writer, rows)
         found = hashlib.sha256(texts[split]).hexdigest()
-        results[split] = {"name": file.name, "sha256": found, "equal": _equal(found, file.sha256)}
-    _refuse(recipe, results)
+        results[split] = {"name": file.name, "sha256": found, "equal": _is_equal(found, file.sha256)}
+    _refuse_differences(recipe, results)
     access = strictest([recipe.access, access_of(examples)])
     for split, text in texts.items():
         write_label_beside(output / results[split]["name"])
@@ -65,14 +65,14 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
     return results
 
 
-def _writer(recipe: PublishedRecipe) -> Writer:
+def _find_writer(recipe: PublishedRecipe) -> Writer:
     try:
         return load_function(recipe.writer, "writer")
     except PubmillError as error:
         raise PubmillError(f"specs/datasets/{recipe.dataset}.yaml: {error}") from None
 
 
-def _written(recipe: PublishedRecipe, split: str, writer: Writer, rows: Sequence[Any]) -> bytes:
+def _render_split(recipe: PublishedRecipe, split: str, writer: Writer, rows: Sequence[Any]) -> bytes:
     try:
         form = WriterOptions(for_split(recipe.options, split), recipe.dummies)
         return "".join(writer(rows, form)).encode()
@@ -81,11 +81,11 @@ def _written(recipe: PublishedRecipe, split: str, writer: Writer, rows: Sequence
         raise PubmillError(f"dataset {recipe.dataset}, {split}: {error} (`published` in {spec})") from None
 
 
-def _equal(found: str, expected: str | None) -> bool | None:
+def _is_equal(found: str, expected: str | None) -> bool | None:
     return None if expected is None else found == expected
 
 
-def _refuse(recipe: PublishedRecipe, results: Mapping[str, Mapping[str, Any]]) -> None:
+def _refuse_differences(recipe: PublishedRecipe, results: Mapping[str, Mapping[str, Any]]) -> None:
     wrong = [
         f"{split} ({one['name']}): expected sha256 {recipe.files[split].sha256}, found {one['sha256']}"
         for split, one in results.items()

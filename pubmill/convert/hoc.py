@@ -44,9 +44,9 @@ def read(source: ConverterInput) -> Iterator[MultilabelExample]:
     unknown hallmark, and for a number of labels that differs from that of the sentences.
     """
     source.check_options()
-    wanted = _listed(source.of_split())
+    wanted = _listed_pmids(source.of_split())
     archive = source.input("archive")
-    found = _contents(archive, set(wanted))
+    found = _requested_contents(archive, set(wanted))
     for pmid in wanted:
         if not {("text", pmid), ("labels", pmid)} <= found.keys():
             raise PubmillError(
@@ -63,7 +63,7 @@ def read(source: ConverterInput) -> Iterator[MultilabelExample]:
         yield _example(pmid, sentences, labels)
 
 
-def _listed(path: Path) -> list[str]:
+def _listed_pmids(path: Path) -> list[str]:
     """Return the PMIDs of a list, in its order."""
     text = decode(path.read_bytes(), str(path))
     names = [name.strip() for name in re.split(r"[,\n]", text.strip())]
@@ -79,7 +79,7 @@ def _listed(path: Path) -> list[str]:
     return list(pmids)
 
 
-def _contents(archive: Path, wanted: set[str]) -> dict[tuple[str, str], bytes]:
+def _requested_contents(archive: Path, wanted: set[str]) -> dict[tuple[str, str], bytes]:
     """Return (folder, PMID) -> content of the requested members."""
     contents: dict[tuple[str, str], bytes] = {}
     for name, content in members(archive):

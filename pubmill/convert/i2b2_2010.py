@@ -85,13 +85,13 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
             if one.first_line == one.last_line == other.first_line == other.last_line:
                 for number, label in enumerate(labels.pop((i, j), [NEGATIVE]), 1):
                     example = f"{document}.{i}.{j}" + (f".{number}" if number > 1 else "")
-                    yield _pair(example, document, note, (one, other), label)
+                    yield _pair_example(example, document, note, (one, other), label)
         rest = sum(map(len, labels.values()))
         if rest:
             source.left_out["relations_without_pair"] += rest
 
 
-def _pair(
+def _pair_example(
     example: str, document: str, note: "_Note", pair: tuple[Concept, Concept], label: str
 ) -> SequenceExample:
     start, end = note.line(pair[0].first_line)
@@ -127,7 +127,7 @@ _PACK = (
 def _train_files(source: ConverterInput) -> Files:
     chosen: Files = {}
     for hospital in HOSPITALS:
-        found = _files(source.input("train"), ("txt", "con", "rel"), hospital)
+        found = _note_files(source.input("train"), ("txt", "con", "rel"), hospital)
         of_split = dev_split.split_members(source, found)
         twice = sorted(found.keys() & chosen.keys())
         if twice:
@@ -137,13 +137,13 @@ def _train_files(source: ConverterInput) -> Files:
 
 
 def _test_files(source: ConverterInput) -> Files:
-    found = _files(source.input("test"), ("con", "rel"), None)
-    for document, kinds in _files(source.input("test_texts"), ("txt",), None).items():
+    found = _note_files(source.input("test"), ("con", "rel"), None)
+    for document, kinds in _note_files(source.input("test_texts"), ("txt",), None).items():
         found[document] |= kinds
     return found
 
 
-def _files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Files:
+def _note_files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Files:
     """Return the files of these kinds; with `folder`, only those below a folder of this name."""
     found: Files = defaultdict(dict)
     for member, content in members(archive):
@@ -188,7 +188,7 @@ class _Note:
         start, end = starts[first][0], ends[last][1]
         found = self.text[start:end]
         # No concept begins at the empty token before a line's first space: `found` would begin with a space.
-        if _folded(found) != _folded(text) or found != found.strip():
+        if _lowercase_words(found) != _lowercase_words(text) or found != found.strip():
             raise PubmillError(
                 f"{where}: has {quote(text)}, but {self.kinds['txt'][0]} has {quote(found)} at "
                 f"{first_line}:{first} to {last_line}:{last}; the two files are not from one release"
@@ -206,11 +206,13 @@ class _Note:
         return [(start, start), *spans] if blank_first else spans
 
 
-def _folded(text: str) -> list[str]:
+def _lowercase_words(text: str) -> list[str]:
     return text.lower().split()
 
 
-def _rows(note: _Note, kind: str, form: re.Pattern[str], shown: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _parse_lines(
+    note: _Note, kind: str, form: re.Pattern[str], shown: str
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (location, parts) of each line of a `.con` or `.rel` file; blank lines are skipped."""
     path, text = note.kinds[kind]
     for number, line in enumerate(_LINE_END.split(text), 1):
@@ -223,7 +225,7 @@ def _rows(note: _Note, kind: str, form: re.Pattern[str], shown: str) -> Iterator
 
 def _concepts(note: _Note) -> list[Concept]:
     found = []
-    for where, (text, *numbers, of) in _rows(note, "con", _CONCEPT, 'c="..." L:T L:T||t="TYPE"'):
+    for where, (text, *numbers, of) in _parse_lines(note, "con", _CONCEPT, 'c="..." L:T L:T||t="TYPE"'):
         if of not in TYPES:
             raise PubmillError(f"{where}: expected a type of {', '.join(TYPES)}, found {quote(of)}")
         found.append(Concept(*note.place(tuple(numbers), text, where), of))
@@ -237,7 +239,7 @@ def _labels(note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str
         numbers.setdefault((concept.start, concept.end), number)
     labels: dict[tuple[int, int], list[str]] = defaultdict(list)
     shown = 'c="..." L:T L:T||r="TYPE"||c="..." L:T L:T'
-    for where, parts in _rows(note, "rel", _RELATION, shown):
+    for where, parts in _parse_lines(note, "rel", _RELATION, shown):
         if parts[5] not in RELATIONS:
             raise PubmillError(
                 f"{where}: expected a relation of {', '.join(RELATIONS)}, found {quote(parts[5])}"

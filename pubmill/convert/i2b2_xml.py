@@ -77,7 +77,7 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
             raise PubmillError(f"{where}: not the file name of a note; is {archive.name} the right archive?")
         if match[1] in found:
             raise PubmillError(f"{where}: a second {path.name}; the first is {found[match[1]].where}")
-        found[match[1]] = _note(match[1], decode(content, where), where)
+        found[match[1]] = _parse_note(match[1], decode(content, where), where)
     if not found:
         raise PubmillError(
             f"{archive} has no XML files. Use it as downloaded from the portal; repack an unpacked copy "
@@ -91,7 +91,7 @@ def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iter
 
     All annotations are checked before the first sentence is yielded.
     """
-    differing = _differing(source)
+    differing = _differing_documents(source)
     bad: list[str] = []
     found = []
     for note in sorted(chosen, key=lambda note: note.document):
@@ -114,27 +114,27 @@ def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iter
             )
 
 
-def _differing(source: ConverterInput) -> list[str]:
+def _differing_documents(source: ConverterInput) -> list[str]:
     value = source.options.get("differing", [])
     if not isinstance(value, list) or not all(isinstance(document, str) for document in value):
         raise SpecError("the converter's option `differing` must be a list of documents' names (in quotes)")
     return value
 
 
-def _note(document: str, content: str, where: str) -> Note:
-    root = safe_xml.parse(content, where, _mended)
+def _parse_note(document: str, content: str, where: str) -> Note:
+    root = safe_xml.parse(content, where, _escape_ampersands)
     texts, tags = root.findall("TEXT"), root.findall("TAGS")
     if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
         raise PubmillError(f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations")
-    return Note(document, where, texts[0].text, [_tag(tag) for tag in tags[0]])
+    return Note(document, where, texts[0].text, [_tag_fields(tag) for tag in tags[0]])
 
 
-def _tag(tag: etree._Element) -> tuple[str, dict[str, str], int]:
+def _tag_fields(tag: etree._Element) -> tuple[str, dict[str, str], int]:
     line: Any = tag.sourceline  # the stubs have it as an ellipsis
     return str(tag.tag), {str(name): str(value) for name, value in tag.attrib.items()}, line
 
 
-def _mended(content: str) -> str:
+def _escape_ampersands(content: str) -> str:
     """Return the content with `&amp;` for each bare `&` outside of CDATA."""
     pieces = _CDATA.split(content)
     pieces[::2] = [_BARE.sub("&amp;", piece) for piece in pieces[::2]]
@@ -154,16 +154,18 @@ def _mentions(
             left_out[name.lower()] += 1
             continue
         if name not in tags.types:
-            raise PubmillError(f"{where}: unknown annotation {quote(name)}; known are {_list(tags.types)}")
+            raise PubmillError(
+                f"{where}: unknown annotation {quote(name)}; known are {_join_sorted(tags.types)}"
+            )
         of = _attribute(attributes, tags.attribute, f"{where}: {name}")
         if tags.untyped and not of.strip():
             left_out["mentions_without_type"] += 1
             continue
         if of not in tags.types[name]:
             raise PubmillError(
-                f"{where}: {name} of unknown type {quote(of)}; known are {_list(tags.types[name])}"
+                f"{where}: {name} of unknown type {quote(of)}; known are {_join_sorted(tags.types[name])}"
             )
-        start, end, agrees = _place(note, attributes, f"{where}: {name}")
+        start, end, agrees = _annotation_span(note, attributes, f"{where}: {name}")
         if not agrees and bad is not None:
             bad.append(f"{where}: {name}")
         elif not agrees:
@@ -171,7 +173,7 @@ def _mentions(
         yield words.NoteMention(start, end, of)
 
 
-def _list(names: Iterable[Any]) -> str:
+def _join_sorted(names: Iterable[Any]) -> str:
     return ", ".join(sorted(names))
 
 
@@ -181,14 +183,14 @@ def _attribute(attributes: Mapping[str, str], name: str, where: str) -> str:
     return attributes[name]
 
 
-def _place(note: Note, attributes: Mapping[str, str], where: str) -> tuple[int, int, bool]:
+def _annotation_span(note: Note, attributes: Mapping[str, str], where: str) -> tuple[int, int, bool]:
     """Return an annotation's position in the note, and whether its text is there."""
     start, end = (_offset(attributes, name, where) for name in ("start", "end"))
-    text = _plain(_attribute(attributes, "text", where))
-    if start < end <= len(note.text) and _plain(note.text[start:end]) == text:
+    text = _normalise_text(_attribute(attributes, "text", where))
+    if start < end <= len(note.text) and _normalise_text(note.text[start:end]) == text:
         return start, end, True
-    in_bytes = _characters(note.text, start, end)
-    if in_bytes and _plain(note.text[slice(*in_bytes)]) == text:
+    in_bytes = _character_offsets(note.text, start, end)
+    if in_bytes and _normalise_text(note.text[slice(*in_bytes)]) == text:
         return *in_bytes, True
     if not start < end <= len(note.text):
         raise PubmillError(
@@ -205,7 +207,7 @@ def _offset(attributes: Mapping[str, str], name: str, where: str) -> int:
     return int(value)
 
 
-def _characters(text: str, start: int, end: int) -> tuple[int, int] | None:
+def _character_offsets(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Convert byte offsets `start` to `end` to characters; None if they split a character."""
     encoded = text.encode()
     if not start < end <= len(encoded):
@@ -217,6 +219,6 @@ def _characters(text: str, start: int, end: int) -> tuple[int, int] | None:
         return None
 
 
-def _plain(text: str) -> str:
+def _normalise_text(text: str) -> str:
     """Return the text with XML entities resolved and each run of white space as one space."""
     return " ".join(unescape(text, {"&apos;": "'", "&quot;": '"'}).split())

@@ -30,15 +30,15 @@ Of = TypeVar("Of", bound=JsonModel)
 
 def read(form: type[Of], path: Path) -> Of:
     """Read a file, gzipped or not; a `PubmillError` names the first position that does not match."""
-    return parse(form, _content(path), str(path))
+    return parse(form, _read_content(path), str(path))
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """Read a file, gzipped or not, that contains one object of any form."""
-    return parse_object(_content(path), str(path))
+    return parse_object(_read_content(path), str(path))
 
 
-def _content(path: Path) -> bytes:
+def _read_content(path: Path) -> bytes:
     try:
         content = path.read_bytes()
         if content.startswith(_GZIP):

@@ -23,7 +23,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     Labels, ids and documents may be strings or integers. A `PubmillError` names the file and line of anything
     in another form, of a label that is not in `labels`, and of a repeated id.
     """
-    keys, labels = _options(source)
+    keys, labels = _keys_and_labels(source)
     path = source.of_split()
     seen: set[str] = set()
     for number, line in lines(path):
@@ -31,18 +31,18 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
         row = json_files.parse_object(line.encode(), where)
         example = f"{source.split}-{number:06d}"
         if "id" in keys:
-            example = check_id(_value(row, keys["id"], where), where)
+            example = check_id(_required_value(row, keys["id"], where), where)
         if example in seen:
             raise PubmillError(f"{where}: its {keys['id']} occurred on an earlier line; expected it once")
         seen.add(example)
-        label = _value(row, keys["label"], where)
+        label = _required_value(row, keys["label"], where)
         if label not in labels:
             raise PubmillError(f"{where}: expected a {keys['label']} of {labels}, found {quote(label)}")
         yield SequenceExample(
             id=example,
-            document=_value(row, keys["document"], where) if "document" in keys else None,
-            text=_text(row, keys["text"], where),
-            text_pair=_text(row, keys["text_pair"], where) if "text_pair" in keys else None,
+            document=_required_value(row, keys["document"], where) if "document" in keys else None,
+            text=_required_text(row, keys["text"], where),
+            text_pair=_required_text(row, keys["text_pair"], where) if "text_pair" in keys else None,
             label=label,
         )
 
@@ -55,7 +55,7 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
         yield json.dumps(as_row(example), ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _options(source: ConverterInput) -> tuple[dict[str, str], list[str]]:
+def _keys_and_labels(source: ConverterInput) -> tuple[dict[str, str], list[str]]:
     source.check_options(*_NEEDED, *_OPTIONAL, "labels")
     keys = {name: key for name, key in source.options.items() if name != "labels"}
     labels = source.options.get("labels")
@@ -70,14 +70,14 @@ def _options(source: ConverterInput) -> tuple[dict[str, str], list[str]]:
     return keys, labels
 
 
-def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+def _required_text(row: Mapping[str, Any], key: str, where: str) -> str:
     value = row.get(key)
     if not isinstance(value, str) or not value.strip():
         raise PubmillError(f"{where}: expected the key {key!r} with a text that isn't empty")
     return one_line(value)
 
 
-def _value(row: Mapping[str, Any], key: str, where: str) -> str:
+def _required_value(row: Mapping[str, Any], key: str, where: str) -> str:
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise PubmillError(f"{where}: expected the key {key!r} with a string or an integer")

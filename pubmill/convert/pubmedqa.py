@@ -59,12 +59,12 @@ def split(decisions: Mapping[str, str], where: str) -> dict[str, list[str]]:
     comparison with the authors' list of test questions would detect a change.
     """
     draw = Random(SEED)
-    rest, test = _cut(list(decisions), decisions, 2, draw, where)
-    dev, *others = _cut(rest, decisions, FOLDS, draw, where)
+    rest, test = _stratified_parts(list(decisions), decisions, 2, draw, where)
+    dev, *others = _stratified_parts(rest, decisions, FOLDS, draw, where)
     return {"train": [pmid for fold in others for pmid in fold], "dev": dev, "test": test}
 
 
-def _cut(
+def _stratified_parts(
     pmids: Sequence[str], decisions: Mapping[str, str], parts: int, draw: Random, where: str
 ) -> list[list[str]]:
     """Split the questions into parts with equal shares of each decision.

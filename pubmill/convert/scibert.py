@@ -52,13 +52,13 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
             raise PubmillError(
                 f"{where}: expected a label among {', '.join(known)}, found {quote(row.label)}"
             )
-        plain, entities = _unmarked(row.text, where)
+        plain, entities = _remove_marks(row.text, where)
         yield SequenceExample(
             id=f"{source.split}-{number:05d}", document=None, text=plain, label=row.label, entities=entities
         )
 
 
-def _unmarked(text: str, where: str) -> tuple[str, list[Entity]]:
+def _remove_marks(text: str, where: str) -> tuple[str, list[Entity]]:
     """Return the text without its marks, and the mentions in text order.
 
     The opening marks occur once; a closing mark may also be part of the text (`a >> b`), but not of a

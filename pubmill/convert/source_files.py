@@ -92,7 +92,7 @@ def withheld() -> bool:
 
 def quote(text: str) -> str:
     """Return an excerpt for a message: at most 80 characters, or only the length for a licensed dataset."""
-    return _unshown(text) if withheld() else repr(_cut(text))
+    return _withheld_text(text) if withheld() else repr(_shorten(text))
 
 
 def show(text: str) -> str:
@@ -101,7 +101,7 @@ def show(text: str) -> str:
     A damaged file can contain any text in its place, so for a licensed dataset only clear identifiers
     (`is_identifier`) are shown, and for other text its length.
     """
-    return _unshown(text) if withheld() and not is_identifier(text) else _cut(text)
+    return _withheld_text(text) if withheld() and not is_identifier(text) else _shorten(text)
 
 
 def is_identifier(text: str) -> bool:
@@ -123,11 +123,11 @@ def check_id(text: str, where: str) -> str:
     return text
 
 
-def _unshown(text: str) -> str:
+def _withheld_text(text: str) -> str:
     return f"<{len(text)} characters, not shown: the dataset's licence forbids it>"
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 

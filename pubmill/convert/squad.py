@@ -78,10 +78,10 @@ def read_questions(path: Path) -> Iterator[SquadQuestion]:
                 if question.id in seen:
                     raise PubmillError(f"{path}: question {question.id} occurs for the second time")
                 seen.add(question.id)
-                yield _asked(path, article.title, paragraph.context, question)
+                yield _parse_question(path, article.title, paragraph.context, question)
 
 
-def _asked(path: Path, title: str, context: str, question: _Question) -> SquadQuestion:
+def _parse_question(path: Path, title: str, context: str, question: _Question) -> SquadQuestion:
     for answer in question.answers:
         there = context[answer.answer_start : answer.answer_start + len(answer.text)]
         if there != answer.text:
@@ -130,14 +130,14 @@ def write(examples: Sequence[SpanExample], form: WriterOptions) -> Iterator[str]
     yield '{"data": ['
     for number, (title, article) in enumerate(groupby(examples, lambda example: example.document or "")):
         paragraphs = [
-            {"context": context, "qas": [_written(example, version) for example in of_context]}
+            {"context": context, "qas": [_question_json(example, version) for example in of_context]}
             for context, of_context in groupby(article, lambda example: example.context)
         ]
         yield (", " if number else "") + json.dumps({"title": title, "paragraphs": paragraphs})
     yield f'], "version": "{version}"}}'
 
 
-def _written(example: SpanExample, version: str) -> dict[str, Any]:
+def _question_json(example: SpanExample, version: str) -> dict[str, Any]:
     answers = [{"answer_start": answer.start, "text": answer.text} for answer in example.answers]
     marked = {"is_impossible": not answers} if version == "v2.0" else {}
     return {"answers": answers, "question": example.question, "id": example.id, **marked}

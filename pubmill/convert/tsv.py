@@ -92,7 +92,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     counted as left out. A `PubmillError` names the file and line of anything in another form, and of a
     repeated id.
     """
-    layout = _layout(source)
+    layout = _layout_options(source)
     path = source.of_split()
     number = 0
     seen: dict[str, str] = {}
@@ -113,7 +113,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
         )
 
 
-def _layout(source: ConverterInput) -> Layout:
+def _layout_options(source: ConverterInput) -> Layout:
     try:
         return recipes.build(Layout, for_split(source.options, source.split), "the converter's options")
     except PubmillError as error:
@@ -156,11 +156,11 @@ def _example(cells: dict[str, str], layout: Layout, number: int, place: str, whe
         text=text,
         text_pair=one_line(cells["text_pair"]) if "text_pair" in cells else None,
         label=layout.label_of[cells["label"]],
-        entities=[_mention(text, dummy, of, where) for dummy, of in (layout.entities or {}).items()],
+        entities=[_dummy_mention(text, dummy, of, where) for dummy, of in (layout.entities or {}).items()],
     )
 
 
-def _mention(text: str, dummy: str, of: str, where: str) -> Entity:
+def _dummy_mention(text: str, dummy: str, of: str, where: str) -> Entity:
     """Return the mention of a dummy, with the span of the dummy itself, because the name is lost."""
     if text.count(dummy) != 1:
         raise PubmillError(f"{where}: expected {dummy} once in the text, found it {text.count(dummy)} times")
@@ -193,10 +193,10 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
     if layout.header is not None:
         yield "\t".join(layout.header) + "\n"
     for number, example in enumerate(examples):
-        yield "\t".join(_cells(number, example, layout.columns, form)) + "\n"
+        yield "\t".join(_row_cells(number, example, layout.columns, form)) + "\n"
 
 
-def _cells(number: int, example: Any, columns: list[str], form: WriterOptions) -> list[str]:
+def _row_cells(number: int, example: Any, columns: list[str], form: WriterOptions) -> list[str]:
     try:
         cells = [WRITTEN[name](number, example, form) for name in columns]
     except AttributeError:

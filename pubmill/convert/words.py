@@ -42,10 +42,10 @@ def sentences(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]
     `left_out` counts the mentions that get no label: `mentions_without_words` (white space only),
     `repeated_mentions` (the same place and type again) and `overlapping_mentions`.
     """
-    kept = _disjoint(_trimmed(note, mentions, left_out), left_out)
-    for line, (start, end) in _lines(note, kept):
+    kept = _disjoint_mentions(_trim_mentions(note, mentions, left_out), left_out)
+    for line, (start, end) in _numbered_lines(note, kept):
         inside = [mention for mention in kept if start <= mention.start < end]
-        spans = _words(note, (start, end), inside)
+        spans = _word_spans(note, (start, end), inside)
         if spans:
             first = {span[0]: place for place, span in enumerate(spans)}
             last = {span[1]: place + 1 for place, span in enumerate(spans)}
@@ -54,7 +54,7 @@ def sentences(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]
             yield Sentence(line, words, to_labels(labelled, len(words), "bio"))
 
 
-def _trimmed(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
+def _trim_mentions(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
     """Return the mentions without white space at their edges."""
     found = []
     for mention in mentions:
@@ -66,7 +66,7 @@ def _trimmed(note: str, mentions: Iterable[NoteMention], left_out: Counter[str])
     return found
 
 
-def _disjoint(mentions: Sequence[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
+def _disjoint_mentions(mentions: Sequence[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
     """Return the mentions to keep, in the note's order."""
     different = list(dict.fromkeys(mentions))
     kept: list[NoteMention] = []
@@ -82,7 +82,7 @@ def _disjoint(mentions: Sequence[NoteMention], left_out: Counter[str]) -> list[N
     return sorted(kept, key=lambda mention: mention.start)
 
 
-def _lines(note: str, mentions: Sequence[NoteMention]) -> Iterator[tuple[int, Span]]:
+def _numbered_lines(note: str, mentions: Sequence[NoteMention]) -> Iterator[tuple[int, Span]]:
     """Yield numbered lines; lines that a mention joins are one."""
     joined = {place for m in mentions for place in range(m.start, m.end) if note[place] == "\n"}
     number, start = 1, 0
@@ -92,7 +92,7 @@ def _lines(note: str, mentions: Sequence[NoteMention]) -> Iterator[tuple[int, Sp
             number, start = line + 1, place + 1
 
 
-def _words(note: str, sentence: Span, mentions: Sequence[NoteMention]) -> list[Span]:
+def _word_spans(note: str, sentence: Span, mentions: Sequence[NoteMention]) -> list[Span]:
     cuts = sorted({edge for mention in mentions for edge in (mention.start, mention.end)})
     spans: list[Span] = []
     for word in _WORD.finditer(note, *sentence):

@@ -35,7 +35,7 @@ def read_articles(
             missing.discard(article.facts.name)
             yield article.facts.document(UNREADABLE)
         elif article.data:
-            yield _read(read, article, path)
+            yield _read_article(read, article, path)
         else:
             yield article.facts.document()
     if missing:
@@ -45,7 +45,7 @@ def read_articles(
         )
 
 
-def _read(read: Reader, article: Article, path: Path) -> Document:
+def _read_article(read: Reader, article: Article, path: Path) -> Document:
     try:
         return read(article.data, article.facts, f"{path}:{article.name}")
     except PubmillError as error:

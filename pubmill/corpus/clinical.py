@@ -47,12 +47,12 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
         ):
             rows = csv.reader(text, strict=True)
             header = next(rows, [])
-            places = _places(header, path)
+            places = _column_indices(header, path)
             for row in rows:
                 line = rows.line_num
                 if len(row) != len(header):
                     raise PubmillError(f"{path}:{line}: expected {len(header)} fields, found {len(row)}")
-                yield _note([row[place] for place in places], brackets, f"{path}:{line}")
+                yield _note_document([row[place] for place in places], brackets, f"{path}:{line}")
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
     except csv.Error as error:
@@ -75,16 +75,16 @@ def normalised(text: str) -> str:
     `[**Hospital1 18**]` gives `hospital`, `[**First Name8 (NamePattern2) **]` `first name`, a day or year
     (`[**2151-7-16**]`, `[**2151**]`) `date`, and a bracket without a name `unknown`.
     """
-    return _BRACKETS.sub(lambda found: _kind(found[1]), text)
+    return _BRACKETS.sub(lambda found: _placeholder_kind(found[1]), text)
 
 
-def _kind(inside: str) -> str:
+def _placeholder_kind(inside: str) -> str:
     if _DATE.fullmatch(inside):
         return "date"
     return " ".join(_WORD.findall(_ASIDE.sub(" ", inside))).lower() or "unknown"
 
 
-def _places(header: list[str], path: Path) -> list[int]:
+def _column_indices(header: list[str], path: Path) -> list[int]:
     """Return the indices of the columns that are read."""
     names = [name.strip().upper() for name in header]
     missing = [name for name in COLUMNS if names.count(name) != 1]
@@ -96,7 +96,7 @@ def _places(header: list[str], path: Path) -> list[int]:
     return [names.index(name) for name in COLUMNS]
 
 
-def _note(fields: list[str], brackets: str, where: str) -> Document:
+def _note_document(fields: list[str], brackets: str, where: str) -> Document:
     row, category, is_error, text = fields
     if (number := whole_number(row)) is None:
         raise PubmillError(f"{where}: its ROW_ID is no number")

@@ -62,14 +62,14 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
     with writing(path) as temporary, parquet_writer(temporary, INDEX) as writer:
         for data in datasets:
             for split in data.splits:
-                texts = _texts(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
+                texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
                 found = [
                     {
                         "dataset": data.dataset,
                         "split": split,
                         "examples": examples,
                         "pmid": pmid,
-                        "runs": _runs(text, words),
+                        "runs": _hash_ngrams(text, words),
                     }
                     for (text, pmid), examples in texts.items()
                 ]
@@ -78,20 +78,20 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
     return rows
 
 
-def _texts(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[str]]:
+def _ids_by_text(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[str]]:
     """Return (text, PMID) -> ids of the examples that contain it."""
     texts: dict[tuple[str, str | None], list[str]] = {}
     for example in read_jsonl_gz(path):
         document = str(example["document"]) if pmids and example["document"] is not None else ""
         pmid = str(int(document)) if document.isascii() and document.isdigit() else None
-        for text in _of(example):
+        for text in _texts_of_example(example):
             ids = texts.setdefault((text, pmid), [])
             if example["id"] not in ids[-1:]:
                 ids.append(example["id"])
     return texts
 
 
-def _of(example: Mapping[str, Any]) -> Iterator[str]:
+def _texts_of_example(example: Mapping[str, Any]) -> Iterator[str]:
     """Yield the texts of an example of any kind: a sentence, each of a pair, a question and its context."""
     if "words" in example:
         yield " ".join(example["words"])
@@ -100,7 +100,7 @@ def _of(example: Mapping[str, Any]) -> Iterator[str]:
             yield example[name]
 
 
-def _runs(text: str, words: WordHashes) -> list[int]:
+def _hash_ngrams(text: str, words: WordHashes) -> list[int]:
     """Return the hashes of a text's n-grams, sorted."""
     pieces = [words(plain_words(piece)) for piece in _DUMMY.split(text)]
     return sorted({int(run) for piece in pieces for run in ngram_hashes(piece, RUN)})
@@ -128,10 +128,10 @@ class EvaluationTexts:
     def matches(self, pmid: str, text: str) -> list[Match]:
         """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
         by_pmid = set(self._of_pmid.get(pmid, ()))
-        by_words = self._held(ngram_hashes(self._words(plain_words(text)), RUN))
+        by_words = self._contained_texts(ngram_hashes(self._words(plain_words(text)), RUN))
         return [Match(n, n in by_pmid, n in by_words) for n in sorted(by_pmid | by_words)]
 
-    def _held(self, runs: Hashes) -> set[int]:
+    def _contained_texts(self, runs: Hashes) -> set[int]:
         texts, counts = np.unique(self._runs.owners(runs), return_counts=True)
         return set(texts[counts >= self._needed[texts]].tolist())
 

@@ -20,14 +20,14 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:
     texts = EvaluationTexts(index)
     matches: list[list[Any]] = []
     documents = 0
-    for document, pmid, text in _documents(parts):
+    for document, pmid, text in _read_documents(parts):
         documents += 1
         matches += [[document, *match] for match in texts.matches(pmid, text)]
     write_json(output, {"documents": documents, "matches": matches})
     return len({match[0] for match in matches})
 
 
-def _documents(parts: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+def _read_documents(parts: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
     for part in parts:
         with open_parquet(part) as file:
             for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
@@ -92,7 +92,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
         for document, text, by_pmid, by_words in found["matches"]:
             held.setdefault(text, {})[document] = (by_pmid, by_words)
     splits: dict[tuple[str, str], _Split] = {}
-    for text, row in enumerate(_texts(index)):
+    for text, row in enumerate(_read_texts(index)):
         splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))
     if held:
         raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
@@ -108,7 +108,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
     }
 
 
-def _texts(index: Path) -> Iterator[dict[str, Any]]:
+def _read_texts(index: Path) -> Iterator[dict[str, Any]]:
     with open_parquet(index) as file:
         for batch in file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"]):
             yield from batch.to_pylist()

@@ -75,7 +75,7 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
             raise PubmillError(f"{file} does not exist; make the fingerprints first")
     spill = temporary_name(path.with_suffix(".spill"))
     with writing(path) as temporary, database(spill, MEMORY, f"cannot write {path}") as connection:
-        _load(connection, all_verified(fingerprints))
+        _load_fingerprints(connection, all_verified(fingerprints))
         connection.execute(_SAME)
         if similarity is not None:
             _add_similar(connection, similarity)
@@ -92,14 +92,14 @@ def read_duplicates(path: Path, shard: int) -> dict[int, str]:
     return dict(zip(found["position"].to_pylist(), found["reason"].to_pylist(), strict=True))
 
 
-def _quoted(text: str) -> str:
+def _sql_string(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _load(connection: duckdb.DuckDBPyConnection, files: list[str]) -> None:
+def _load_fingerprints(connection: duckdb.DuckDBPyConnection, files: list[str]) -> None:
     connection.execute("CREATE TABLE shards (shard INTEGER, file VARCHAR)")
     connection.executemany("INSERT INTO shards VALUES (?, ?)", [list(pair) for pair in enumerate(files)])
-    connection.execute(_PRINTS.format(files=f"[{', '.join(map(_quoted, files))}]"))
+    connection.execute(_PRINTS.format(files=f"[{', '.join(map(_sql_string, files))}]"))
 
 
 def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> None:
@@ -107,8 +107,8 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
     for band in BAND_COLUMNS:
         connection.execute(_CANDIDATES.format(band=band))
     batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
-    alike = [_alike(batch, similarity) for batch in batches]
-    kept = _stand_ins(np.concatenate([np.empty((0, 2), np.int64), *alike]))
+    alike = [_similar_pairs(batch, similarity) for batch in batches]
+    kept = _kept_originals(np.concatenate([np.empty((0, 2), np.int64), *alike]))
     found = pa.table({"document": list(kept), "kept": list(kept.values())}, _NUMBERS)
     connection.register("found", found)
     # The document that represents equal texts may itself be similar to another one.
@@ -119,27 +119,27 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
 _NUMBERS = pa.schema([("document", pa.int64()), ("kept", pa.int64())])
 
 
-def _alike(batch: Any, similarity: float) -> Pairs:
+def _similar_pairs(batch: Any, similarity: float) -> Pairs:
     """Return the pairs of a batch that have enough MinHashes in common."""
     pairs = np.stack([batch.column(k).to_numpy(zero_copy_only=False) for k in (0, 1)], axis=1)
-    first, second = (_matrix(batch.column(k)) for k in (2, 3))
+    first, second = (_signature_matrix(batch.column(k)) for k in (2, 3))
     alike: Pairs = pairs[(first == second).mean(axis=1) >= similarity]
     return alike
 
 
-def _matrix(signatures: Any) -> npt.NDArray[np.uint32]:
+def _signature_matrix(signatures: Any) -> npt.NDArray[np.uint32]:
     return np.frombuffer(b"".join(signatures.to_pylist()), "<u4").reshape(-1, HASHES)
 
 
-def _stand_ins(pairs: Pairs) -> dict[int, int]:
+def _kept_originals(pairs: Pairs) -> dict[int, int]:
     """Return document -> the first earlier document that is kept and similar to it."""
     kept: dict[int, int] = {}
-    for document, earlier in _in_order(pairs):
+    for document, earlier in _sorted_pairs(pairs):
         if document not in kept and earlier not in kept:
             kept[document] = earlier
     return kept
 
 
-def _in_order(pairs: Pairs) -> Iterator[tuple[int, int]]:
+def _sorted_pairs(pairs: Pairs) -> Iterator[tuple[int, int]]:
     for place in np.lexsort((pairs[:, 1], pairs[:, 0])):
         yield int(pairs[place, 0]), int(pairs[place, 1])

@@ -54,7 +54,7 @@ def write_fingerprints(
     A text without words has no digest and is never a duplicate.
     """
     schema = SIMILAR if similar else EXACT
-    rows = _rows(shard, index, latest, selection, excluded, similar)
+    rows = _fingerprint_rows(shard, index, latest, selection, excluded, similar)
     count = 0
     with writing(output) as temporary, parquet_writer(temporary, schema) as writer:
         while group := list(islice(rows, ROWS_PER_GROUP)):
@@ -63,7 +63,7 @@ def write_fingerprints(
     return count
 
 
-def _rows(
+def _fingerprint_rows(
     shard: Path,
     index: int,
     latest: Path,

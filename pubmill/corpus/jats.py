@@ -89,7 +89,7 @@ class JatsReader:
             **dict.fromkeys(FLOATS, _mark_float),
             "sec": _mark_section,
             "title": _mark_title,
-            **dict.fromkeys((*NEVER, *self._chosen), self._empty),
+            **dict.fromkeys((*NEVER, *self._chosen), self._drop_content),
         }
         if "table" in self._chosen:
             del self._marks["td"], self._marks["th"]  # many, and all of them in what is emptied
@@ -135,24 +135,24 @@ class JatsReader:
         marks = self._marks
         if "fn" not in self._chosen:
             for note in reversed(list(whole.iter("fn"))):
-                _put_after_its_line(note)
+                _move_after_line(note)
         for element in list(whole.iter(*marks)):
             marks[element.tag](element)
-        return _by_section(_text(whole))
+        return _split_by_section(_text(whole))
 
-    def _empty(self, element: etree._Element) -> None:
+    def _drop_content(self, element: etree._Element) -> None:
         """Remove the content of an element that is left out; the text after it stays."""
         if element.tag in self._chosen:
             self.left_out[str(element.tag)] += 1
         if element.tag == "fn":
-            _take_out(element)
+            _detach_footnote(element)
             return
         element.clear(keep_tail=True)  # type: ignore[call-arg]
         if element.tag not in INLINE:
             element.tail = f" {element.tail or ''}"
 
 
-def _take_out(note: etree._Element) -> None:
+def _detach_footnote(note: etree._Element) -> None:
     """Detach a footnote; the text after it stays, separated from a word before it."""
     tail, before, parent = note.tail or "", note.getprevious(), note.getparent()
     tail = f" {tail}" if tail[:1].isalnum() else tail
@@ -166,12 +166,12 @@ def _take_out(note: etree._Element) -> None:
     parent.remove(note)
 
 
-def _put_after_its_line(note: etree._Element) -> None:
+def _move_after_line(note: etree._Element) -> None:
     """Move a footnote out of the sentence that contains it to the line after it."""
     line = next((one for one in note.iterancestors(*SENTENCES, *ENCLOSURES)), None)
     if line is None or line.tag in ENCLOSURES or _is_heading(line):
         return
-    _take_out(note)
+    _detach_footnote(note)
     line.addnext(note)
 
 
@@ -225,11 +225,11 @@ class _Section:
 
     def text(self) -> str:
         return "\n".join(
-            clean for lines in (self.own, *self.floats) for line in lines if (clean := _clean(line))
+            clean for lines in (self.own, *self.floats) for line in lines if (clean := _collapse_spaces(line))
         )
 
 
-def _by_section(marked: str) -> Sections:
+def _split_by_section(marked: str) -> Sections:
     """Sort marked text by section."""
     outermost = section = _Section("")
     sections, lines, outer = [outermost], outermost.own, [(outermost, outermost.own)]
@@ -242,7 +242,7 @@ def _by_section(marked: str) -> Sections:
             lines[-1] += text
         elif mark == "t":
             # The outermost title is `Abstract`.
-            title = _clean(text) if section is not outermost else ""
+            title = _collapse_spaces(text) if section is not outermost else ""
             section.label = " > ".join(filter(None, (section.label, title)))
         else:
             outer.append((section, lines))
@@ -256,7 +256,7 @@ def _by_section(marked: str) -> Sections:
     return tuple((section.label, text) for section in sections if (text := section.text()))
 
 
-def _clean(line: str) -> str:
+def _collapse_spaces(line: str) -> str:
     line = line.strip(" ")
     return _RUNS.sub(" ", line) if "  " in line else line
 
@@ -282,7 +282,7 @@ def _heading(element: etree._Element) -> str:
     """Return the text of a title without footnotes and the markers of footnotes and references."""
     if len(element):
         _clear_markers(element)
-    return _clean(_text(element))
+    return _collapse_spaces(_text(element))
 
 
 def _clear_markers(title: etree._Element) -> None:
@@ -290,7 +290,7 @@ def _clear_markers(title: etree._Element) -> None:
         if element.tag == "break":
             _mark_space(element)
         elif element.tag == "fn":
-            _take_out(element)
+            _detach_footnote(element)
         else:
             element.clear(keep_tail=True)  # type: ignore[call-arg]
 

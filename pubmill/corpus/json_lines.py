@@ -55,32 +55,40 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
         with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _document(line, source, language, f"{path}:{number}")
+                    yield _parse_document(line, source, language, f"{path}:{number}")
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
     except BROKEN as error:
         raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None
 
 
-def _document(line: bytes, source: str, language: str, where: str) -> Document:
-    row = _row(line, where)
-    title = _string(row, "title", where)
-    found = paragraphs(_raw(row, "text", where)) if "text" in row else [_string(row, "abstract", where)]
-    date = _string(row, "date", where)
-    identifier = _id(row, source, title, "\n".join(found), where)
+def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:
+    row = _parse_row(line, where)
+    title = _single_spaced_value(row, "title", where)
+    found = (
+        paragraphs(_text_value(row, "text", where))
+        if "text" in row
+        else [_single_spaced_value(row, "abstract", where)]
+    )
+    date = _single_spaced_value(row, "date", where)
+    identifier = _document_id(row, source, title, "\n".join(found), where)
     return Document(
         id=identifier,
         pmid=identifier.removeprefix("pmid:") if identifier.startswith("pmid:") else "",
-        date=_checked(date, where),
+        date=_check_date(date, where),
         published=date[:4],
-        languages=_languages(_string(row, "lang", where) or _string(row, "language", where) or language),
-        licence=_string(row, "licence", where) or _string(row, "license", where),
+        languages=_language_codes(
+            _single_spaced_value(row, "lang", where)
+            or _single_spaced_value(row, "language", where)
+            or language
+        ),
+        licence=_single_spaced_value(row, "licence", where) or _single_spaced_value(row, "license", where),
         title=title,
         sections=tuple(("", paragraph) for paragraph in found if paragraph),
     )
 
 
-def _row(line: bytes, where: str) -> dict[str, Any]:
+def _parse_row(line: bytes, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:  # also for invalid UTF-8 and numbers that are too long
@@ -91,11 +99,11 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-def _string(row: dict[str, Any], key: str, where: str) -> str:
-    return single_spaced(_raw(row, key, where))
+def _single_spaced_value(row: dict[str, Any], key: str, where: str) -> str:
+    return single_spaced(_text_value(row, key, where))
 
 
-def _raw(row: dict[str, Any], key: str, where: str) -> str:
+def _text_value(row: dict[str, Any], key: str, where: str) -> str:
     value = row.get(key)
     if value is None:
         return ""
@@ -108,7 +116,7 @@ def _raw(row: dict[str, Any], key: str, where: str) -> str:
     return value
 
 
-def _id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> str:
+def _document_id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> str:
     identifiers = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
     for key, value in identifiers.items():
         if isinstance(value, bool) or not isinstance(value, int | str):
@@ -124,11 +132,11 @@ def _id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> 
     return "text:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
 
 
-def _languages(text: str) -> tuple[str, ...]:
+def _language_codes(text: str) -> tuple[str, ...]:
     return tuple(LANGUAGES.get(code, code) for code in re.split(r"[\s,;]+", text.lower()) if code)
 
 
-def _checked(date: str, where: str) -> str:
+def _check_date(date: str, where: str) -> str:
     if not date:
         return ""
     try:

@@ -134,7 +134,7 @@ def write_locked(
         add_events(connection, shards, sources)
         copy(connection, _LOCKED_REASONS, temporary)
         copy(connection, _DIFFERENCES, listed)
-        write_json(report, _report(connection, lock, files, listed))
+        write_json(report, _lock_report(connection, lock, files, listed))
 
 
 def _add_lock(connection: duckdb.DuckDBPyConnection, lock: Path) -> None:
@@ -146,7 +146,7 @@ def _add_lock(connection: duckdb.DuckDBPyConnection, lock: Path) -> None:
         raise PubmillError(f"{lock} has {found[0]} more than once; a corpus holds one version of a document")
 
 
-def _report(
+def _lock_report(
     connection: duckdb.DuckDBPyConnection, lock: Path, files: Sequence[SourceFile], differences: Path
 ) -> dict[str, object]:
     locked = pq.read_metadata(lock).num_rows

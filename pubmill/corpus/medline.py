@@ -111,28 +111,28 @@ class _MedlineReader:
         self.start = self.end = b""  # the root's tags
 
     def documents(self, stream: IO[bytes]) -> Iterator[Document]:
-        self.start, kind, data = self._head(stream)
+        self.start, kind, data = self._read_head(stream)
         self.end = b"</%s>" % kind
         cut = ARTICLE_END if kind == b"PubmedArticleSet" else b"</MedlineCitation>"
         while True:
             size = data.rfind(cut) + len(cut) if cut in data else 0
-            if size and (form := self._form(data[:size])):
-                yield from self._block(data[:size], form)
+            if size and (form := self._reading_form(data[:size])):
+                yield from self._read_block(data[:size], form)
                 data = data[size:]
             elif len(data) > CITATION_LIMIT:
                 if size:
-                    self._parse(data[:size])  # reports malformed content
+                    self._parse_tree(data[:size])  # reports malformed content
                 raise self._error(f"no {cut.decode()} within {CITATION_LIMIT >> 20} MiB")
             if self.done > SMALL and self.done > RATIO_LIMIT * self.path.stat().st_size:
                 raise self._error(f"unpacks to more than {RATIO_LIMIT} times its size")
             block = stream.read(max(BLOCK, len(data)))
             if not block:
                 self.end = b""
-                yield from self._tree(data)
+                yield from self._read_tree(data)
                 return
             data += block
 
-    def _head(self, stream: IO[bytes]) -> tuple[bytes, bytes, bytes]:
+    def _read_head(self, stream: IO[bytes]) -> tuple[bytes, bytes, bytes]:
         """Check everything up to the root's start tag; return that tag, the root's name and the rest."""
         data = stream.read(HEAD_LIMIT)
         found = _ROOT.search(data)
@@ -152,7 +152,7 @@ class _MedlineReader:
         if b"<!DOCTYPE" in plain:
             raise self._error("malformed XML: the document type is not as in NLM's files")
         self.end = b"</%s>" % kind
-        root = self._parse(plain)
+        root = self._parse_tree(plain)
         if root.tag != kind.decode():
             raise self._error(f"its root is <{root.tag}>, not one of PubMed's citation files")
         encoding = root.getroottree().docinfo.encoding or "UTF-8"
@@ -163,7 +163,7 @@ class _MedlineReader:
         prefix = b"" if b"xmlns:mml" in attributes else MATHML
         return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[found.end() :]
 
-    def _form(self, content: bytes) -> Form | None:
+    def _reading_form(self, content: bytes) -> Form | None:
         """Return how to read the content; None if it is not well-formed."""
         try:
             plain = bool(etree.fromstring(b"".join((self.start, content, self.end)), self.checker))
@@ -173,42 +173,42 @@ class _MedlineReader:
             return None  # misplaced colons in names raise no error without a tree, but are logged
         return "usual" if plain and b"<![CDATA[" not in content else "tree"
 
-    def _block(self, content: bytes, form: Form) -> Iterator[Document]:
+    def _read_block(self, content: bytes, form: Form) -> Iterator[Document]:
         """Yield the documents of well-formed content."""
         *articles, rest = content.split(ARTICLE_END) if form == "usual" else [content]
         for number, article in enumerate(articles):
-            if document := read_usual(article, self._content):
+            if document := read_usual(article, self._content_text):
                 self.last = document.pmid
                 self.done += len(article) + len(ARTICLE_END)
                 yield document
-            elif self._form(whole := article + ARTICLE_END):
-                yield from self._tree(whole)
+            elif self._reading_form(whole := article + ARTICLE_END):
+                yield from self._read_tree(whole)
             else:  # an article inside another element
                 rest = ARTICLE_END.join([*articles[number:], rest])
                 break
         if rest:
-            yield from self._tree(rest)
+            yield from self._read_tree(rest)
 
-    def _content(self, content: bytes) -> str:
+    def _content_text(self, content: bytes) -> str:
         return _text(etree.fromstring(b"".join((self.start, content, self.end)), self.parser))
 
-    def _tree(self, content: bytes) -> Iterator[Document]:
+    def _read_tree(self, content: bytes) -> Iterator[Document]:
         """Yield the documents of content, parsed into a tree."""
-        for child in self._parse(content):
+        for child in self._parse_tree(content):
             if child.tag == "PubmedArticle":
-                yield self._citation(child)
+                yield self._article_document(child)
             elif child.tag == "MedlineCitation":
-                yield self._document(child)
+                yield self._citation_document(child)
             elif child.tag == "DeleteCitation":
                 for pmid in child.iterchildren("PMID"):
-                    yield Document(id=self._id(pmid), version=self._version(pmid), deleted=True)
+                    yield Document(id=self._document_id(pmid), version=self._version(pmid), deleted=True)
             elif child.tag == "PubmedBookArticle":
-                yield self._book(child)
+                yield self._book_document(child)
             else:
                 raise self._error(f"<{child.tag}> where a citation was expected")
         self.done += len(content)
 
-    def _parse(self, content: bytes) -> etree._Element:
+    def _parse_tree(self, content: bytes) -> etree._Element:
         """Return the root of a tree of some content of the file, enclosed in the root's tags."""
         data = b"".join((self.start, content, self.end))
         try:
@@ -222,10 +222,10 @@ class _MedlineReader:
             self.done += max(0, sum(len(text) + 1 for text in lines[: line - 1]) - len(self.start))
             raise self._error(f"malformed XML: {fault(error)}") from None
 
-    def _book(self, article: etree._Element) -> Document:
-        book = self._required(article, self._parts(article), "BookDocument")
-        pmid = self._required(book, self._parts(book), "PMID")
-        identifier = self._id(pmid)
+    def _book_document(self, article: etree._Element) -> Document:
+        book = self._required_child(article, self._first_children(article), "BookDocument")
+        pmid = self._required_child(book, self._first_children(book), "PMID")
+        identifier = self._document_id(pmid)
         return Document(
             id=identifier,
             version=self._version(pmid),
@@ -233,14 +233,19 @@ class _MedlineReader:
             flags=(BOOK,),
         )
 
-    def _citation(self, article: etree._Element) -> Document:
-        return self._document(self._required(article, self._parts(article), "MedlineCitation"))
+    def _article_document(self, article: etree._Element) -> Document:
+        return self._citation_document(
+            self._required_child(article, self._first_children(article), "MedlineCitation")
+        )
 
-    def _document(self, citation: etree._Element) -> Document:
-        parts = self._parts(citation)
-        pmid, article = self._required(citation, parts, "PMID"), self._required(citation, parts, "Article")
-        identifier, version = self._id(pmid), self._version(pmid)
-        inside = self._parts(article)
+    def _citation_document(self, citation: etree._Element) -> Document:
+        parts = self._first_children(citation)
+        pmid, article = (
+            self._required_child(citation, parts, "PMID"),
+            self._required_child(citation, parts, "Article"),
+        )
+        identifier, version = self._document_id(pmid), self._version(pmid)
+        inside = self._first_children(article)
         revised, journal, language = parts.get("DateRevised"), inside.get("Journal"), inside.get("Language")
         title, abstract = inside.get("ArticleTitle"), inside.get("Abstract")
         types = inside.get("PublicationTypeList")
@@ -249,7 +254,7 @@ class _MedlineReader:
             id=identifier,
             version=version,
             pmid=identifier.removeprefix("pmid:"),
-            date="" if revised is None else _revised(revised),
+            date="" if revised is None else _revision_date(revised),
             published="" if journal is None else _year(journal),
             languages=() if language is None else _languages(language),
             types=() if types is None else tuple(map(_text, types)),
@@ -258,7 +263,7 @@ class _MedlineReader:
             sections=sections,
         )
 
-    def _parts(self, element: etree._Element) -> dict[str, etree._Element]:
+    def _first_children(self, element: etree._Element) -> dict[str, etree._Element]:
         """Return the first child of each name; one pass is faster than a search for each name."""
         parts: dict[str, etree._Element] = {}
         once = ONCE[str(element.tag)]
@@ -270,14 +275,14 @@ class _MedlineReader:
                 raise self._error(f"<{element.tag}> with <{tag}> more than once")
         return parts
 
-    def _required(
+    def _required_child(
         self, element: etree._Element, parts: dict[str, etree._Element], tag: str
     ) -> etree._Element:
         if tag not in parts:
             raise self._error(f"<{element.tag}> without <{tag}>")
         return parts[tag]
 
-    def _id(self, pmid: etree._Element) -> str:
+    def _document_id(self, pmid: etree._Element) -> str:
         text = (pmid.text or "").strip()
         if not _is_number(text, PMID_DIGITS):
             raise self._error(f"<PMID> holds {text[:40]!r}, not a number of at most {PMID_DIGITS} digits")
@@ -338,7 +343,7 @@ def _languages(first: etree._Element) -> tuple[str, ...]:
     return tuple(" ".join(codes).lower().split())
 
 
-def _revised(revised: etree._Element) -> str:
+def _revision_date(revised: etree._Element) -> str:
     """Return the day of the last revision."""
     fields = {part.tag: part.text for part in revised}
     return day(fields.get("Year"), fields.get("Month"), fields.get("Day"))

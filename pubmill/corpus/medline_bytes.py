@@ -35,31 +35,31 @@ _VERSION = rb"([0-9]{1,%d}+)" % VERSION_DIGITS
 _NUMBER = rb"([0-9]++)"
 
 
-def _inside(name: bytes) -> bytes:
+def _content_pattern(name: bytes) -> bytes:
     """Return a pattern for everything up to the first start or end tag of this name."""
     return rb"[^<]*+(?:<(?!/?%s\b)[^<]*+)*+" % name
 
 
-def _unread(*names: bytes, inside: Callable[[bytes], bytes] = _inside) -> bytes:
+def _skipped_pattern(*names: bytes, inside: Callable[[bytes], bytes] = _content_pattern) -> bytes:
     """Return a pattern for elements that are skipped, each present any number of times."""
     return b"".join(rb"(?:<%s%s>%s</%s>%s)*+" % (name, _ATTRIBUTES, inside(name), name, _B) for name in names)
 
 
-def _unread_values(*names: bytes) -> bytes:
-    return _unread(*names, inside=lambda _: _VALUE)
+def _skipped_values_pattern(*names: bytes) -> bytes:
+    return _skipped_pattern(*names, inside=lambda _: _VALUE)
 
 
-def _read(name: bytes, value: bytes) -> bytes:
+def _element_pattern(name: bytes, value: bytes) -> bytes:
     return rb"<%s>%s</%s>" % (name, value, name)
 
 
-def _listed(name: bytes, attributes: bytes = b"") -> bytes:
+def _repeated_pattern(name: bytes, attributes: bytes = b"") -> bytes:
     """Return a pattern for one or more elements with plain values."""
     return rb"((?:<%s%s>%s</%s>%s)++)" % (name, attributes, _VALUE, name, _B)
 
 
-_DAY = _B.join(_read(part, _NUMBER) for part in (b"Year", b"Month", b"Day"))
-_REVISED = _read(b"DateRevised", _B + _DAY + _B)
+_DAY = _B.join(_element_pattern(part, _NUMBER) for part in (b"Year", b"Month", b"Day"))
+_REVISED = _element_pattern(b"DateRevised", _B + _DAY + _B)
 _BEHIND = (
     b"MedlineJournalInfo", b"ChemicalList", b"SupplMeshList", b"CitationSubset", b"CommentsCorrectionsList",
     b"GeneSymbolList", b"MeshHeadingList", b"NumberOfReferences", b"PersonalNameSubjectList", b"OtherID",
@@ -73,27 +73,29 @@ _CITATION = re.compile(
             b"<PubmedArticle>",
             rb"<MedlineCitation%s>" % _ATTRIBUTES,
             rb'<PMID Version="%s">%s</PMID>' % (_VERSION, _PMID),
-            _unread(b"DateCreated", b"DateCompleted"),
+            _skipped_pattern(b"DateCreated", b"DateCompleted"),
             rb"(?:%s%s)?+<Article%s>" % (_REVISED, _B, _ATTRIBUTES),
             b"<Journal>",
-            _unread_values(b"ISSN") + rb"<JournalIssue%s>" % _ATTRIBUTES,
-            _unread_values(b"Volume", b"Issue") + b"<PubDate>",
-            rb"<(?:Year|MedlineDate)>(%s)</%s</Journal>" % (_VALUE, _inside(b"Journal")),
-            _read(b"ArticleTitle", rb"(%s)" % _inside(b"ArticleTitle")),
-            _unread(b"Pagination", b"ELocationID"),
-            rb"(?:<Abstract>%s(%s)</Abstract>)?+" % (_B, _inside(b"Abstract")),
-            _unread(b"Affiliation", b"AuthorList") + _listed(b"Language"),
-            _unread(b"DataBankList", b"GrantList") + b"<PublicationTypeList>",
-            _listed(b"PublicationType", rb'(?: UI="[^"<>&]*+")?+') + b"</PublicationTypeList>",
-            _unread(b"VernacularTitle", b"ArticleDate") + b"</Article>",
-            _unread(*_BEHIND) + b"</MedlineCitation>",
+            _skipped_values_pattern(b"ISSN") + rb"<JournalIssue%s>" % _ATTRIBUTES,
+            _skipped_values_pattern(b"Volume", b"Issue") + b"<PubDate>",
+            rb"<(?:Year|MedlineDate)>(%s)</%s</Journal>" % (_VALUE, _content_pattern(b"Journal")),
+            _element_pattern(b"ArticleTitle", rb"(%s)" % _content_pattern(b"ArticleTitle")),
+            _skipped_pattern(b"Pagination", b"ELocationID"),
+            rb"(?:<Abstract>%s(%s)</Abstract>)?+" % (_B, _content_pattern(b"Abstract")),
+            _skipped_pattern(b"Affiliation", b"AuthorList") + _repeated_pattern(b"Language"),
+            _skipped_pattern(b"DataBankList", b"GrantList") + b"<PublicationTypeList>",
+            _repeated_pattern(b"PublicationType", rb'(?: UI="[^"<>&]*+")?+') + b"</PublicationTypeList>",
+            _skipped_pattern(b"VernacularTitle", b"ArticleDate") + b"</Article>",
+            _skipped_pattern(*_BEHIND) + b"</MedlineCitation>",
         )
     )
 )
 _TEXT_START = re.compile(
     rb'%s<AbstractText(?: Label="([^"<>&\t\r\n]*+)")?+(?: NlmCategory="[A-Z]*+")?+>' % _B
 )
-_COPYRIGHT = re.compile(_B + _read(b"CopyrightInformation", rb"(%s)" % _inside(b"CopyrightInformation")) + _B)
+_COPYRIGHT = re.compile(
+    _B + _element_pattern(b"CopyrightInformation", rb"(%s)" % _content_pattern(b"CopyrightInformation")) + _B
+)
 _ONLY_ONCE = (b"MedlineCitation", b"PubmedArticle")
 _MARKUP = re.compile(rb"</?[a-z]++/?>")
 _LISTED = re.compile(rb">([^<]*+)</")
@@ -137,8 +139,8 @@ def read_usual(article: bytes, text_of: TextOf) -> Document | None:
         pmid=number,
         date=day(*(part and part.decode() for part in revised)),
         published=printed,
-        languages=_codes(languages),
-        types=_values(types),
+        languages=_language_codes(languages),
+        types=_listed_values(types),
         licence=parts[0],
         title=_text(title, text_of),
         sections=parts[1],
@@ -167,10 +169,10 @@ def _abstract(content: bytes, text_of: TextOf) -> tuple[str, Sections] | None:
 
 
 @lru_cache(maxsize=1 << 12)
-def _values(listed: bytes) -> tuple[str, ...]:
+def _listed_values(listed: bytes) -> tuple[str, ...]:
     return tuple(single_spaced(value.decode()) for value in _LISTED.findall(listed))
 
 
 @lru_cache(maxsize=1 << 12)
-def _codes(languages: bytes) -> tuple[str, ...]:
-    return tuple(" ".join(_values(languages)).lower().split())
+def _language_codes(languages: bytes) -> tuple[str, ...]:
+    return tuple(" ".join(_listed_values(languages)).lower().split())

@@ -82,7 +82,7 @@ def _is_file(member: tarfile.TarInfo, path: Path) -> bool:
 
 def package_order(path: Path) -> int:
     """Return the place of a package in the loading order: its date as a number."""
-    return int(_package(path)["date"].replace("-", ""))
+    return int(_parse_package_name(path)["date"].replace("-", ""))
 
 
 def read_package(path: Path, filelist: Path) -> Iterator[Article]:
@@ -90,13 +90,13 @@ def read_package(path: Path, filelist: Path) -> Iterator[Article]:
 
     Raises `PubmillError` also if archive and list do not contain the same files.
     """
-    flags = ("manuscript",) if _package(path)["kind"].startswith("author_manuscript") else ()
+    flags = ("manuscript",) if _parse_package_name(path)["kind"].startswith("author_manuscript") else ()
     rows = _read_filelist(filelist)
     for member, data in read_members(path):
         row = rows.pop(member.name, None)
         if row is None:
             raise PubmillError(f"{path}: {member.name!r} is not in {filelist.name}, or is there twice")
-        yield Article(member.name, data, _facts_of_row(row, flags, filelist))
+        yield Article(member.name, data, _row_metadata(row, flags, filelist))
     if rows:
         raise PubmillError(
             f"{path}: lacks {len(rows):,} of the files in {filelist.name}, the first {next(iter(rows))}: "
@@ -115,8 +115,8 @@ def read_fetched(path: Path) -> Iterator[Article]:
             if waiting:
                 yield waiting
             where = f"{path}:{member.name}"
-            day = _day(member, where)
-            waiting = Article(member.name, b"", _facts_of_json(read_metadata(data, where), day, where))
+            day = _modification_day(member, where)
+            waiting = Article(member.name, b"", _json_metadata(read_metadata(data, where), day, where))
         elif waiting and (waiting.facts.pmcid, waiting.facts.version) == (int(found[1]), int(found[2])):
             yield waiting._replace(name=member.name, data=data)
             waiting = None
@@ -126,7 +126,7 @@ def read_fetched(path: Path) -> Iterator[Article]:
         yield waiting
 
 
-def _day(member: tarfile.TarInfo, where: str) -> str:
+def _modification_day(member: tarfile.TarInfo, where: str) -> str:
     try:
         return datetime.datetime.fromtimestamp(member.mtime, datetime.UTC).date().isoformat()
     except (ValueError, OverflowError, OSError):
@@ -148,7 +148,7 @@ def read_metadata(data: bytes, where: str) -> dict[str, Any]:
     return value
 
 
-def _facts_of_json(value: dict[str, Any], day: str, where: str) -> ArticleMetadata:
+def _json_metadata(value: dict[str, Any], day: str, where: str) -> ArticleMetadata:
     flags = []
     for flag, key in (
         ("retracted", "is_retracted"), ("manuscript", "is_manuscript"), ("ocr", "is_historical_ocr"),
@@ -166,7 +166,7 @@ def _facts_of_json(value: dict[str, Any], day: str, where: str) -> ArticleMetada
     )
 
 
-def _package(path: Path) -> re.Match[str]:
+def _parse_package_name(path: Path) -> re.Match[str]:
     found = _PACKAGE.fullmatch(path.name)
     if not found:
         raise PubmillError(
@@ -191,7 +191,7 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
     return rows
 
 
-def _facts_of_row(row: dict[str, str], flags: tuple[str, ...], path: Path) -> ArticleMetadata:
+def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> ArticleMetadata:
     found = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"] or "")
     retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"] or "")
     if not found or retracted is None:

@@ -26,7 +26,7 @@ def read_plain_text(path: Path, source: str, documents: Division, language: str 
     `LONGEST` bytes. Only one document is in memory at a time.
     """
     name = path.name.removesuffix(".gz").removesuffix(".txt")
-    for number, text in _divided(_lines(path), documents, path):
+    for number, text in _split_documents(_read_lines(path), documents, path):
         found = paragraphs(text)
         if found:
             yield Document(
@@ -36,7 +36,9 @@ def read_plain_text(path: Path, source: str, documents: Division, language: str 
             )
 
 
-def _divided(lines: Iterable[tuple[int, str]], documents: Division, path: Path) -> Iterator[tuple[int, str]]:
+def _split_documents(
+    lines: Iterable[tuple[int, str]], documents: Division, path: Path
+) -> Iterator[tuple[int, str]]:
     """Yield (number of the first line, text) of each document."""
     begun, size, gathered = 1, 0, list[str]()
     for number, line in lines:
@@ -57,7 +59,7 @@ def _divided(lines: Iterable[tuple[int, str]], documents: Division, path: Path) 
     yield begun, "".join(gathered)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield numbered lines with their ends, without a byte order mark."""
     number = 0
     try:

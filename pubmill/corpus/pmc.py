@@ -79,7 +79,7 @@ class Planned(NamedTuple):
 
 def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
     """Write the plan of the inventory of one day (YYYY-MM-DD); return the number of articles."""
-    with tempfile.TemporaryDirectory(dir=_made(path.parent)) as folder, writing(path) as temporary:
+    with tempfile.TemporaryDirectory(dir=_make_folder(path.parent)) as folder, writing(path) as temporary:
         files = _bring_inventory(Path(folder), url, day, mirror)
         fault = f"the inventory of {day} at {url} cannot be read"
         with database(Path(folder, "spill"), MEMORY, fault) as connection:
@@ -91,7 +91,7 @@ def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
     return articles
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -151,18 +151,18 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
     Articles that have left the bucket since the inventory are recorded as gone.
     """
     planned = read_plan(plan, shard)
-    part = _made(archive.with_name(f"{archive.name}.part"))
+    part = _make_folder(archive.with_name(f"{archive.name}.part"))
     kept = archive.with_name(f"{archive.name}.kept")
     if kept.is_file():
-        _take_over(kept, planned, part)
+        _copy_unchanged_articles(kept, planned, part)
     pool = ThreadPoolExecutor(CONNECTIONS)
     try:
         came = list(pool.map(lambda article: _bring_article(article, part, url, mirror), planned))
     finally:
         pool.shutdown(cancel_futures=True)
-    record = _record(planned, came, shard, url, mirror)
+    record = _shard_record(planned, came, shard, url, mirror)
     with writing(archive) as temporary:
-        _pack(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
+        _write_archive(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
         write_json(Path(BELOW.source_record(str(archive))), record)
     shutil.rmtree(part)
     # Snakemake removes an output before it is remade, but not this hard link, which takes no space.
@@ -172,7 +172,7 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
     return record
 
 
-def _take_over(archive: Path, planned: list[Planned], part: Path) -> None:
+def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) -> None:
     """Copy to `part` the files of an earlier archive that are still in the plan.
 
     S3's ETag is the md5 of an object that was uploaded in one piece; others never match and are downloaded.
@@ -186,7 +186,7 @@ def _take_over(archive: Path, planned: list[Planned], part: Path) -> None:
                 temporary.write_bytes(data)
 
 
-def _record(
+def _shard_record(
     planned: list[Planned], came: list[list[Path]], shard: str, url: str, mirror: str | None
 ) -> dict[str, Any]:
     gone = [article.name for article, files in zip(planned, came, strict=True) if not files]
@@ -243,7 +243,7 @@ def _xml_at(address: str, where: str) -> tuple[str, str]:
     return key, md5
 
 
-def _pack(path: Path, articles: list[tuple[Planned, list[Path]]]) -> None:
+def _write_archive(path: Path, articles: list[tuple[Planned, list[Path]]]) -> None:
     """Write a gzipped tar; a member's time is when its article was last modified in the bucket."""
     with (
         path.open("wb") as raw,

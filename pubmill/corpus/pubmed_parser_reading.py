@@ -43,14 +43,14 @@ def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
                 found = next(theirs, None)
             except DAMAGED as error:
                 raise PubmillError(f"{path}: pubmed_parser fails at {ours.id}: {error!r}") from None
-            yield _citation(ours, found, path)
+            yield _merged_document(ours, found, path)
 
 
-def _citation(ours: Document, theirs: dict[str, Any] | None, path: Path) -> Document:
+def _merged_document(ours: Document, theirs: dict[str, Any] | None, path: Path) -> Document:
     if theirs is None or f"pmid:{theirs['pmid']}" != ours.id:
         found = theirs["pmid"] if theirs else "nothing"
         raise PubmillError(f"{path}: pubmed_parser finds {found} where {ours.id} stands")
-    text = _lines(theirs["abstract"])
+    text = _single_spaced_lines(theirs["abstract"])
     return Document(
         id=ours.id,
         version=ours.version,
@@ -92,11 +92,11 @@ class ArticleReader:
             types=types(root),
             title=single_spaced(article["full_title"]),
             sections=(("", abstract),) if abstract else (),
-            body=tuple(_by_section(paragraphs)),
+            body=tuple(_merge_paragraphs(paragraphs)),
         )
 
 
-def _by_section(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def _merge_paragraphs(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield neighbouring paragraphs of the same title as one section; drop empty ones, as in the paper."""
     for title, group in groupby(paragraphs, key=lambda paragraph: single_spaced(paragraph["section"])):
         text = "\n".join(line for one in group if (line := single_spaced(one["text"])))
@@ -104,5 +104,5 @@ def _by_section(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
             yield title, text
 
 
-def _lines(text: str) -> str:
+def _single_spaced_lines(text: str) -> str:
     return "\n".join(line for part in text.split("\n") if (line := single_spaced(part)))

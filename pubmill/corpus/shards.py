@@ -124,8 +124,8 @@ def write_shard(
     """
     rows = deletions = 0
     with writing(path) as temporary, parquet_writer(temporary, SCHEMA, private) as writer:
-        for group in _groups(documents):
-            writer.write_table(_table(group, order, rows))
+        for group in _row_groups(documents):
+            writer.write_table(_arrow_table(group, order, rows))
             rows += len(group)
             deletions += sum(document.deleted for document in group)
         counts = ShardCounts(citations=rows - deletions, deletions=deletions)
@@ -139,7 +139,7 @@ def write_shard(
 
 def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
     """Yield (position, document) of a parsed shard, without deletions."""
-    for batch in _open(path).iter_batches(batch_size=1024):
+    for batch in _open_shard(path).iter_batches(batch_size=1024):
         for row in batch.to_pylist():
             position, deleted = row["position"], row["deleted"]
             if not deleted:
@@ -153,13 +153,13 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
 
 def is_private(path: Path) -> bool:
     """Return whether a parsed shard contains licensed text."""
-    _open(path)
+    _open_shard(path)
     return access_of_parts([path]) != PUBLIC
 
 
 def read_source(path: Path) -> tuple[str, ShardCounts]:
     """Return the name of a parsed shard's source, and the shard's counts."""
-    metadata = _open(path).metadata.metadata or {}
+    metadata = _open_shard(path).metadata.metadata or {}
     try:
         counts = ShardCounts(int(metadata[b"citations"]), int(metadata[b"deletions"]))
         return metadata[b"source"].decode(), counts
@@ -169,7 +169,7 @@ def read_source(path: Path) -> tuple[str, ShardCounts]:
         ) from None
 
 
-def _open(path: Path) -> pq.ParquetFile:
+def _open_shard(path: Path) -> pq.ParquetFile:
     try:
         return open_parquet(path)
     except FileNotFoundError:
@@ -178,7 +178,7 @@ def _open(path: Path) -> pq.ParquetFile:
         raise PubmillError(f"{path} is not a parquet file ({error}); delete it and parse again") from None
 
 
-def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def _row_groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
     group: list[Document] = []
     characters = 0
     for document in documents:
@@ -192,7 +192,7 @@ def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield group
 
 
-def _table(group: list[Document], order: int, first: int) -> pa.Table:
+def _arrow_table(group: list[Document], order: int, first: int) -> pa.Table:
     """Return the rows as an Arrow table, built from flat buffers.
 
     `pa.array` of a list imports pandas if it is installed, which would cost every job 50 MB.
@@ -210,28 +210,30 @@ def _table(group: list[Document], order: int, first: int) -> pa.Table:
         buffer = pa.py_buffer(array(code, values))
         columns[name] = pa.Array.from_buffers(SCHEMA.field(name).type, len(group), [None, buffer])
     for name in ("id", "pmid", "date", "published", "licence", "title"):
-        columns[name] = _strings([getattr(row, name) for row in group])
+        columns[name] = _string_array([getattr(row, name) for row in group])
     for name in ("languages", "types", "flags"):
         lists = [getattr(row, name) for row in group]
-        columns[name] = pa.ListArray.from_arrays(_offsets(lists), _strings([*chain.from_iterable(lists)]))
+        columns[name] = pa.ListArray.from_arrays(
+            _list_offsets(lists), _string_array([*chain.from_iterable(lists)])
+        )
     return pa.Table.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 
 
-def _offsets(lists: Iterable[Sized]) -> pa.Array:
+def _list_offsets(lists: Iterable[Sized]) -> pa.Array:
     """Return where each list begins in the concatenation of all, and where the last one ends."""
     ends = array("i", accumulate(map(len, lists), initial=0))
     return pa.Array.from_buffers(pa.int32(), len(ends), [None, pa.py_buffer(ends)])
 
 
-def _strings(texts: Iterable[str]) -> pa.StringArray:
+def _string_array(texts: Iterable[str]) -> pa.StringArray:
     encoded = [text.encode() for text in texts]
-    ends = _offsets(encoded).buffers()[1]
+    ends = _list_offsets(encoded).buffers()[1]
     return pa.StringArray.from_buffers(len(encoded), ends, pa.py_buffer(b"".join(encoded)))
 
 
 def _section_lists(lists: Sequence[Sections]) -> pa.ListArray:
     """Return each document's sections as lists of (label, text)."""
-    labels = _strings(label for sections in lists for label, _ in sections)
-    texts = _strings(text for sections in lists for _, text in sections)
+    labels = _string_array(label for sections in lists for label, _ in sections)
+    texts = _string_array(text for sections in lists for _, text in sections)
     flat = pa.StructArray.from_arrays([labels, texts], ["label", "text"])
-    return pa.ListArray.from_arrays(_offsets(lists), flat)
+    return pa.ListArray.from_arrays(_list_offsets(lists), flat)

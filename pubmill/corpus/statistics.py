@@ -94,7 +94,9 @@ def select(
     tally.totals["deletions"] = counts.deletions
     copies = read_duplicates(duplicates, index) if duplicates else {}
     with writing(part) as temporary, parquet_writer(temporary, PART, is_private(shard)) as writer:
-        rows = _kept(with_reasons(shard, index, latest, selection, excluded), copies, selection, tally)
+        rows = _selected_rows(
+            with_reasons(shard, index, latest, selection, excluded), copies, selection, tally
+        )
         while group := list(islice(rows, ROWS_PER_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, PART))
     if tally.totals["parsed"] != counts.citations:
@@ -111,7 +113,7 @@ def select(
     )
 
 
-def _kept(
+def _selected_rows(
     judged: Iterator[tuple[int, Document, str | None]],
     copies: Mapping[int, str],
     selection: SelectionRecipe,
@@ -161,7 +163,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     by_source: dict[str, tuple[Counter[str], Counter[str]]] = {}
     for path, found in zip(statistics, rows, strict=True):
         one = read_json(path)
-        _check(path, one, found)
+        _check_part_counts(path, one, found)
         counts = {key: one[key] for key in TOTALS}
         totals.update(counts)
         of_source = by_source.setdefault(one["source"], (Counter(dict.fromkeys(TOTALS, 0)), Counter()))
@@ -182,7 +184,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _check(path: Path, one: dict[str, Any], rows: int) -> None:
+def _check_part_counts(path: Path, one: dict[str, Any], rows: int) -> None:
     accounted = one["documents"] + sum(one["rejected"].values())
     if one["parsed"] != accounted:
         raise PubmillError(f"{path}: parsed {one['parsed']} but kept and rejected {accounted}; select again")

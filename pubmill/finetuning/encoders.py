@@ -22,7 +22,7 @@ DROPOUTS = (
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
 
 
-def load_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase:
+def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase:
     """Return the model folder's own fast tokenizer; with `words`, for input that is split into words.
 
     With `words`, byte-level BPE (RoBERTa, ModernBERT) treats every word, including a sentence's first, as
@@ -131,7 +131,7 @@ def embeddings(encoder: PreTrainedModel) -> list[torch.nn.Module]:
     below: list[torch.nn.Module] = []
     for child in encoder.children():
         if any(module is stack for module in child.modules()):
-            below += _positions_beside(stack, child)
+            below += _position_modules(stack, child)
             break
         below.append(child)
     if not any(module is tokens for child in below for module in child.modules()):
@@ -139,7 +139,7 @@ def embeddings(encoder: PreTrainedModel) -> list[torch.nn.Module]:
     return below
 
 
-def _positions_beside(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> list[torch.nn.Module]:
+def _position_modules(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> list[torch.nn.Module]:
     beside = [module for module in owner.children() if module is not stack]
     return beside if any(isinstance(module, torch.nn.Embedding) for module in beside) else []
 

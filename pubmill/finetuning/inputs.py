@@ -64,16 +64,16 @@ def collate(instances: Sequence[Instance], pad: int, device: torch.device) -> Ba
     places = [row * longest + at for row, instance in enumerate(instances) for at in instance.places]
     units = groups or [instance.places for instance in instances]
     return Batch(
-        ids=_padded(ids, longest, pad, device),
-        mask=_padded([[1] * len(row) for row in ids], longest, 0, device),
-        segments=_padded(segments, longest, 0, device) if segments else None,
+        ids=_pad_rows(ids, longest, pad, device),
+        mask=_pad_rows([[1] * len(row) for row in ids], longest, 0, device),
+        segments=_pad_rows(segments, longest, 0, device) if segments else None,
         places=to_device(torch.tensor(places, dtype=torch.int64), device),
         counts=[len(unit) for unit in units],
         groups=[length for lengths in groups for length in lengths] if groups else None,
     )
 
 
-def _padded(rows: Sequence[Sequence[int]], width: int, fill: int, device: torch.device) -> torch.Tensor:
+def _pad_rows(rows: Sequence[Sequence[int]], width: int, fill: int, device: torch.device) -> torch.Tensor:
     array = np.full((len(rows), width), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         array[number, : len(row)] = row

@@ -34,7 +34,7 @@ class GroupedAdam:
 
     def __init__(self, model: TaskModel, recipe: FinetuningRecipe) -> None:
         self.recipe = recipe
-        groups = _groups(model, recipe)
+        groups = _parameter_groups(model, recipe)
         self.parameters = [parameter for group in groups for parameter in group["params"]]
         self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=EPSILON)
 
@@ -63,10 +63,10 @@ def _undo_correction(group: dict[str, Any], update: int) -> None:
     group["eps"] = EPSILON / second
 
 
-def _groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:
+def _parameter_groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:
     """Parameters with a common learning rate (`share` of the recipe's) and weight decay (`decay`)."""
     groups: dict[tuple[int, bool], dict[str, Any]] = {}
-    below = _exponents(model) if recipe.layerwise_decay != 1 else {}
+    below = _decay_exponents(model) if recipe.layerwise_decay != 1 else {}
     for parameter in model.parameters():
         if parameter.requires_grad:
             exponent, matrix = below.get(parameter, 0), parameter.ndim > 1
@@ -77,7 +77,7 @@ def _groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:
     return list(groups.values())
 
 
-def _exponents(model: TaskModel) -> dict[nn.Parameter, int]:
+def _decay_exponents(model: TaskModel) -> dict[nn.Parameter, int]:
     """Return the exponent of `layerwise_decay` for each encoder parameter, as in ELECTRA's code (Clark et al.
     2020).
 

@@ -12,7 +12,7 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import Split
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used

@@ -69,7 +69,7 @@ class Reader:
                 chunk, add_special_tokens=False, truncation=False, return_offsets_mapping=True
             )
             for text, ids, spans in zip(chunk, batch["input_ids"], batch["offset_mapping"], strict=True):
-                found.append(Subwords(ids, [_trimmed(text, *span) for span in spans]))
+                found.append(Subwords(ids, [_trim_span(text, *span) for span in spans]))
         return found
 
     def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
@@ -106,7 +106,7 @@ class Reader:
         return ids, [frame.segments[0]] * head + [frame.segments[1]] * (len(ids) - head)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Exclude white space from a span: byte-level BPE and SentencePiece may include a space before it."""
     while start < end and text[start].isspace():
         start += 1

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
@@ -25,7 +25,7 @@ from pubmill.finetuning.task_models import (
     start_failed,
 )
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
@@ -87,16 +87,16 @@ def finetune(job: FinetuningJob) -> Outcome:
     Returns a `Run`, unless the model is the remainder of a diverged run: then this run has failed too.
     """
     started = time.monotonic()
-    data = _read(job)
-    asked = _identity(job, data)
+    data = _read_data(job)
+    asked = _run_identity(job, data)
     if asked["start_failed"] == "nan":
-        return _not_trained(job.recipe, data, asked)
+        return _outcome_without_training(job.recipe, data, asked)
     trained = _train(job, data, choose_device())
     trainer, task = trained.trainer, trained.trainer.task
     predicted, failed = _predict(trainer, trained.wanted, (trained.refit or trained.progress).diverged)
     report = {
-        **_report(job.recipe, trained.progress, trained.refit),
-        **_surroundings(trainer),
+        **_training_report(job.recipe, trained.progress, trained.refit),
+        **_run_provenance(trainer),
         **asked,
         "head_from_start": trained.head_from_start,
         "max_length": task.reader.max_length,
@@ -114,8 +114,8 @@ def not_chosen(job: FinetuningJob, searched: Iterable[str]) -> Outcome:
 
     `searched`: the recipe's keys that the trials were to decide; they are null in the report.
     """
-    data = _read(job)
-    made = _not_trained(job.recipe, data, _identity(job, data))
+    data = _read_data(job)
+    made = _outcome_without_training(job.recipe, data, _run_identity(job, data))
     values = {**made.report["recipe"], **dict.fromkeys(searched)}
     return replace(made, report={**made.report, "recipe": values, "search_failed": "nan"})
 
@@ -126,13 +126,13 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
     The report is copied, except for fields about the predicted split; `encoded` is unchanged.
     """
     report = read_report(kept, job)
-    data = _read(job)
+    data = _read_data(job)
     hashes = {**report["data_sha256"], job.split: data.hashes[job.split]}
     changed = {**report, "split": job.split, "data_sha256": hashes}
     if report["failed"] == "nan":
-        return Outcome(predictions=_nothing(job.recipe, data), report=changed)
+        return Outcome(predictions=_empty_predictions(job.recipe, data), report=changed)
     predictor = load_task_model(kept, choose_device())
-    task, learnt = predictor.task, _learnt(job.recipe, data)
+    task, learnt = predictor.task, _training_examples(job.recipe, data)
     task.prepare(learnt, task.encode(learnt).instances)
     wanted = encode_split(task, data.wanted)
     _report_changes(wanted.encoded.counts)
@@ -153,7 +153,7 @@ def write_outcome(outcome: Outcome, job: FinetuningJob, predictions: Path, keep_
         keep_report(keep_in, report)
 
 
-def _read(job: FinetuningJob) -> Data:
+def _read_data(job: FinetuningJob) -> Data:
     recipe, dataset, dev = job.recipe, job.dataset, job.dev
     kind = TASKS[recipe.task].kind
     if dev is None and recipe.keep == "best":
@@ -168,25 +168,25 @@ def _read(job: FinetuningJob) -> Data:
     )
 
 
-def _learnt(recipe: FinetuningRecipe, data: Data) -> list[Any]:
+def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Any]:
     """Return the examples that a run's model was finally trained on."""
     return [*data.train, *(data.dev or [])] if recipe.train_on == "train+dev" else data.train
 
 
 def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     """Train, and train again if the recipe requires it; a diverged training is not repeated."""
-    trainer, from_start = _begin(job, data.train, device)
+    trainer, from_start = _make_trainer(job, data.train, device)
     train = encode_split(trainer.task, data.train, learn=True)
     known = encode_split(trainer.task, data.dev) if data.dev else None
     wanted = encode_split(trainer.task, data.wanted)
-    encoded = _encoded((train, known, wanted))
+    encoded = _encoding_changes((train, known, wanted))
     _report_changes(encoded)
     trainer.task.prepare(data.train, train.encoded.instances)
     progress, refit = trainer.train(train, known), None
     if job.recipe.train_on == "train+dev" and not progress.diverged:
         del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
         progress.best_weights.clear()
-        trainer, refit = _refit(job, _learnt(job.recipe, data), device, progress)
+        trainer, refit = _refit(job, _training_examples(job.recipe, data), device, progress)
     return Trained(
         trainer=trainer,
         progress=progress,
@@ -197,10 +197,10 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     )
 
 
-def _begin(job: FinetuningJob, learnt: list[Any], device: torch.device) -> tuple[Trainer, bool | None]:
+def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -> tuple[Trainer, bool | None]:
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
-    tokenizer = load_tokenizer(model, words=recipe.task == "tokens")
+    tokenizer = load_encoder_tokenizer(model, words=recipe.task == "tokens")
     encoder = load_encoder(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
@@ -221,7 +221,7 @@ def _refit(
     """Train again on train and dev, for as many passes as were best on dev (tinn2021 section 3.6)."""
     assert progress.best
     recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
-    trainer, _ = _begin(replace(job, recipe=recipe), learnt, device)
+    trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device)
     train = encode_split(trainer.task, learnt, learn=True)
     trainer.task.prepare(learnt, train.encoded.instances)
     passes = progress.best[0] / progress.steps_per_epoch
@@ -237,11 +237,11 @@ def _predict(predictor: Predictor, wanted: Split, diverged: bool) -> tuple[list[
         predicted = predictor.predict(wanted)
     except DivergenceError:
         return nothing, "nan"
-    collapsed = _collapsed(predictor.task, wanted.examples, predicted)
+    collapsed = _is_collapsed(predictor.task, wanted.examples, predicted)
     return predicted, "constant predictions" if collapsed else None
 
 
-def _collapsed(task: Task[Any], examples: Sequence[Any], predicted: list[Any]) -> bool:
+def _is_collapsed(task: Task[Any], examples: Sequence[Any], predicted: list[Any]) -> bool:
     """Return whether all predictions are equal although the gold answers are not; a single one proves
     nothing."""
     if len(predicted) < 2 or not task.constant(predicted):
@@ -249,7 +249,7 @@ def _collapsed(task: Task[Any], examples: Sequence[Any], predicted: list[Any]) -
     return not task.constant([*predicted, *map(task.gold, examples)])
 
 
-def _identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
+def _run_identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
     """Return the fields of training.json that identify the run."""
     return {
         "seed": job.seed,
@@ -263,10 +263,10 @@ def _identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
     }
 
 
-def _not_trained(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) -> Outcome:
+def _outcome_without_training(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) -> Outcome:
     """Return the outcome of a run that could not start because a run that it depends on diverged."""
     report = {
-        **_report(recipe, FinetuningProgress(), None),
+        **_training_report(recipe, FinetuningProgress(), None),
         **provenance(),
         **asked,
         "head_from_start": None,
@@ -276,15 +276,15 @@ def _not_trained(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) ->
         "failed": "nan",
         "seconds": 0.0,
     }
-    return Outcome(predictions=_nothing(recipe, data), report=report)
+    return Outcome(predictions=_empty_predictions(recipe, data), report=report)
 
 
-def _nothing(recipe: FinetuningRecipe, data: Data) -> list[dict[str, Any]]:
+def _empty_predictions(recipe: FinetuningRecipe, data: Data) -> list[dict[str, Any]]:
     """Return a line without a prediction for each example."""
     return [{"id": example.id, TASKS[recipe.task].key: None} for example in data.wanted]
 
 
-def _report(
+def _training_report(
     recipe: FinetuningRecipe, progress: FinetuningProgress, refit: FinetuningProgress | None
 ) -> dict[str, Any]:
     """Return the fields of training.json on the training and its course."""
@@ -310,7 +310,7 @@ def _report(
     }
 
 
-def _encoded(splits: Iterable[Split | None]) -> dict[str, int]:
+def _encoding_changes(splits: Iterable[Split | None]) -> dict[str, int]:
     """Count the changes that were needed to encode examples, by kind."""
     total: dict[str, int] = {}
     for split in splits:
@@ -319,7 +319,7 @@ def _encoded(splits: Iterable[Split | None]) -> dict[str, int]:
     return total
 
 
-def _surroundings(trainer: Trainer) -> dict[str, Any]:
+def _run_provenance(trainer: Trainer) -> dict[str, Any]:
     """Return commit, packages, Python and hardware, with device, threads and precision."""
     found = provenance()
     found["hardware"] = {

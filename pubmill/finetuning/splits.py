@@ -8,7 +8,7 @@ from typing import Any
 from pubmill.annotation.examples import Example, read_examples
 from pubmill.errors import PubmillError
 from pubmill.finetuning.inputs import Encoded
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)

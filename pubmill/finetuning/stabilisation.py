@@ -18,7 +18,7 @@ def prepare_encoder(encoder: PreTrainedModel, recipe: FinetuningRecipe) -> None:
     """
     if not (recipe.removed_layers or recipe.reinitialised_layers or recipe.frozen_layers is not None):
         return
-    _check(recipe, len(layers(encoder)))
+    _check_layer_counts(recipe, len(layers(encoder)))
     if recipe.removed_layers:
         remove_layers(encoder, recipe.removed_layers)
     if recipe.reinitialised_layers:
@@ -58,7 +58,7 @@ def freeze_layers(encoder: PreTrainedModel, number: int) -> None:
         module.requires_grad_(False)
 
 
-def _check(recipe: FinetuningRecipe, count: int) -> None:
+def _check_layer_counts(recipe: FinetuningRecipe, count: int) -> None:
     left = count - recipe.removed_layers
     frozen = recipe.frozen_layers or 0
     if left < 1:

@@ -44,18 +44,18 @@ def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standar
         _metadata(name, report, data),
         f"# {name}",
         f"`{report['model']}`, fine-tuned by pubmill on `{data}` with seed {report['seed']}.",
-        _access(card, report),
-        _use(standard),
+        _access_text(card, report),
+        _usage_text(standard),
         f"## Intended use and limits\n\n{LIMITS}",
         f"## Licence\n\n{LICENCE}",
-        _table("Training", _training(report)),
-        _table("Recipe", report["recipe"]),
-        _table("Made with", _surroundings(report)),
+        _markdown_table("Training", _training_fields(report)),
+        _markdown_table("Recipe", report["recipe"]),
+        _markdown_table("Made with", _provenance_fields(report)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _access(card: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+def _access_text(card: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Describe who may use the data; the pretrained model may be more restricted than the dataset."""
     if "access" in report:
         return ACCESS[report["access"]]
@@ -94,7 +94,7 @@ def _dev_result(report: Mapping[str, Any], data: str) -> list[EvalResult] | None
     return [result]
 
 
-def _use(standard: str | None) -> str:
+def _usage_text(standard: str | None) -> str:
     command = commands.script("predict", "--model", "FOLDER", "--input", "FILE", "--output", "FILE")
     ours = f"`{command}` of pubmill predicts with it."
     if standard:
@@ -102,7 +102,7 @@ def _use(standard: str | None) -> str:
     return f"transformers loads its encoder with `AutoModel`; its head is pubmill's. {ours}"
 
 
-def _training(report: Mapping[str, Any]) -> dict[str, Any]:
+def _training_fields(report: Mapping[str, Any]) -> dict[str, Any]:
     dev = report["dev"]
     return {
         f"{dev['metric']} on dev": dev["best"],
@@ -120,18 +120,18 @@ def _training(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _surroundings(report: Mapping[str, Any]) -> dict[str, Any]:
+def _provenance_fields(report: Mapping[str, Any]) -> dict[str, Any]:
     """Describe code, packages and machine."""
     machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
     return {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
 
 
-def _table(title: str, values: Mapping[str, Any]) -> str:
+def _markdown_table(title: str, values: Mapping[str, Any]) -> str:
     shown = {key: value for key, value in values.items() if value is not None}
-    rows = [f"| {key.replace('_', ' ')} | {_cell(value)} |" for key, value in shown.items()]
+    rows = [f"| {key.replace('_', ' ')} | {_markdown_cell(value)} |" for key, value in shown.items()]
     return "\n".join([f"## {title}", "", "| | |", "|---|---|", *rows])
 
 
-def _cell(value: Any) -> str:
+def _markdown_cell(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.replace("|", "\\|").replace("\n", " ")

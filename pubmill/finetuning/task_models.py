@@ -19,7 +19,7 @@ from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassif
 
 from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import forward, load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import forward, load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
@@ -28,7 +28,7 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.splits import read_split, split_path
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.weights_digest import REPORT, folder_sha256
@@ -60,7 +60,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
     model.eval()
     with writing_folder(folder) as temporary:
         write_json(temporary / REPORT, sealed(report))
-        standard = _standard(task, model)
+        standard = _transformers_model(task, model)
         (standard or model.encoder).save_pretrained(temporary)
         head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
         save_file(head, temporary / HEAD)
@@ -74,7 +74,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
         write_json(temporary / FACTS, facts)
         card = task_model_card(folder.name, report, dataset, type(standard).__name__ if standard else None)
         (temporary / "README.md").write_text(card, encoding="utf-8")
-        _check(temporary, model, task.reader)
+        _check_saved_model(temporary, model, task.reader)
 
 
 def keep_report(folder: Path, report: dict[str, Any]) -> None:
@@ -88,7 +88,7 @@ def load_task_model(folder: Path, device: torch.device) -> Predictor:
     facts = read_facts(folder)
     recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
     encoder = load_encoder(folder, recipe.dropout, device)
-    reader = make_reader(recipe, load_tokenizer(folder, words=recipe.task == "tokens"), encoder)
+    reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.task == "tokens"), encoder)
     task = TASKS[recipe.task](recipe, reader, facts["labels"])
     model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
     _load_head(model.head, folder)
@@ -134,9 +134,9 @@ def read_facts(folder: Path) -> dict[str, Any]:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise PubmillError(f"{path}: its format is not {FORMAT}, the one that this version of pubmill reads")
     labels, types = facts.get("labels"), facts.get("argument_types")
-    if not isinstance(facts.get("recipe"), dict) or not _texts(labels):
+    if not isinstance(facts.get("recipe"), dict) or not _is_string_list(labels):
         raise PubmillError(f"{path}: it must have a recipe and a list of labels; keep the model again")
-    if not isinstance(types, list) or not all(_texts(pair) and len(pair) == 2 for pair in types):
+    if not isinstance(types, list) or not all(_is_string_list(pair) and len(pair) == 2 for pair in types):
         raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")
     return facts
 
@@ -170,17 +170,17 @@ def read_report(folder: Path, job: FinetuningJob) -> dict[str, Any]:
 
 def base_model(folder: Path) -> str:
     """Return the name of a folder's pretrained model; for a task model, from its report."""
-    report = _run_before(folder)
+    report = _previous_report(folder)
     return str(report["model"]) if report else folder.name
 
 
 def start_failed(folder: Path) -> str | None:
     """Return how the run of a folder's model failed; None if it did not, or if the model is pretrained."""
-    report = _run_before(folder)
+    report = _previous_report(folder)
     return str(report["failed"]) if report and report["failed"] else None
 
 
-def _run_before(folder: Path) -> dict[str, Any] | None:
+def _previous_report(folder: Path) -> dict[str, Any] | None:
     """Return the report of the run that made a folder's model; None for a pretrained model."""
     path = folder / REPORT
     return _checked_report(path, ("model", "failed")) if path.is_file() else None
@@ -199,11 +199,11 @@ def _sha256_if_there(path: Path) -> str | None:
     return sha256(path) if path.is_file() else None
 
 
-def _texts(value: Any) -> bool:
+def _is_string_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _standard(task: Task[Any], model: TaskModel) -> PreTrainedModel | None:
+def _transformers_model(task: Task[Any], model: TaskModel) -> PreTrainedModel | None:
     """Return transformers' own class with these weights, if it has one that gives the same scores."""
     state = {value.ndim: value for value in model.head.state_dict().values()}
     kind = STANDARD.get(task.recipe.task)
@@ -235,7 +235,7 @@ def _standard(task: Task[Any], model: TaskModel) -> PreTrainedModel | None:
 @torch.inference_mode()
 def _same_scores(whole: PreTrainedModel, reader: Reader, model: TaskModel) -> bool:
     """Return whether transformers' class gives our scores, in float32."""
-    batch = _probe(reader, model.encoder)
+    batch = _probe_batch(reader, model.encoder)
     segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
     found = whole(input_ids=batch.ids, attention_mask=batch.mask, **segments)
     scores = found.logits if "logits" in found else torch.stack([found.start_logits, found.end_logits], -1)
@@ -244,7 +244,7 @@ def _same_scores(whole: PreTrainedModel, reader: Reader, model: TaskModel) -> bo
     return found.shape == expected.shape and torch.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE)
 
 
-def _probe(reader: Reader, encoder: PreTrainedModel) -> Batch:
+def _probe_batch(reader: Reader, encoder: PreTrainedModel) -> Batch:
     """Return two inputs of different lengths, with ids from the whole vocabulary."""
     room, size = min(reader.room(pair=False), 30), len(reader.tokenizer)
     instances = []
@@ -271,11 +271,11 @@ def _argument_types(task: Task[Any], dataset: Path) -> list[list[str]]:
 
 
 @torch.inference_mode()
-def _check(folder: Path, model: TaskModel, reader: Reader) -> None:
+def _check_saved_model(folder: Path, model: TaskModel, reader: Reader) -> None:
     """Load what was written and check that it is the same model."""
     again = load_task_model(folder, model.encoder.device)
     again.model.eval()
-    batch = _probe(reader, model.encoder)
+    batch = _probe_batch(reader, model.encoder)
     one, other = (
         forward(e, batch.ids, batch.mask, batch.segments) for e in (model.encoder, again.model.encoder)
     )

@@ -14,7 +14,7 @@ from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import Split
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
@@ -54,17 +54,17 @@ class Trainer(Predictor):
         recipe keeps: the last ones, or the best ones on dev (the first of equals). It stops early, with
         `diverged` set, if a loss or prediction is NaN or infinite; the weights are then unusable.
         """
-        per_epoch = math.ceil(self._size(train) / self.recipe.batch_size)
+        per_epoch = math.ceil(self._epoch_size(train) / self.recipe.batch_size)
         progress = FinetuningProgress(steps_per_epoch=per_epoch)
         total = per_epoch * self.recipe.epochs
         wanted = max(1, round(passes * per_epoch)) if passes else self.recipe.stop_after
         last = min(total, wanted or total)
         try:
-            for _ in self._steps(train, progress, total, last):
-                if self.recipe.keep == "best" and dev and self._looks(progress.steps, per_epoch, last):
-                    self._look(dev, progress, last)
+            for _ in self._run_steps(train, progress, total, last):
+                if self.recipe.keep == "best" and dev and self._is_dev_step(progress.steps, per_epoch, last):
+                    self._score_dev(dev, progress, last)
             if self.recipe.keep == "last" and dev:
-                self._look(dev, progress, last)
+                self._score_dev(dev, progress, last)
         except DivergenceError:
             progress.diverged = True
             return progress
@@ -72,11 +72,11 @@ class Trainer(Predictor):
             self.model.load_state_dict(progress.best_weights)
         return progress
 
-    def _looks(self, step: int, per_epoch: int, last: int) -> bool:
+    def _is_dev_step(self, step: int, per_epoch: int, last: int) -> bool:
         every = self.recipe.evaluate_every or per_epoch
         return step % every == 0 or step == last
 
-    def _look(self, dev: Split, progress: FinetuningProgress, last: int) -> None:
+    def _score_dev(self, dev: Split, progress: FinetuningProgress, last: int) -> None:
         """Score dev; remember the weights if they are the best so far and the recipe keeps the best."""
         score = self.task.dev_score(dev.examples, self.predict(dev))
         progress.dev.append((progress.steps, score))
@@ -87,17 +87,17 @@ class Trainer(Predictor):
                 weights = self.model.state_dict()
                 progress.best_weights = {name: value.detach().clone() for name, value in weights.items()}
 
-    def _steps(self, train: Split, progress: FinetuningProgress, total: int, last: int) -> Iterator[None]:
+    def _run_steps(self, train: Split, progress: FinetuningProgress, total: int, last: int) -> Iterator[None]:
         """Make one step after another; yield after each."""
         lengths = train.lengths
         losses = torch.zeros((), device=self.device)
         reported = 0.0
         while progress.steps < last:
             number = 0
-            for number, indices in enumerate(self._batches(train, len(progress.losses)), 1):
+            for number, indices in enumerate(self._epoch_batches(train, len(progress.losses)), 1):
                 started = time.monotonic()
                 self.model.train()
-                losses += self._step(train, indices, progress.steps, total)
+                losses += self._update(train, indices, progress.steps, total)
                 progress.steps += 1
                 progress.tokens += sum(lengths[i] for i in indices)
                 looks = progress.steps % CHECK_STEPS == 0 or progress.steps == last
@@ -118,14 +118,14 @@ class Trainer(Predictor):
                 raise DivergenceError
             losses.zero_()
 
-    def _size(self, train: Split) -> int:
+    def _epoch_size(self, train: Split) -> int:
         return epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
 
-    def _batches(self, train: Split, epoch: int) -> list[list[int]]:
+    def _epoch_batches(self, train: Split, epoch: int) -> list[list[int]]:
         classes = self.task.classes(train.targets)
         return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
-    def _step(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor:
+    def _update(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor:
         """Make one update with one batch; return its loss."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])

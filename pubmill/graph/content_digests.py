@@ -25,14 +25,14 @@ class Digests:
 
     def of(self, path: Path) -> str:
         """Return the SHA-256 of a file in hex; it is read only if it has changed since it was last read."""
-        name, state = str(path.resolve()), _state(path)
-        known = self._read()
+        name, state = str(path.resolve()), _file_state(path)
+        known = self._read_store()
         if name in known and known[name][0] == state:
             return known[name][1]
         digest = sha256(path)
         known[name] = (state, digest)
-        if state == _state(path) and time.time() - max(state[1:]) / 1e9 > SETTLED:
-            self._add([name, *state, digest])
+        if state == _file_state(path) and time.time() - max(state[1:]) / 1e9 > SETTLED:
+            self._append_line([name, *state, digest])
         return digest
 
     def of_folder(self, folder: Path, pattern: str = "*") -> dict[str, str]:
@@ -40,7 +40,7 @@ class Digests:
         files = sorted(path for path in folder.glob(pattern) if path.is_file())
         return {path.relative_to(folder).as_posix(): self.of(path) for path in files}
 
-    def _read(self) -> dict[str, tuple[list[int], str]]:
+    def _read_store(self) -> dict[str, tuple[list[int], str]]:
         if self._known is None:
             self._known = {}
             try:
@@ -55,7 +55,7 @@ class Digests:
                 self._known[name] = ([size, changed, renewed], digest)
         return self._known
 
-    def _add(self, line: list[str | int]) -> None:
+    def _append_line(self, line: list[str | int]) -> None:
         try:
             self.store.parent.mkdir(parents=True, exist_ok=True)
             to = os.open(self.store, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -67,7 +67,7 @@ class Digests:
             pass  # a results folder that is read only
 
 
-def _state(path: Path) -> list[int]:
+def _file_state(path: Path) -> list[int]:
     """Size, time of the last change of content, and of the inode, which no program can set back."""
     found = path.stat()
     return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]

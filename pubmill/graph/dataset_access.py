@@ -48,9 +48,9 @@ class DatasetAccess:
 
     def absent(self, dataset: str) -> list[Absent]:
         """Return the user's files that the dataset needs but that do not exist, by key."""
-        return list(self._absent(dataset))
+        return list(self._find_absent(dataset))
 
-    def _absent(self, dataset: str) -> Iterator[Absent]:
+    def _find_absent(self, dataset: str) -> Iterator[Absent]:
         for key, names in local_names(self._specs.datasets[dataset]).items():
             folder = self._folders.find(key)
             missing = [name for name in names if folder is None or not (folder / name).is_file()]
@@ -114,10 +114,10 @@ class DatasetAccess:
             if folder is not None and not elsewhere:
                 lack = f"has no file {', '.join(files)}" if folder.is_dir() else "is not a folder"
                 where = f"dataset {dataset}: {folder} ({self._folders.setting(key)})"
-                found.append(f"{where} {lack}; {self._expected(dataset, key)}")
+                found.append(f"{where} {lack}; {self._expected_files_text(dataset, key)}")
         return found
 
-    def _expected(self, dataset: str, key: str) -> str:
+    def _expected_files_text(self, dataset: str, key: str) -> str:
         spec = self._specs.datasets[dataset]
         where = f", to be applied for at {spec.apply}" if spec.apply else ""
         return f"expected there: {', '.join(local_names(spec)[key])}{where}"

@@ -1,10 +1,10 @@
 """Facts of datasets that tables show."""
 
-from pubmill.graph.datasets import Datasets
+from pubmill.graph.dataset_jobs import Datasets
 from pubmill.graph.table_datasets import TableDatasets
 from pubmill.recipes.tables import FactSource
 from pubmill.specs import FactTableSpec, Specs
-from pubmill.specs.fact_tables import FactColumn, FactRow
+from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.storage.result_paths import BELOW
 
 
@@ -30,12 +30,12 @@ class DatasetFacts:
                 scaled=made_up if self._datasets.is_made_up(row.subject) and not lacking else None,
             )
         field, _, members = column.value.partition("=")
-        terms = self._terms(row.subject, field)
+        terms = self._field_values(row.subject, field)
         if members:
             return FactSource(value=not set(members.split("|")).isdisjoint(terms))
         return FactSource(value={**table.words, **row.words}.get(terms[0], terms[0]))
 
-    def _terms(self, dataset: str, field: str) -> list[str]:
+    def _field_values(self, dataset: str, field: str) -> list[str]:
         """Return the values of a field of a dataset's spec; `suites` are those of all its variants."""
         if field == "suites":
             return sorted(

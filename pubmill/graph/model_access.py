@@ -3,7 +3,7 @@ need an application."""
 
 from collections.abc import Iterator
 
-from pubmill.graph.models import Models
+from pubmill.graph.model_jobs import Models
 from pubmill.graph.pipelines import Pipelines
 from pubmill.graph.user_folders import UserFolders
 from pubmill.specs import FolderWeights, LearntVocabSpec, Specs

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from pubmill.graph.model_access import ModelAccess
-from pubmill.graph.models import Models
+from pubmill.graph.model_jobs import Models
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.graph.table_datasets import NOT_WANTED, TableDatasets
@@ -15,8 +15,8 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
 from pubmill.recipes.tables import FactSource
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec, Specs
-from pubmill.specs.fact_tables import FactColumn, FactRow
-from pubmill.specs.models import FolderWeights, RecipeWeights
+from pubmill.specs.fact_table_specs import FactColumn, FactRow
+from pubmill.specs.model_specs import FolderWeights, RecipeWeights
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 
 RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
@@ -52,32 +52,34 @@ class ModelFacts:
     def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return the source of a fact of a model: its recipe, its vocabulary, its corpus or a run."""
         if column.fact == "recipe":
-            return self._of_finetuning(table, row, column)
+            return self._finetuning_source(table, row, column)
         if row.subject not in self._specs.models:
             return FactSource(lacking=row.missing)
         measured: dict[str, Callable[[], FactSource]] = {
-            "term": lambda: self._of_vocab(row.subject, None),
-            "fit": lambda: self._of_vocab(row.subject, column.dataset),
-            "seconds": lambda: self._of_runs(table, column, [row.subject]),
-            "seconds_ratio": lambda: self._of_runs(
+            "term": lambda: self._vocab_source(row.subject, None),
+            "fit": lambda: self._vocab_source(row.subject, column.dataset),
+            "seconds": lambda: self._runs_source(table, column, [row.subject]),
+            "seconds_ratio": lambda: self._runs_source(
                 table, column, [row.subject, table.baseline.subject or row.subject]
             ),
         }
         if column.fact in measured:
             return measured[column.fact]()
-        recipe = self._pretraining(row.subject)
+        recipe = self._pretraining_spec(row.subject)
         if recipe is None:
             return FactSource(lacking=RELEASED)
         if column.value.startswith("corpus."):
-            return self._of_corpus(recipe.corpus)
-        return FactSource(value=self._of_recipe(table, row, column, recipe), scaled=self._scaled())
+            return self._corpus_source(recipe.corpus)
+        return FactSource(
+            value=self._pretraining_value(table, row, column, recipe), scaled=self._scale_note()
+        )
 
-    def _scaled(self) -> str | None:
+    def _scale_note(self) -> str | None:
         """Return the note on a fact that differs from the paper's because of the scale."""
         scale = self._specs.scale
         return None if scale.comparable else f"as made at this scale, and not as in the paper: {scale.title}"
 
-    def _pretraining(self, model: str) -> PretrainingSpec | None:
+    def _pretraining_spec(self, model: str) -> PretrainingSpec | None:
         """Return the recipe that pretrains a model, if any, even if the scale prefers released weights."""
         weights = self._specs.models[model].weights
         if isinstance(weights, RecipeWeights) and weights.kind == "pretraining":
@@ -89,7 +91,7 @@ class ModelFacts:
         assert isinstance(weights, RecipeWeights)
         return weights.step or recipe.checkpoints[-1]
 
-    def _of_recipe(
+    def _pretraining_value(
         self, table: FactTableSpec, row: FactRow, column: FactColumn, recipe: PretrainingSpec
     ) -> str | int | float:
         """Return a value of a pretraining recipe."""
@@ -119,11 +121,11 @@ class ModelFacts:
             return words.get(f"{vocab.size} {term}", f"{vocab.size} {phrase}")
         return phrase
 
-    def _of_corpus(self, corpus: str) -> FactSource:
+    def _corpus_source(self, corpus: str) -> FactSource:
         built = {self._specs.pretraining[recipe].corpus for recipe in self._scope.pretrainings()}
         if corpus not in built:
             return FactSource(lacking=NO_CORPUS)
-        return FactSource(files=(BELOW.corpus(corpus, STATISTICS),), scaled=self._scaled())
+        return FactSource(files=(BELOW.corpus(corpus, STATISTICS),), scaled=self._scale_note())
 
     def _weights_obstacle(self, model: str) -> str | None:
         """Return why a model's weights are unavailable in this study; None if they are available."""
@@ -142,7 +144,7 @@ class ModelFacts:
             return f"needs files of your own (then set local_files: {own.local})"
         return None
 
-    def _of_vocab(self, model: str, dataset: str | None) -> FactSource:
+    def _vocab_source(self, model: str, dataset: str | None) -> FactSource:
         """Return the source of a diagnosis of a model's vocabulary, by itself or on a dataset."""
         vocab = self._vocabularies.of_model(model)
         lacking = self._weights_obstacle(model) or (None if vocab else NO_VOCAB)
@@ -153,18 +155,18 @@ class ModelFacts:
         made_here = isinstance(self._models.weights(model), PretrainedWeights | RandomWeights)
         assert vocab
         file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
-        return FactSource(files=(file,), scaled=self._scaled() if made_here else None)
+        return FactSource(files=(file,), scaled=self._scale_note() if made_here else None)
 
-    def _of_runs(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> FactSource:
+    def _runs_source(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> FactSource:
         """Return the records of one run of each of these models, as a source."""
         assert column.dataset and table.protocol and table.setting
         reasons = (self._table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
         if lacking := next(filter(None, reasons), None):
             return FactSource(lacking=lacking)
         records = [BELOW.record(table.protocol, model, column.dataset, table.setting, 1) for model in models]
-        return FactSource(files=tuple(records), scaled=self._scaled())
+        return FactSource(files=tuple(records), scaled=self._scale_note())
 
-    def _of_finetuning(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
+    def _finetuning_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return a value of a model's fine-tuning recipe; only the protocol need name the model."""
         assert table.protocol and table.setting and column.dataset
         protocol = self._specs.protocols[table.protocol]
@@ -173,34 +175,34 @@ class ModelFacts:
             return FactSource(lacking=row.missing)
         data = self._specs.datasets[column.dataset]
         recipe = protocol.recipe(data, row.subject, table.setting, trial=False)
-        return FactSource(value=recipe[column.value.partition(".")[2]], scaled=self._scaled())
+        return FactSource(value=recipe[column.value.partition(".")[2]], scaled=self._scale_note())
 
     def of_task(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return the kinds of a task's examples, or what a protocol varies for it."""
         data = [spec for spec in self._specs.datasets.values() if spec.task == row.subject]
         if column.value == "kind":
-            return _listed(table, row, sorted({spec.kind for spec in data}))
+            return _list_terms(table, row, sorted({spec.kind for spec in data}))
         protocol = self._specs.protocols[table.protocol or ""]
         settings = {name for name, one in protocol.settings.items() if any(map(one.fits, data))}
-        return _listed(table, row, _varied(protocol, settings))
+        return _list_terms(table, row, _varied_keys(protocol, settings))
 
     def of_protocol(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return what the settings of a protocol vary."""
         if row.subject not in self._specs.protocols:
             return FactSource(lacking=row.missing)
         protocol = self._specs.protocols[row.subject]
-        return _listed(table, row, _varied(protocol, set(protocol.settings)))
+        return _list_terms(table, row, _varied_keys(protocol, set(protocol.settings)))
 
 
-def _varied(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
+def _varied_keys(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
     """Return the keys of FinetuningRecipe that these settings decide, in its order, without those that were
     added to what the paper has."""
     shown = {name for name in settings if not protocol.settings[name].added}
-    keys = {key for name, values in _decided(protocol) if name in shown for key in values}
+    keys = {key for name, values in _setting_values(protocol) if name in shown for key in values}
     return [field.name for field in fields(FinetuningRecipe) if field.name in keys]
 
 
-def _decided(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
+def _setting_values(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each setting with its values and grids, its own or from an override for it."""
     for name, setting in protocol.settings.items():
         yield name, setting.values
@@ -209,7 +211,7 @@ def _decided(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, {**override.values, **(override.grid or {})}
 
 
-def _listed(table: FactTableSpec, row: FactRow, terms: list[str]) -> FactSource:
+def _list_terms(table: FactTableSpec, row: FactRow, terms: list[str]) -> FactSource:
     """Return terms in the table's words, each once."""
     words = {**table.words, **row.words}
     listed = dict.fromkeys(words.get(term, term) for term in terms)

@@ -10,7 +10,7 @@ from pubmill.graph.user_folders import UserFolders
 from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import Specs
-from pubmill.specs.models import SpacyWeights
+from pubmill.specs.model_specs import SpacyWeights
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import BELOW
 
@@ -41,16 +41,16 @@ class Pipelines:
             return None
         return f"needs a spaCy pipeline of your own (then set local_files: {weights.local})"
 
-    def _weights(self, model: str) -> SpacyWeights:
+    def _spacy_weights(self, model: str) -> SpacyWeights:
         weights = self._specs.models[model].weights
         assert isinstance(weights, SpacyWeights), model
         return weights
 
     def folder(self, model: str) -> Path:
         """Return the folder of a pipeline; a `PubmillError` if the user has not named it."""
-        folder = self._folders.require(self._weights(model).local, f"model {model}")
+        folder = self._folders.require(self._spacy_weights(model).local, f"model {model}")
         if not (folder / "config.cfg").is_file():
-            where = f"{folder} ({self._folders.setting(self._weights(model).local)})"
+            where = f"{folder} ({self._folders.setting(self._spacy_weights(model).local)})"
             raise PubmillError(f"model {model}: {where} is no spaCy pipeline: it has no config.cfg")
         return folder
 
@@ -65,7 +65,7 @@ class Pipelines:
 
     def recipe(self, model: str, dataset: str) -> AnnotationRecipe:
         """Return the AnnotationRecipe: which of a pipeline's entities are mentions of the dataset."""
-        types = self._weights(model).types
+        types = self._spacy_weights(model).types
         if dataset not in types:
             raise PubmillError(
                 f"model {model} predicts {', '.join(types)}, not {dataset}; "
@@ -81,7 +81,7 @@ class Pipelines:
     def records(self, model: str, dataset: str) -> list[str]:
         """Return the record of a pipeline on a dataset, below the results folder; none if it is not for the
         dataset."""
-        known = dataset in self._weights(model).types
+        known = dataset in self._spacy_weights(model).types
         record = BELOW.record(*self.run(model, dataset))
         return [record] if known else []
 

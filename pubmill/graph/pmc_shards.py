@@ -17,11 +17,11 @@ def pmc_shards(source: PmcSource) -> list[str]:
     for written in source.articles:
         found = _RANGE.fullmatch(written)
         if not found:
-            raise _no_range(source.name, written)
+            raise _range_error(source.name, written)
         first, rest, last, end = found[1], found[2], found[3] or found[1], found[4] or found[2]
         whole = len(first) + len(rest) == DIGITS and (len(first), rest) == (len(last), end)
         if not whole or int(last) < int(first):
-            raise _no_range(source.name, written)
+            raise _range_error(source.name, written)
         numbers = range(int(first), int(last) + 1)
         shards += [f"PMC{number:0{len(first)}d}{rest}" for number in numbers]
     bounds = sorted(tuple(int(shard[3:].replace("x", digit)) for digit in "09") for shard in shards)
@@ -31,7 +31,7 @@ def pmc_shards(source: PmcSource) -> list[str]:
     return shards
 
 
-def _no_range(source: str, written: str) -> PubmillError:
+def _range_error(source: str, written: str) -> PubmillError:
     return PubmillError(
         f"source {source}: articles: {written!r} is no range of PMCIDs; write PMC00000xxxx-PMC01299xxxx "
         f"(nine digits, of which the same number at the end is x: the numbers of one shard)"

@@ -17,14 +17,14 @@ class Pretrainings:
 
     def packing_recipe(self, corpus: str, vocab: str) -> PackingRecipe:
         """Return the PackingRecipe of packed tokens."""
-        spec = self._packed(corpus, vocab)
+        spec = self._packing_spec(corpus, vocab)
         return PackingRecipe(title=spec.title, held_out=spec.held_out)
 
     def sentence_splitter(self, corpus: str, vocab: str) -> str:
         """Return the URL of the sentence-splitter model used for packing."""
-        return self._packed(corpus, vocab).sentence_splitter
+        return self._packing_spec(corpus, vocab).sentence_splitter
 
-    def _packed(self, corpus: str, vocab: str) -> PretrainingSpec:
+    def _packing_spec(self, corpus: str, vocab: str) -> PretrainingSpec:
         """Return a recipe on packed tokens; all that share them agree on packing (`pretraining_checks`)."""
         for spec in self._specs.pretraining.values():
             if (spec.corpus, spec.vocab) == (corpus, vocab):

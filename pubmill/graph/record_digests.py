@@ -8,8 +8,8 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from pubmill.graph.datasets import Datasets
-from pubmill.graph.models import Models
+from pubmill.graph.dataset_jobs import Datasets
+from pubmill.graph.model_jobs import Models
 from pubmill.graph.pipelines import OFF_THE_SHELF, Pipelines
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.runs import Runs
@@ -51,49 +51,55 @@ class RecordDigests:
         """Return the digest of the recipes and stage versions behind the records of a run, whatever their
         seed."""
         if protocol == OFF_THE_SHELF:
-            return self._once(self._annotated, model, dataset)
-        return self._once(self._scored, protocol, model, dataset, setting)
+            return self._digest_of(self._describe_pipeline_run, model, dataset)
+        return self._digest_of(self._describe_scored_run, protocol, model, dataset, setting)
 
-    def _once(self, describe: Callable[..., Any], *names: str) -> str:
+    def _digest_of(self, describe: Callable[..., Any], *names: str) -> str:
         """Return the digest of a function's description of some names; each is computed once."""
         key = (describe.__name__, *names)
         if key not in self._digests:
             self._digests[key] = sha256(as_json(describe(*names)).encode()).hexdigest()
         return self._digests[key]
 
-    def _scored(self, protocol: str, model: str, dataset: str, setting: str) -> Any:
+    def _describe_scored_run(self, protocol: str, model: str, dataset: str, setting: str) -> Any:
         recipe = self._runs.scoring_recipe(protocol, model, dataset, setting, 1)
-        return [recipe, self._once(self._trained, protocol, model, dataset, setting)]
+        return [recipe, self._digest_of(self._describe_training, protocol, model, dataset, setting)]
 
-    def _annotated(self, model: str, dataset: str) -> Any:
+    def _describe_pipeline_run(self, model: str, dataset: str) -> Any:
         recipe = self._pipelines.scoring_recipe(model, dataset)
-        return [recipe, self._pipelines.recipe(model, dataset), self._once(self._dataset, dataset)]
+        return [
+            recipe,
+            self._pipelines.recipe(model, dataset),
+            self._digest_of(self._describe_dataset, dataset),
+        ]
 
-    def _trained(self, protocol: str, model: str, dataset: str, setting: str) -> Any:
+    def _describe_training(self, protocol: str, model: str, dataset: str, setting: str) -> Any:
         return [
             VERSIONS["finetune"],
             self._runs.recipe(protocol, model, dataset, setting),
             self._runs.split_arguments(protocol, dataset, trial=False),
-            self._once(self._dataset, dataset),
-            self._first(protocol, model, dataset, setting),
-            self._chosen(protocol, model, dataset, setting),
+            self._digest_of(self._describe_dataset, dataset),
+            self._start_digest(protocol, model, dataset, setting),
+            self._choice_digest(protocol, model, dataset, setting),
         ]
 
-    def _first(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+    def _start_digest(self, protocol: str, model: str, dataset: str, setting: str) -> str:
         """Return the digest of the model that a run begins with."""
         start = self._runs.protocol(protocol).start(dataset, setting)
         if start is None:
-            return self._once(self._model, model)
-        return self._once(self._trained, protocol, model, start, setting)
+            return self._digest_of(self._describe_model, model)
+        return self._digest_of(self._describe_training, protocol, model, start, setting)
 
-    def _chosen(self, protocol: str, model: str, dataset: str, setting: str) -> str | None:
+    def _choice_digest(self, protocol: str, model: str, dataset: str, setting: str) -> str | None:
         """Return the digest of the trials behind a run's hyper-parameters; None where the spec fixes them."""
         choice = self._runs.choice(protocol, model, dataset, setting)
         if choice is None:
             return None
-        return self._once(self._tried, protocol, choice.model or "", choice.dataset, choice.setting)
+        return self._digest_of(
+            self._describe_trials, protocol, choice.model or "", choice.dataset, choice.setting
+        )
 
-    def _tried(self, protocol: str, model: str, dataset: str, setting: str) -> Any:
+    def _describe_trials(self, protocol: str, model: str, dataset: str, setting: str) -> Any:
         spec, data = self._runs.protocol(protocol), self._specs.datasets[dataset]
         models = self._runs.searchers(protocol, model or None)
         return [
@@ -102,50 +108,54 @@ class RecordDigests:
             spec.points(data, models[0], setting),
             {one: spec.recipe(data, one, setting, trial=True) for one in models},
             self._runs.split_arguments(protocol, dataset, trial=True),
-            self._once(self._dataset, dataset),
-            {one: self._first(protocol, one, dataset, setting) for one in models},
+            self._digest_of(self._describe_dataset, dataset),
+            {one: self._start_digest(protocol, one, dataset, setting) for one in models},
         ]
 
-    def _dataset(self, dataset: str) -> Any:
+    def _describe_dataset(self, dataset: str) -> Any:
         sources = self._specs.datasets[dataset].sources.items()
         files = {role: file.model_dump(mode="json") for role, file in sources}
         return [VERSIONS["convert"], self._datasets.recipe(dataset), files]
 
-    def _model(self, model: str) -> Any:
+    def _describe_model(self, model: str) -> Any:
         weights = self._models.weights(model)
         behind = None
         if isinstance(weights, PretrainedWeights):
-            behind = self._once(self._pretrained_by, weights.recipe)
+            behind = self._digest_of(self._describe_pretraining, weights.recipe)
         elif isinstance(weights, RandomWeights):
-            behind = self._once(self._vocab, self._specs.pretraining[weights.recipe].vocab)
+            behind = self._digest_of(self._describe_vocab, self._specs.pretraining[weights.recipe].vocab)
         return [VERSIONS["export"], self._models.recipe(model), behind]
 
-    def _pretrained_by(self, recipe: str) -> Any:
+    def _describe_pretraining(self, recipe: str) -> Any:
         spec = self._specs.pretraining[recipe]
         start, teacher = spec.start, spec.teacher
         return [
             [VERSIONS["pretrain"], VERSIONS["pack"]],
             self._pretrainings.recipe(recipe),
             [self._pretrainings.packing_recipe(spec.corpus, spec.vocab), spec.sentence_splitter],
-            self._once(self._corpus, spec.corpus),
-            self._once(self._vocab, spec.vocab),
-            start and [start.step, start.model and self._once(self._model, start.model)],
-            start and start.recipe and self._once(self._pretrained_by, start.recipe),
-            teacher and self._once(self._model, teacher),
+            self._digest_of(self._describe_corpus, spec.corpus),
+            self._digest_of(self._describe_vocab, spec.vocab),
+            start and [start.step, start.model and self._digest_of(self._describe_model, start.model)],
+            start and start.recipe and self._digest_of(self._describe_pretraining, start.recipe),
+            teacher and self._digest_of(self._describe_model, teacher),
         ]
 
-    def _vocab(self, vocab: str) -> Any:
+    def _describe_vocab(self, vocab: str) -> Any:
         spec = self._specs.vocabs[vocab]
         if not isinstance(spec, LearntVocabSpec):
-            return [VERSIONS["vocab"], self._once(self._model, spec.model)]
+            return [VERSIONS["vocab"], self._digest_of(self._describe_model, spec.model)]
         versions = [VERSIONS["vocab"], VERSIONS["count"]]
-        return [versions, self._vocabularies.recipe(vocab), self._once(self._corpus, spec.corpus)]
+        return [
+            versions,
+            self._vocabularies.recipe(vocab),
+            self._digest_of(self._describe_corpus, spec.corpus),
+        ]
 
-    def _corpus(self, corpus: str) -> Any:
+    def _describe_corpus(self, corpus: str) -> Any:
         spec = self._specs.corpora[corpus]
         excluded = spec.contamination.datasets if spec.contamination else ()
         return [
             [VERSIONS[stage] for stage in OF_CORPORA],
             spec.model_dump(mode="json", exclude=DESCRIPTIVE),
-            {dataset: self._once(self._dataset, dataset) for dataset in excluded},
+            {dataset: self._digest_of(self._describe_dataset, dataset) for dataset in excluded},
         ]

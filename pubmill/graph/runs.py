@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from pubmill.errors import PubmillError
 from pubmill.graph.scoring_versions import scoring_versions
 from pubmill.graph.stage_versions import VERSIONS
-from pubmill.recipes.base import PartialRecipe
 from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
+from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import ProtocolSpec, Specs
 from pubmill.specs.study import Study

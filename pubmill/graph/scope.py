@@ -1,10 +1,10 @@
 """What a study runs."""
 
-from pubmill.graph.models import Models
+from pubmill.graph.model_jobs import Models
 from pubmill.graph.requests import Requests
 from pubmill.graph.table_datasets import TableDatasets
+from pubmill.graph.table_jobs import Tables
 from pubmill.graph.table_models import TableModels
-from pubmill.graph.tables import Tables
 from pubmill.specs import Specs
 
 

@@ -5,7 +5,7 @@ from pubmill.graph.dataset_access import DatasetAccess
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.specs import Specs, TableSpec
-from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.study import Study
 
 NOT_RUN = "not run in this study"
@@ -24,7 +24,7 @@ class TableDatasets:
         self._access = access
         self._runs = runs
 
-    def _named(self, table: str) -> list[str]:
+    def _named_datasets(self, table: str) -> list[str]:
         """Return the datasets that a table of either kind names."""
         if table in self._specs.fact_tables:
             return list(self._specs.fact_tables[table].datasets)
@@ -35,14 +35,14 @@ class TableDatasets:
         parts = self._runs.parts(table.protocol, row)
         folds = self._specs.protocols[table.protocol].folds.get(row)
         used = [*parts, *([folds.chosen_on] if folds else [])]
-        runs = self._ways(table, row)
+        runs = self._protocols_and_settings(table, row)
         for name in used:
             for start in (protocol.start(name, setting) for protocol, setting in runs):
                 if start is not None and start not in used:
                     used.append(start)
         return used
 
-    def _ways(self, table: TableSpec, dataset: str) -> list[tuple[ProtocolSpec, str]]:
+    def _protocols_and_settings(self, table: TableSpec, dataset: str) -> list[tuple[ProtocolSpec, str]]:
         """Return the protocols and settings of the runs on a dataset."""
         cells = [
             (table.protocol_of(column, row), column, row)
@@ -91,7 +91,7 @@ class TableDatasets:
     def wanted(self) -> list[str]:
         """Return datasets with a spec that the study's tables name, and those that runs behind their rows
         need, except those that its `datasets:` leaves out."""
-        named = [name for table in self._study.tables for name in self._named(table)]
+        named = [name for table in self._study.tables for name in self._named_datasets(table)]
         tables = [self._specs.tables[table] for table in self._requests.result_tables()]
         rows = [(table, dataset) for table in tables for dataset in table.datasets()]
         behind = [

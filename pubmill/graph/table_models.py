@@ -3,15 +3,15 @@
 from typing import TypeGuard
 
 from pubmill.errors import PubmillError
-from pubmill.graph.cells import Cells
+from pubmill.graph.cell_records import Cells
 from pubmill.graph.model_access import ModelAccess
-from pubmill.graph.models import Models
-from pubmill.graph.records import Records
+from pubmill.graph.model_jobs import Models
+from pubmill.graph.record_status import Records
 from pubmill.graph.requests import Requests
 from pubmill.graph.table_datasets import TableDatasets
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
-from pubmill.specs.tables import ColumnSpec
+from pubmill.specs.table_specs import ColumnSpec
 
 
 class TableModels:

@@ -1,8 +1,8 @@
 """Vocabularies: learnt here from words of a corpus, or released with a model."""
 
 from pubmill.errors import PubmillError
-from pubmill.graph.corpora import Corpora
-from pubmill.graph.models import Models
+from pubmill.graph.corpus_jobs import Corpora
+from pubmill.graph.model_jobs import Models
 from pubmill.recipes.models import (
     ArchivedWeights,
     LocalWeights,

@@ -60,20 +60,20 @@ def slurm_job(environment: Mapping[str, str]) -> SlurmJob | None:
     number = environment.get("SLURM_JOB_ID")
     if number is None:
         return None
-    job = _asked("show", "job", "--oneliner", number)
-    names = _asked("show", "hostnames", _field(job, "NodeList")).split()
-    node = _asked("show", "node", "--oneliner", names[0])
-    return SlurmJob(int(number), _field(node, "NodeAddr"), _field(job, "CPUs/Task"))
+    job = _ask_scontrol("show", "job", "--oneliner", number)
+    names = _ask_scontrol("show", "hostnames", _scontrol_field(job, "NodeList")).split()
+    node = _ask_scontrol("show", "node", "--oneliner", names[0])
+    return SlurmJob(int(number), _scontrol_field(node, "NodeAddr"), _scontrol_field(job, "CPUs/Task"))
 
 
-def _asked(*question: str) -> str:
+def _ask_scontrol(*question: str) -> str:
     found = subprocess.run(["scontrol", *question], capture_output=True, text=True, check=False)
     if found.returncode:
         raise PubmillError(f"scontrol {' '.join(question)} failed: {found.stderr.strip()}")
     return found.stdout
 
 
-def _field(text: str, name: str) -> str:
+def _scontrol_field(text: str, name: str) -> str:
     """Return the value of `name=value` in scontrol's output."""
     found = re.search(rf"(?:^|\s){re.escape(name)}=(\S+)", text)
     if found is None:

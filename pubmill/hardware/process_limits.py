@@ -31,32 +31,32 @@ def limited(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap a program so that it runs under the limits; a `PubmillError` names the limit that it exceeded."""
 
     def under_limits() -> None:
-        with _limits():
+        with _limited_process():
             main()
 
     return under_limits
 
 
 @contextmanager
-def _limits() -> Iterator[None]:
+def _limited_process() -> Iterator[None]:
     for kind, most in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_CPU, SECONDS),
         (resource.RLIMIT_FSIZE, WRITTEN),
     ):
-        _lower(kind, most)
-    signal.signal(signal.SIGXCPU, _out_of_time)
+        _lower_limit(kind, most)
+    signal.signal(signal.SIGXCPU, _raise_out_of_time)
     try:
         yield
     except MemoryError:
         raise PubmillError(f"the program needs more than {MEMORY:,} bytes of memory; {_ADVICE}") from None
     except (OSError, PubmillError) as error:
-        if _number(error) == errno.EFBIG and resource.getrlimit(resource.RLIMIT_FSIZE)[0] == WRITTEN:
+        if _error_number(error) == errno.EFBIG and resource.getrlimit(resource.RLIMIT_FSIZE)[0] == WRITTEN:
             raise PubmillError(f"a file that is written has more than {WRITTEN:,} bytes; {_ADVICE}") from None
         raise
 
 
-def _lower(kind: int, most: int) -> None:
+def _lower_limit(kind: int, most: int) -> None:
     """Set a limit unless a lower one is set already."""
     soft, hard = resource.getrlimit(kind)
     lowest = min(bound for bound in (soft, hard, most) if bound != resource.RLIM_INFINITY)
@@ -66,11 +66,11 @@ def _lower(kind: int, most: int) -> None:
         resource.setrlimit(kind, (lowest, hard))
 
 
-def _number(error: BaseException) -> int | None:
+def _error_number(error: BaseException) -> int | None:
     """Return the system's number of an error, or of its cause."""
     found = error if isinstance(error, OSError) else error.__cause__
     return found.errno if isinstance(found, OSError) else None
 
 
-def _out_of_time(number: int, frame: FrameType | None) -> None:
+def _raise_out_of_time(number: int, frame: FrameType | None) -> None:
     raise PubmillError(f"the program needs more than {SECONDS:,} s of processor time; {_ADVICE}")

@@ -72,14 +72,14 @@ def hardware() -> dict[str, Any]:
     """Platform, processor, usable cores, memory in bytes and GPU names of this machine."""
     return {
         "platform": platform.platform(),
-        "cpu": _processor(),
+        "cpu": _processor_name(),
         "cores": cores(),
-        "memory": _memory(),
-        "gpus": _gpus(),
+        "memory": _memory_bytes(),
+        "gpus": _gpu_names(),
     }
 
 
-def _processor() -> str:
+def _processor_name() -> str:
     """The processor's model: from /proc on Linux, else what the platform module knows."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -89,14 +89,14 @@ def _processor() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def _memory() -> int | None:
+def _memory_bytes() -> int | None:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
 
 
-def _gpus() -> list[str]:
+def _gpu_names() -> list[str]:
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available():
         return []

@@ -29,17 +29,17 @@ def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
     if environment.get("CUDA_VISIBLE_DEVICES", "hides none").split(",")[0] in HIDDEN:
         return False
     driver = _nvidia_driver()
-    if evidence := _evidence(environment, driver):
+    if evidence := _gpu_evidence(environment, driver):
         raise PubmillError(
             f"this machine has a GPU ({evidence}) that PyTorch cannot use. Expected: a build of PyTorch for "
-            f"CUDA and a driver that supports it; found: {_build()}, "
-            f"{f'NVIDIA driver {driver}' if driver else 'no working nvidia-smi'}. {_advice(driver)}, "
+            f"CUDA and a driver that supports it; found: {_torch_build()}, "
+            f"{f'NVIDIA driver {driver}' if driver else 'no working nvidia-smi'}. {_install_advice(driver)}, "
             'or set CUDA_VISIBLE_DEVICES="" to compute on the processor'
         )
     return False
 
 
-def _evidence(environment: Mapping[str, str], driver: str | None) -> str | None:
+def _gpu_evidence(environment: Mapping[str, str], driver: str | None) -> str | None:
     """Return where a GPU was found; None without a GPU."""
     for name in ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES"):
         if environment.get(name):
@@ -61,12 +61,12 @@ def _nvidia_driver() -> str | None:
     return lines[0] if lines else None
 
 
-def _build() -> str:
+def _torch_build() -> str:
     cuda = torch.version.cuda
     return f"PyTorch {torch.__version__} {f'for CUDA {cuda}' if cuda else 'for processors only'}"
 
 
-def _advice(driver: str | None) -> str:
+def _install_advice(driver: str | None) -> str:
     if torch.version.cuda is None:
         return "Install the build for GPUs with `make setup CUDA=1`"
     if driver is None:

@@ -42,7 +42,7 @@ def examine(results: Path) -> list[Finding]:
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(results).parts)
     ]
     with ThreadPoolExecutor() as pool:
-        found = [finding for findings in pool.map(_check, files) for finding in findings]
+        found = [finding for findings in pool.map(_check_file, files) for finding in findings]
     known = {finding.path: finding for finding in found if finding.fault != ""}
     return list(({finding.path: finding for finding in found} | known).values())
 
@@ -62,14 +62,14 @@ def report(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"  {commands.snakemake(*targets, options=['--force'])}"
 
 
-def _check(path: Path) -> Iterable[Finding]:
+def _check_file(path: Path) -> Iterable[Finding]:
     """Return the findings of one file: on itself, and on the files whose digests it lists."""
     if path.suffix == ".json":
         return _check_json(path)
-    return [Finding(path, _fault(path), path)]
+    return [Finding(path, _file_fault(path), path)]
 
 
-def _fault(path: Path) -> str | None:
+def _file_fault(path: Path) -> str | None:
     if path.suffix == ".parquet":
         damaged = is_damaged(path, path.stat().st_mtime_ns, path.stat().st_size)
         return "" if damaged is None else "it does not agree with its SHA-256" if damaged else None
@@ -104,7 +104,7 @@ def _check_json(path: Path) -> Iterator[Finding]:
         return
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
     yield Finding(path, None if has_seal else "", path)
-    for file, digest in _digests(path, value).items():
+    for file, digest in _listed_digests(path, value).items():
         target = file if path.name.endswith(SOURCE_RECORD) else path
         if not file.is_file():
             yield Finding(file, "it is missing", target)
@@ -113,7 +113,7 @@ def _check_json(path: Path) -> Iterator[Finding]:
             yield Finding(file, fault, target)
 
 
-def _digests(path: Path, value: Any) -> dict[Path, str]:
+def _listed_digests(path: Path, value: Any) -> dict[Path, str]:
     """The SHA-256 that a JSON file has of other files: of a source, of packed tokens, of a checkpoint."""
     found = value if isinstance(value, dict) else {}
     if path.name.endswith(SOURCE_RECORD):

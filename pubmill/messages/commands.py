@@ -18,7 +18,12 @@ def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterabl
 
 def script(name: str, *arguments: str) -> str:
     """Return the command that runs a program of `scripts/`."""
-    return shlex.join([f"{BIN}/python", f"scripts/{name}.py", *arguments])
+    return run(f"{BIN}/python", f"scripts/{name}.py", *arguments)
+
+
+def run(program: str, *arguments: str) -> str:
+    """Return a program and its arguments, quoted for a shell."""
+    return shlex.join([program, *arguments])
 
 
 def configuration_options(configfiles: Iterable[str], settings: Iterable[str] = ()) -> list[str]:

@@ -19,10 +19,10 @@ _ACTING = re.compile(
 
 def escape_controls(text: str) -> str:
     """Return the text with such characters replaced by `\\x1b`, `\\u202e` and the like."""
-    return _ACTING.sub(lambda found: _code(ord(found[0])), text)
+    return _ACTING.sub(lambda found: _escape_code(ord(found[0])), text)
 
 
-def _code(number: int) -> str:
+def _escape_code(number: int) -> str:
     if number < 0x100:
         return f"\\x{number:02x}"
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -61,10 +61,10 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     Counts: `examples`, `questions`, `without_gold` (questions).
     """
     columns = {name: [0.0] * len(examples) for name in TOTALS} | {"examples": [1.0] * len(examples)}
-    for question in _questions(examples, predicted):
-        for name, value in _contribution(question).items():
+    for question in _group_questions(examples, predicted):
+        for name, value in _question_contribution(question).items():
             columns[name][question.example] = value
-    return scored(columns, answer_metrics, _counts, units_of(examples).numbers)
+    return scored(columns, answer_metrics, _question_counts, units_of(examples).numbers)
 
 
 def mean_over_questions(name: str) -> Function:
@@ -132,7 +132,7 @@ answer_metrics = register(
 )
 
 
-def _counts(totals: Totals) -> dict[str, Array]:
+def _question_counts(totals: Totals) -> dict[str, Array]:
     return {name: totals[name] for name in COUNTS}
 
 
@@ -142,7 +142,7 @@ def normalised(answer: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", plain).split())
 
 
-def _questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> list[AnsweredQuestion]:
+def _group_questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> list[AnsweredQuestion]:
     """Combine examples into questions, in order of first occurrence."""
     groups: dict[str, list[tuple[SpanExample, Ranked]]] = {}
     first: dict[str, int] = {}
@@ -150,10 +150,10 @@ def _questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> 
         key = f"example {number}" if example.group is None else f"group {example.group}"
         groups.setdefault(key, []).append((example, ranked))
         first.setdefault(key, number)
-    return [_question(first[key], contexts) for key, contexts in groups.items()]
+    return [_merge_contexts(first[key], contexts) for key, contexts in groups.items()]
 
 
-def _question(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> AnsweredQuestion:
+def _merge_contexts(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> AnsweredQuestion:
     golds = [gold for example, _ in contexts for gold in example.golds]
     placed = [answer.text for example, _ in contexts for answer in example.answers]
     best: dict[str, tuple[str, float]] = {}
@@ -166,22 +166,22 @@ def _question(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> An
     return AnsweredQuestion(number, golds=golds or placed, answers=[text for text, _ in order])
 
 
-def _match(question: AnsweredQuestion) -> tuple[float, float]:
+def _best_answer_scores(question: AnsweredQuestion) -> tuple[float, float]:
     """Return SQuAD's exact match and F1 of the best answer."""
     predicted = normalised(question.answers[0]) if question.answers else ""
     golds = [gold for gold in map(normalised, question.golds) if gold] or [""]
-    return float(predicted in golds), max(_f1(gold.split(), predicted.split()) for gold in golds)
+    return float(predicted in golds), max(_word_f1(gold.split(), predicted.split()) for gold in golds)
 
 
-def _f1(gold: list[str], predicted: list[str]) -> float:
+def _word_f1(gold: list[str], predicted: list[str]) -> float:
     if not gold or not predicted:
         return float(gold == predicted)
     return 2 * (Counter(gold) & Counter(predicted)).total() / (len(gold) + len(predicted))
 
 
-def _contribution(question: AnsweredQuestion) -> dict[str, float]:
-    exact, f1 = _match(question)
-    rank = _rank(question)
+def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
+    exact, f1 = _best_answer_scores(question)
+    rank = _correct_rank(question)
     return {
         "questions": 1.0,
         "without_gold": float(not question.golds),
@@ -193,7 +193,7 @@ def _contribution(question: AnsweredQuestion) -> dict[str, float]:
     }
 
 
-def _rank(question: AnsweredQuestion) -> int | None:
+def _correct_rank(question: AnsweredQuestion) -> int | None:
     """Return the rank of the first correct answer among those that BioASQ evaluates, or None."""
     right = {gold.lower() for gold in question.golds}
     submitted = [text for text in question.answers if text][:SUBMITTED]

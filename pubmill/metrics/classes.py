@@ -31,8 +31,10 @@ def score_labels(
     pairs = list(zip(gold, predicted, strict=True))
     columns = {
         "examples": [1.0] * len(pairs),
-        **tally("class", [[(_but(negative, a), _but(negative, b))] for a, b in pairs]),
-        **tally("negative", [[(_only(negative, a), _only(negative, b))] for a, b in pairs]),
+        **tally(
+            "class", [[(_unless_negative(negative, a), _unless_negative(negative, b))] for a, b in pairs]
+        ),
+        **tally("negative", [[(_if_negative(negative, a), _if_negative(negative, b))] for a, b in pairs]),
     }
     return scored(columns, measure_of("sequence"), _label_counts, units)
 
@@ -141,11 +143,11 @@ def _label_counts(totals: Totals) -> dict[str, Array]:
     return {**pooled(tallies(totals, "class"), totals)._asdict(), "examples": totals["examples"]}
 
 
-def _but(negative: str | None, label: str) -> tuple[str, ...]:
+def _unless_negative(negative: str | None, label: str) -> tuple[str, ...]:
     return () if label == negative else (label,)
 
 
-def _only(negative: str | None, label: str) -> tuple[str, ...]:
+def _if_negative(negative: str | None, label: str) -> tuple[str, ...]:
     return (label,) if label == negative else ()
 
 

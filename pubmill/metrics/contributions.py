@@ -114,10 +114,10 @@ def scored(
     contributions = Contributions(tuple(columns), values)
     totals = contributions.totals()
     counts = {name: int(value) for name, value in count(totals).items()}
-    return Scored(_defined(measure(totals)), counts, contributions)
+    return Scored(_defined_scores(measure(totals)), counts, contributions)
 
 
-def _defined(metrics: Mapping[str, Array]) -> dict[str, float]:
+def _defined_scores(metrics: Mapping[str, Array]) -> dict[str, float]:
     return {name: float(value) for name, value in metrics.items() if not np.isnan(value)}
 
 
@@ -131,7 +131,7 @@ def together(parts: Sequence[Scored], measure: Measure) -> Scored:
     }
     contributions = Contributions(tuple(columns), np.array(list(columns.values())).T.copy())
     counts = {name: value for part in parts for name, value in part.counts.items()}
-    return Scored(_defined(measure(contributions.totals())), counts, contributions)
+    return Scored(_defined_scores(measure(contributions.totals())), counts, contributions)
 
 
 def units_of(examples: Sequence[Example]) -> Units:
@@ -141,13 +141,13 @@ def units_of(examples: Sequence[Example]) -> Units:
     they are not independent; if the source does not mark documents, each example is its own unit.
     """
     grouped = any(getattr(example, "group", None) is not None for example in examples)
-    keys = [_unit(example, grouped) for example in examples]
+    keys = [_resampling_unit(example, grouped) for example in examples]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     each = "question" if grouped else "document" if all(e.document for e in examples) else "example"
     return Units(each, [numbers[key] for key in keys])
 
 
-def _unit(example: Example, grouped: bool) -> tuple[str, str]:
+def _resampling_unit(example: Example, grouped: bool) -> tuple[str, str]:
     group = getattr(example, "group", None) if grouped else example.document
     return ("own", example.id) if group is None else ("common", group)
 

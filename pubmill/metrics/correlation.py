@@ -22,7 +22,7 @@ def score_correlation(
     It is not defined, and not reported, if there are fewer than two pairs or if all gold or all predicted
     scores are equal. Count: `examples`.
     """
-    x, y = np.array(_standard(gold)), np.array(_standard(predicted))
+    x, y = np.array(_standardise(gold)), np.array(_standardise(predicted))
     products = {"xx": x * x, "yy": y * y, "xy": x * y}
     columns = {"examples": np.ones(len(x)), "x": x, "y": y, **products}
     return scored(columns, correlation_metrics, lambda totals: {"examples": totals["examples"]}, units)
@@ -55,19 +55,19 @@ def _variance(squares: Array, square: Array) -> Array:
     return np.where(squares - square > ROUNDING * squares, squares - square, 0.0)
 
 
-def _standard(values: Sequence[float]) -> list[float]:
+def _standardise(values: Sequence[float]) -> list[float]:
     """Standardise scores to mean 0 and standard deviation 1; the correlation does not change.
 
     Sums of products are then precise enough, and the scores of two models can be exchanged.
     """
-    scaled = _scaled(values)
+    scaled = _scale_to_one(values)
     mean = fmean(scaled)
-    centred = _scaled([value - mean for value in scaled])
+    centred = _scale_to_one([value - mean for value in scaled])
     deviation = math.sqrt(fmean(value * value for value in centred)) or 1.0
     return [value / deviation for value in centred]
 
 
-def _scaled(values: Sequence[float]) -> list[float]:
+def _scale_to_one(values: Sequence[float]) -> list[float]:
     """Scale values so that the largest absolute value is 1."""
     largest = max(map(abs, values)) or 1.0
     return [value / largest for value in values]

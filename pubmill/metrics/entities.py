@@ -28,7 +28,7 @@ def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None 
     `gold`, `predicted`, `correct` (entities; correct means same sentence, words and type) and `examples`
     (sentences). A ratio without a denominator is 0, as in seqeval.
     """
-    sentences = _entities(gold, predicted)
+    sentences = _entity_pairs(gold, predicted)
     columns = {
         "gold": [len(true) for true, _ in sentences],
         "predicted": [len(predicted) for _, predicted in sentences],
@@ -97,12 +97,12 @@ def score_relaxed(gold: Labels, predicted: Labels, units: Sequence[int] | None =
 
     Counts: `relaxed_correct` (predicted entities) and `relaxed_found` (gold ones).
     """
-    sentences = _entities(gold, predicted)
+    sentences = _entity_pairs(gold, predicted)
     columns = {
         "gold": [len(true) for true, _ in sentences],
         "predicted": [len(predicted) for _, predicted in sentences],
-        "relaxed_correct": [_overlapping(predicted, true) for true, predicted in sentences],
-        "relaxed_found": [_overlapping(true, predicted) for true, predicted in sentences],
+        "relaxed_correct": [_count_overlapping(predicted, true) for true, predicted in sentences],
+        "relaxed_found": [_count_overlapping(true, predicted) for true, predicted in sentences],
     }
     return scored(columns, relaxed_metrics, _relaxed_counts, units)
 
@@ -141,7 +141,7 @@ def _relaxed_counts(totals: Totals) -> dict[str, Array]:
     return {name: totals[name] for name in ("relaxed_correct", "relaxed_found")}
 
 
-def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Mention], set[Mention]]]:
+def _entity_pairs(gold: Labels, predicted: Labels) -> list[tuple[set[Mention], set[Mention]]]:
     """Return the gold and predicted entities of each sentence."""
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
@@ -149,7 +149,7 @@ def _entities(gold: Labels, predicted: Labels) -> list[tuple[set[Mention], set[M
     return [(set(to_mentions(true)), set(to_mentions(predicted))) for true, predicted in pairs]
 
 
-def _overlapping(entities: Collection[Mention], others: Collection[Mention]) -> int:
+def _count_overlapping(entities: Collection[Mention], others: Collection[Mention]) -> int:
     """Count the entities that share a word with another one of the same type."""
     words = {(kind, word) for start, end, kind in others for word in range(start, end)}
     return sum(any((kind, word) in words for word in range(start, end)) for start, end, kind in entities)

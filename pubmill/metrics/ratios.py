@@ -33,15 +33,15 @@ class Tally(NamedTuple):
 
 def quotient(part: Array, whole: Array) -> Array:
     """Divide; nan where the denominator is 0."""
-    return _divided(part, whole, np.nan)
+    return _divide(part, whole, np.nan)
 
 
 def ratio(part: Array, whole: Array) -> Array:
     """Divide; 0 where the denominator is 0, as in conlleval and seqeval."""
-    return _divided(part, whole, 0.0)
+    return _divide(part, whole, 0.0)
 
 
-def _divided(part: Array, whole: Array, otherwise: float) -> Array:
+def _divide(part: Array, whole: Array, otherwise: float) -> Array:
     quotients = np.full(np.shape(whole), otherwise)
     np.divide(part, whole, out=quotients, where=np.asarray(whole != 0))
     return quotients

@@ -105,7 +105,7 @@ def write_record(path: Path, record: Record) -> None:
 
 def read_record(path: Path) -> Record:
     """Read a record strictly: unknown, missing and mistyped fields are errors that name the file."""
-    return _validated(read_json(path), path)
+    return _validate_record(read_json(path), path)
 
 
 def score_run(
@@ -140,7 +140,7 @@ def score_run(
         "scored_with": {name: used[name] for name in ("commit", "packages", "python")},
     }
     items = Items(recipe.kind, units_of(gold).each, data, result.contributions if result else None)
-    return _validated(values, training), items
+    return _validate_record(values, training), items
 
 
 def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
@@ -162,7 +162,7 @@ def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
         fault = _row_fault(row, form, examples, predicted)
         if fault:
             raise PubmillError(f"{path}:{number}: {fault}; run the fine-tuning again")
-        predicted[row["id"]] = _ranked(row[form.key]) if form.key == "answers" else row[form.key]
+        predicted[row["id"]] = _answer_ranking(row[form.key]) if form.key == "answers" else row[form.key]
     missing = [name for name in examples if name not in predicted]
     if missing:
         raise PubmillError(
@@ -233,7 +233,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _ranked(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+def _answer_ranking(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
     return [(answer["text"], answer["probability"]) for answer in answers]
 
 
@@ -279,7 +279,7 @@ def _check_training(recipe: ScoringRecipe, trained: Any, path: Path, data: str) 
         )
 
 
-def _validated(values: Any, path: Path) -> Record:
+def _validate_record(values: Any, path: Path) -> Record:
     try:
         return Record.model_validate(values)
     except ValidationError as error:

@@ -29,11 +29,14 @@ def score_words(gold: Labels, predicted: Labels, units: Sequence[int] | None = N
     if [len(labels) for labels in gold] != [len(labels) for labels in predicted]:
         raise PubmillError("gold and predicted labels differ in their number of sentences or words")
     sentences = [
-        [(_element(one), _element(other)) for one, other in zip(true, predicted, strict=True)]
+        [
+            (_element_of_label(one), _element_of_label(other))
+            for one, other in zip(true, predicted, strict=True)
+        ]
         for true, predicted in zip(gold, predicted, strict=True)
     ]
     columns = {"examples": [1.0] * len(gold), **tally("word", sentences)}
-    return scored(columns, word_metrics, _counts, units)
+    return scored(columns, word_metrics, _word_counts, units)
 
 
 def score_layers(
@@ -45,7 +48,10 @@ def score_layers(
     predicted to belong to one: the others count as missed. Examples without layers contribute nothing.
     """
     words = [
-        [(_elements(there, place), _element(label)) for place, label in enumerate(labels if there else ())]
+        [
+            (_elements_of_word(there, place), _element_of_label(label))
+            for place, label in enumerate(labels if there else ())
+        ]
         for there, labels in zip(layers, predicted, strict=True)
     ]
     columns = {"examples": [1.0] * len(words), **tally("layer", words)}
@@ -97,16 +103,16 @@ layer_metrics = register(
 )
 
 
-def _counts(totals: Totals) -> dict[str, Array]:
+def _word_counts(totals: Totals) -> dict[str, Array]:
     elements: list[Tally] = [one for one in tallies(totals, "word") if one.gold]
     return {f"{name}_words": count for name, count in pooled(elements, totals)._asdict().items()}
 
 
-def _element(label: str) -> tuple[str, ...]:
+def _element_of_label(label: str) -> tuple[str, ...]:
     """Return the element of a word; empty for O."""
     return (label.partition("-")[2],) if label != "O" else ()
 
 
-def _elements(layers: Mapping[str, Sequence[int]], place: int) -> tuple[str, ...]:
+def _elements_of_word(layers: Mapping[str, Sequence[int]], place: int) -> tuple[str, ...]:
     """Return the elements of the layers that mark a word."""
     return tuple(ELEMENTS[name] for name, marks in layers.items() if name in ELEMENTS and marks[place])

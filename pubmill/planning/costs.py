@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pubmill.graph import Graph
-from pubmill.graph.contamination import PARTS_AT_ONCE
+from pubmill.graph.contamination_jobs import PARTS_AT_ONCE
 from pubmill.optimisers import OPTIMISERS
 from pubmill.planning.gpus import Gpus
 from pubmill.pretraining.arithmetic import NetworkShape, operations, parameters, shape_of

@@ -30,7 +30,7 @@ class Gpus:
 
     def share(self, architecture: Architecture, length: int, use: Use = "pretraining") -> float:
         """Return the share of the peak that training a model of this architecture reaches."""
-        case = _case(architecture), 512 if length >= LONG else 128
+        case = _benchmark_case(architecture), 512 if length >= LONG else 128
         if use == "pretraining" and self.measured and case in self.measured:
             return self.measured[case]
         return self.shares[use]
@@ -46,7 +46,7 @@ class Gpus:
         return f"assumed: {self.shares[use]:.0%} of the peak"
 
 
-def _case(architecture: Architecture) -> str:
+def _benchmark_case(architecture: Architecture) -> str:
     """Return the model of benchmarks/pretraining.py that is most similar to this architecture."""
     if architecture.family == "albert":
         return "ALBERT-xxlarge"
@@ -65,10 +65,10 @@ def read_gpus(specs: Path, benchmark: Path) -> Gpus:
     found = read_json(benchmark) if benchmark.is_file() else None
     if found is None:
         return Gpus(peaks, known["assumed_share"])
-    return Gpus(peaks, known["assumed_share"], found["device"], _measured(found, peaks))
+    return Gpus(peaks, known["assumed_share"], found["device"], _measured_shares(found, peaks))
 
 
-def _measured(found: Mapping[str, Any], peaks: Mapping[str, float]) -> dict[tuple[str, int], float]:
+def _measured_shares(found: Mapping[str, Any], peaks: Mapping[str, float]) -> dict[tuple[str, int], float]:
     """Return the measured shares of the device's peak; none if specs/gpus.yaml does not list the device."""
     peak = next((peak for name, peak in peaks.items() if name in found["device"]), None)
     rows = found["rows"] if peak else ()

@@ -125,7 +125,7 @@ def _add_bytes(plan: Plan, job: Job, graph: Graph) -> None:
     """Add the bytes that a job downloads, and those that it leaves on disk."""
     if job.rule == "download":
         url = f"https://{job.wildcards['path']}"
-        size, assumed = _size(url, graph.study.mirror), costs.bytes_of_url(graph, url)
+        size, assumed = _mirrored_bytes(url, graph.study.mirror), costs.bytes_of_url(graph, url)
         plan.bytes_known += size or 0
         plan.bytes_assumed += (assumed or 0) if size is None else 0
         plan.files_unknown += size is None and assumed is None
@@ -147,7 +147,7 @@ def _add_bytes(plan: Plan, job: Job, graph: Graph) -> None:
         plan.bytes_assumed += costs.BYTES["fetch_pmc"] if job.rule == "fetch_pmc" else 0
 
 
-def _size(url: str, mirror: str | None) -> int | None:
+def _mirrored_bytes(url: str, mirror: str | None) -> int | None:
     """Return the bytes of a file in the mirror; None if the mirror does not have it."""
     path: Path | None = path_in_mirror(url, mirror)
     return path.stat().st_size if path and path.is_file() else None

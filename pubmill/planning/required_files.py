@@ -74,7 +74,7 @@ def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
     models = [model for model in wanted.models if not is_cached(at_commit(model, mirror))]
     hosts = {urlsplit(url).netloc for url in wanted.urls if mirror is None}
     hosts |= {urlsplit(HUB).netloc} if models else set()
-    if not hosts or any(map(_answers, sorted(hosts))):
+    if not hosts or any(map(_host_answers, sorted(hosts))):
         return lacking
     lacking += [f"{url}: no network" for url in wanted.urls if mirror is None]
     return lacking + [
@@ -113,7 +113,7 @@ def _unmirrored(wanted: RequiredFiles, mirror: str | None) -> Iterator[tuple[str
             yield url, path
 
 
-def _answers(host: str) -> bool:
+def _host_answers(host: str) -> bool:
     """Return whether a host answers at all, through the proxy of the environment if one is set."""
     try:
         requests.head(f"https://{host}/", timeout=TIMEOUT)

@@ -42,7 +42,9 @@ class Annotator:
         remaining = iter(documents)
         while some := list(islice(remaining, TOGETHER)):
             yield from (
-                self._mentions(some) if self.predictor.recipe.task == "tokens" else self._relations(some)
+                self._annotate_mentions(some)
+                if self.predictor.recipe.task == "tokens"
+                else self._annotate_relations(some)
             )
 
     def predict(self, examples: Sequence[Any]) -> list[Any]:
@@ -56,38 +58,38 @@ class Annotator:
         except DivergenceError:
             raise PubmillError("the model's scores are not numbers; its weights are unusable") from None
 
-    def _mentions(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
+    def _annotate_mentions(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
         read = [(number, unit) for number, one in enumerate(documents) for unit in units(one, self.split)]
         spans = [words(unit.text) for _, unit in read]
         labels = self.predict(
             [
-                _sentence(place, unit, of)
+                _sentence_example(place, unit, of)
                 for place, ((_, unit), of) in enumerate(zip(read, spans, strict=True))
             ]
         )
         found: list[list[list[TextMention]]] = [[[] for _ in one.passages] for one in documents]
         for (number, unit), of, predicted in zip(read, spans, labels, strict=True):
             for first, last, kind in to_mentions(predicted):
-                mention = _mention(unit, of[first][0], of[last - 1][1], kind or UNTYPED)
+                mention = _document_mention(unit, of[first][0], of[last - 1][1], kind or UNTYPED)
                 found[number][unit.passage].append(mention)
         for document, mentions in zip(documents, found, strict=True):
-            yield self._counted(Annotated(document=document, own=self.own, mentions=mentions))
+            yield self._count_replaced(Annotated(document=document, own=self.own, mentions=mentions))
 
-    def _relations(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
+    def _annotate_relations(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
         asked = [
             (number, unit, pair)
             for number, document in enumerate(documents)
-            for unit, pair in self._candidates(document)
+            for unit, pair in self._candidate_pairs(document)
         ]
-        examples = [self._relation(place, unit, pair) for place, (_, unit, pair) in enumerate(asked)]
+        examples = [self._pair_example(place, unit, pair) for place, (_, unit, pair) in enumerate(asked)]
         found: list[list[list[Relation]]] = [[[] for _ in one.passages] for one in documents]
         for (number, unit, pair), label in zip(asked, self.predict(examples), strict=True):
             if label != self.predictor.recipe.negative:
                 found[number][unit.passage].append(Relation(type=label, arguments=pair))
         for document, relations in zip(documents, found, strict=True):
-            yield self._counted(Annotated(document=document, own=self.own, relations=relations))
+            yield self._count_replaced(Annotated(document=document, own=self.own, relations=relations))
 
-    def _counted(self, one: Annotated) -> Annotated:
+    def _count_replaced(self, one: Annotated) -> Annotated:
         """Count the file's mentions and relations that are replaced and kept; return the document
         unchanged."""
         kept = [one.keeps(mention) for passage in one.document.passages for mention in passage.mentions]
@@ -98,7 +100,9 @@ class Annotator:
         self.counts["relations_kept"] += relations
         return one
 
-    def _candidates(self, document: InputDocument) -> Iterator[tuple[Unit, tuple[TextMention, TextMention]]]:
+    def _candidate_pairs(
+        self, document: InputDocument
+    ) -> Iterator[tuple[Unit, tuple[TextMention, TextMention]]]:
         """Yield pairs of mentions within a unit whose types, in that order, were arguments in training."""
         seen = 0
         for unit in units(document, self.split):
@@ -114,7 +118,7 @@ class Annotator:
         self.counts["mentions_of_other_types"] += known.count(False)
         self.counts["mentions_across_units"] += len(known) - seen
 
-    def _relation(self, place: int, unit: Unit, pair: tuple[TextMention, TextMention]) -> SequenceExample:
+    def _pair_example(self, place: int, unit: Unit, pair: tuple[TextMention, TextMention]) -> SequenceExample:
         arguments = [Entity(start=m.start - unit.start, end=m.end - unit.start, type=m.type) for m in pair]
         label = self.predictor.task.labels[0]  # a required placeholder, never read
         return SequenceExample(id=str(place), document=None, text=unit.text, label=label, entities=arguments)
@@ -128,10 +132,10 @@ def own_types(predictor: Predictor) -> frozenset[str]:
     return frozenset(predictor.task.labels) - {predictor.recipe.negative}
 
 
-def _sentence(place: int, unit: Unit, spans: Sequence[tuple[int, int]]) -> TokensExample:
+def _sentence_example(place: int, unit: Unit, spans: Sequence[tuple[int, int]]) -> TokensExample:
     found = [unit.text[start:end] for start, end in spans]
     return TokensExample(id=str(place), document=None, words=found, labels=["O"] * len(found))
 
 
-def _mention(unit: Unit, start: int, end: int, kind: str) -> TextMention:
+def _document_mention(unit: Unit, start: int, end: int, kind: str) -> TextMention:
     return TextMention(start=unit.start + start, end=unit.start + end, type=kind, text=unit.text[start:end])

@@ -62,9 +62,9 @@ class BioCJson:
     """A JSON file with one collection, or a list of collections, as returned by PMC's service."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.content = path, self._read(path)
+        self.path, self.content = path, self._read_content(path)
 
-    def _read(self, path: Path) -> Any:
+    def _read_content(self, path: Path) -> Any:
         try:
             return json.loads(read_text(path))
         except json.JSONDecodeError as error:
@@ -75,15 +75,15 @@ class BioCJson:
     def documents(self) -> Iterator[InputDocument]:
         collections = self.content if isinstance(self.content, list) else [self.content]
         for collection in collections:
-            for number, document in enumerate(_nodes(collection, "documents", str(self.path), True), 1):
-                yield _document(document, f"{self.path}: document {number}")
+            for number, document in enumerate(_child_nodes(collection, "documents", str(self.path), True), 1):
+                yield _parse_document(document, f"{self.path}: document {number}")
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
         for one in annotated:
-            _complete(one)
-        self._write(output)
+            _replace_annotations(one)
+        self._write_content(output)
 
-    def _write(self, output: IO[str]) -> None:
+    def _write_content(self, output: IO[str]) -> None:
         json.dump(self.content, output, ensure_ascii=False, indent=1)
         output.write("\n")
 
@@ -92,7 +92,7 @@ class BioCXml(BioCJson):
     """An XML file with a collection; a declared document type is kept but never read, and entities are
     refused."""
 
-    def _read(self, path: Path) -> Any:
+    def _read_content(self, path: Path) -> Any:
         content = read_text(path)
         if "<!ENTITY" in content:
             raise PubmillError(
@@ -111,7 +111,7 @@ class BioCXml(BioCJson):
             raise PubmillError(f"{path}: not BioC; expected the root element `collection`")
         return _from_xml(root, path)
 
-    def _write(self, output: IO[str]) -> None:
+    def _write_content(self, output: IO[str]) -> None:
         root = _to_xml("collection", self.content)
         etree.indent(root)
         head = ['<?xml version="1.0" encoding="UTF-8"?>']
@@ -122,7 +122,9 @@ class BioCXml(BioCJson):
 
 def _from_xml(element: etree._Element, path: Path) -> Node:
     tag, where = str(element.tag), f"{path}:{element.sourceline}"
-    made: Node = {str(name): _number(str(name), str(value), where) for name, value in element.attrib.items()}
+    made: Node = {
+        str(name): _parse_number(str(name), str(value), where) for name, value in element.attrib.items()
+    }
     if made.keys() - set(ATTRIBUTES.get(tag, ())):
         raise PubmillError(f"{where}: BioC's `{tag}` has no such attributes")
     for child in element:
@@ -141,11 +143,11 @@ def _from_xml(element: etree._Element, path: Path) -> Node:
                 raise PubmillError(f"{path}:{child.sourceline}: each infon needs a unique key")
             infons[key] = child.text or ""
         else:
-            made[child.tag] = _number(child.tag, child.text or "", f"{path}:{child.sourceline}")
+            made[child.tag] = _parse_number(child.tag, child.text or "", f"{path}:{child.sourceline}")
     return made
 
 
-def _number(name: str, value: str, where: str) -> str | int:
+def _parse_number(name: str, value: str, where: str) -> str | int:
     if name not in NUMBERS:
         return value
     if (number := whole_number(value.strip())) is None:
@@ -166,7 +168,7 @@ def _to_xml(tag: str, node: Node) -> etree._Element:
     return element
 
 
-def _nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
+def _child_nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
     """Return the list of objects under a key."""
     found = node.get(key, None if needed else []) if isinstance(node, dict) else None
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
@@ -174,36 +176,41 @@ def _nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
     return found
 
 
-def _document(node: Node, where: str) -> InputDocument:
+def _parse_document(node: Node, where: str) -> InputDocument:
     name = node.get("id")
     if not isinstance(name, str | int):
         raise PubmillError(f"{where}: a document needs an `id`")
     passages: list[Passage] = []
-    for number, passage in enumerate(_nodes(node, "passages", where, True), 1):
+    for number, passage in enumerate(_child_nodes(node, "passages", where, True), 1):
         place = f"{where} ({name}), passage {number}"
-        passages += [_passage(holder, place) for holder in _nodes(passage, "sentences", place) or [passage]]
+        passages += [
+            _parse_passage(holder, place) for holder in _child_nodes(passage, "sentences", place) or [passage]
+        ]
     relations = []
-    for holder in _holders(node):
-        _nodes(holder, "annotations", where)  # check also those that are only written back
-        relations += [_file_relation(relation, where) for relation in _nodes(holder, "relations", where)]
+    for holder in _annotation_holders(node):
+        _child_nodes(holder, "annotations", where)  # check also those that are only written back
+        relations += [
+            _parse_relation(relation, where) for relation in _child_nodes(holder, "relations", where)
+        ]
     return InputDocument(id=str(name), where=where, passages=passages, relations=relations, source=node)
 
 
-def _passage(node: Node, where: str) -> Passage:
+def _parse_passage(node: Node, where: str) -> Passage:
     offset, text = node.get("offset"), node.get("text", "")
     if isinstance(offset, bool) or not isinstance(offset, int) or not isinstance(text, str):
         raise PubmillError(f"{where}: needs an `offset`, a number, and a `text`")
     mentions = [
-        _mention(annotation, text, offset, where) for annotation in _nodes(node, "annotations", where)
+        _parse_mention(annotation, text, offset, where)
+        for annotation in _child_nodes(node, "annotations", where)
     ]
     return Passage(text=check_characters(text, where), offset=offset, mentions=mentions, source=node)
 
 
-def _mention(node: Node, text: str, offset: int, where: str) -> TextMention:
+def _parse_mention(node: Node, text: str, offset: int, where: str) -> TextMention:
     """Read an annotation; if it has several locations, the mention covers the first to the last character."""
     name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
     place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
-    found = [_characters(one) for one in _nodes(node, "locations", place, True)]
+    found = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]
     spans = [span for span in found if span]
     of = infons.get("type", "") if isinstance(infons, dict) else None
     if not spans or len(spans) != len(found) or not isinstance(of, str):
@@ -221,33 +228,33 @@ def _mention(node: Node, text: str, offset: int, where: str) -> TextMention:
     return TextMention(start=start, end=end, type=of, text=inside, id=name, source=node)
 
 
-def _file_relation(node: Node, where: str) -> FileRelation:
+def _parse_relation(node: Node, where: str) -> FileRelation:
     infons, name = node.get("infons", {}), node.get("id")
     return FileRelation(
         type=str(infons.get("type", "")) if isinstance(infons, dict) else "",
-        arguments=tuple(str(one.get("refid")) for one in _nodes(node, "nodes", where)),
+        arguments=tuple(str(one.get("refid")) for one in _child_nodes(node, "nodes", where)),
         source=node,
         id=None if name is None else str(name),
     )
 
 
-def _characters(location: Node) -> tuple[int, int] | None:
+def _location_span(location: Node) -> tuple[int, int] | None:
     offset, length = location.get("offset"), location.get("length")
     return (offset, offset + length) if isinstance(offset, int) and isinstance(length, int) else None
 
 
-def _complete(one: Annotated) -> None:
+def _replace_annotations(one: Annotated) -> None:
     """Replace the file's annotations of the model's types by the predicted ones."""
     document = one.document
     kept = {id(relation.source) for relation in one.kept_relations()}
-    for holder in _holders(document.source):
+    for holder in _annotation_holders(document.source):
         if "relations" in holder:
             holder["relations"] = [relation for relation in holder["relations"] if id(relation) in kept]
     for passage in document.passages if one.mentions is not None else ():
         passage.source["annotations"] = [m.source for m in passage.mentions if one.keeps(m)]
     taken = {
         str(node.get("id"))
-        for holder in _holders(document.source)
+        for holder in _annotation_holders(document.source)
         for key in ("annotations", "relations")
         for node in holder.get(key, [])
     }
@@ -257,13 +264,13 @@ def _complete(one: Annotated) -> None:
         if (name := f"{'R' if one.mentions is None else 'T'}{number}") not in taken
     )
     for passage, mentions in zip(document.passages, one.mentions or [], strict=False):
-        passage.source["annotations"] += [_annotation(next(names), mention) for mention in mentions]
+        passage.source["annotations"] += [_mention_node(next(names), mention) for mention in mentions]
     for passage, relations in zip(document.passages, one.relations or [], strict=False):
-        made = [_relation(next(names), relation) for relation in relations]
+        made = [_relation_node(next(names), relation) for relation in relations]
         passage.source["relations"] = [*passage.source.get("relations", []), *made]
 
 
-def _holders(document: Node) -> Iterator[Node]:
+def _annotation_holders(document: Node) -> Iterator[Node]:
     """Yield the nodes that can contain annotations and relations: the document, its passages and
     sentences."""
     yield document
@@ -272,7 +279,7 @@ def _holders(document: Node) -> Iterator[Node]:
         yield from passage.get("sentences", [])
 
 
-def _annotation(name: str, mention: TextMention) -> Node:
+def _mention_node(name: str, mention: TextMention) -> Node:
     return {
         "id": name,
         "infons": {"type": mention.type},
@@ -281,6 +288,6 @@ def _annotation(name: str, mention: TextMention) -> Node:
     }
 
 
-def _relation(name: str, relation: Relation) -> Node:
+def _relation_node(name: str, relation: Relation) -> Node:
     nodes = [{"refid": mention.id or "", "role": mention.type} for mention in relation.arguments]
     return {"id": name, "infons": {"type": relation.type}, "nodes": nodes}

@@ -145,12 +145,12 @@ class JsonLines(TextFile):
             if not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str):
                 raise PubmillError(f"{where}: a document needs the keys `id` and `text`, both strings")
             text = check_characters(row["text"], where)
-            mentions = _mentions(row.get("annotations", []), text, where)
+            mentions = _parse_mentions(row.get("annotations", []), text, where)
             passage = Passage(text=text, offset=0, mentions=mentions)
             yield InputDocument(id=row["id"], where=where, passages=[passage], source=row)
 
 
-def _mentions(found: Any, text: str, where: str) -> list[TextMention]:
+def _parse_mentions(found: Any, text: str, where: str) -> list[TextMention]:
     """Read the annotations of a JSON line."""
     try:
         mentions = [
@@ -194,7 +194,7 @@ def read_lines(path: Path) -> Iterator[str]:
             for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
                 yield line.rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise _unreadable(path, error, f" after line {number}") from None
+        raise _reading_error(path, error, f" after line {number}") from None
 
 
 def read_text(path: Path) -> str:
@@ -204,10 +204,10 @@ def read_text(path: Path) -> str:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise _unreadable(path, error, "") from None
+        raise _reading_error(path, error, "") from None
 
 
-def _unreadable(path: Path, error: OSError | UnicodeDecodeError, place: str) -> PubmillError:
+def _reading_error(path: Path, error: OSError | UnicodeDecodeError, place: str) -> PubmillError:
     if isinstance(error, UnicodeDecodeError):
         return PubmillError(f"{path}: not UTF-8{place} ({error.reason}); convert it to UTF-8")
     return PubmillError(f"{path}: can't be read: {error.strerror}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from pubmill.annotation.examples import Example
 from pubmill.errors import PubmillError
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.documents import check_characters, read_rows
 from pubmill.recipes import build

@@ -43,12 +43,12 @@ class PubTator:
             if line.strip():
                 block.append((number, line))
             elif block:
-                yield self._document(block)
+                yield self._parse_document(block)
                 block = []
         if block:
-            yield self._document(block)
+            yield self._parse_document(block)
 
-    def _document(self, block: Block) -> InputDocument:
+    def _parse_document(self, block: Block) -> InputDocument:
         texts = [_TEXT.fullmatch(line) for _, line in block[:2]]
         title = texts[0]
         if not title or title[2] != "t":
@@ -63,12 +63,12 @@ class PubTator:
             if columns[0] != name or len(columns) < 4:
                 raise PubmillError(f"{where}: expected tab-separated columns that begin with {name}'s id")
             if columns[1].isdecimal():
-                mentions.append(_mention(columns, text, where, line))
+                mentions.append(_parse_mention(columns, text, where, line))
             else:
                 relation = FileRelation(type=columns[1], arguments=tuple(columns[2:]), source=line)
                 relations.append(relation)
         return InputDocument(
-            id=name, where=f"{self.path}:{block[0][0]}", passages=_passages(pieces, mentions),
+            id=name, where=f"{self.path}:{block[0][0]}", passages=_make_passages(pieces, mentions),
             relations=relations, source=([line for _, line in block[: len(pieces)]], mentions),
         )  # fmt: skip
 
@@ -94,7 +94,7 @@ def _mention_line(document: InputDocument, mention: TextMention) -> str:
     return mention.source or "\t".join(map(str, written))
 
 
-def _mention(columns: list[str], text: str, where: str, line: str) -> TextMention:
+def _parse_mention(columns: list[str], text: str, where: str, line: str) -> TextMention:
     start, end = (whole_number(column) for column in columns[1:3])
     if len(columns) < 5 or start is None or end is None:
         raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")
@@ -107,7 +107,7 @@ def _mention(columns: list[str], text: str, where: str, line: str) -> TextMentio
     return TextMention(start=start, end=end, type=columns[4], text=columns[3], id=name, source=line)
 
 
-def _passages(pieces: list[str], mentions: list[TextMention]) -> list[Passage]:
+def _make_passages(pieces: list[str], mentions: list[TextMention]) -> list[Passage]:
     passages, offset = [], 0
     for text in pieces:
         inside = [m for m in mentions if offset <= m.start < offset + len(text)]

@@ -52,8 +52,8 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
     labelled = list(predict(nlp, [sentence.words for sentence in sentences], recipe.types, counts))
     rows = [{"id": one.id, "labels": labels} for one, labels in zip(sentences, labelled, strict=True)]
     report = {
-        **_surroundings(),
-        "recipe": {"task": "tokens", "pipeline": _named(nlp), **asdict(recipe)},
+        **_run_provenance(),
+        "recipe": {"task": "tokens", "pipeline": _pipeline_identity(nlp), **asdict(recipe)},
         "dev": dict.fromkeys(("metric", "best_step", "best_epoch", "best")) | {"steps": [], "scores": []},
         "seed": 1,
         "split": split,
@@ -76,7 +76,7 @@ def load_pipeline(folder: Path) -> Any:
     pickles are refused nevertheless. Raises a `PubmillError` for such folders, for folders that spaCy cannot
     load, and if spaCy is not installed.
     """
-    spacy = _spacy()
+    spacy = _import_spacy()
     check_folder(folder)
     try:
         return spacy.load(folder)
@@ -170,7 +170,7 @@ def predict(
         yield to_labels(mentions, len(document), "bio")
 
 
-def _spacy() -> Any:
+def _import_spacy() -> Any:
     try:
         import spacy
     except ImportError:
@@ -180,16 +180,16 @@ def _spacy() -> Any:
     return spacy
 
 
-def _named(nlp: Any) -> dict[str, Any]:
+def _pipeline_identity(nlp: Any) -> dict[str, Any]:
     """Return the pipeline's own name and version, and its parts in order."""
     said = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
     return {**said, "parts": list(nlp.pipe_names)}
 
 
-def _surroundings() -> dict[str, Any]:
+def _run_provenance() -> dict[str, Any]:
     """Return commit, packages, Python and hardware of this run."""
     found = provenance()
-    spacy = _spacy()
+    spacy = _import_spacy()
     found["packages"] = {**found["packages"], "spacy": spacy.__version__}
     found["hardware"] = {**found["hardware"], "device": "cpu"}
     return found

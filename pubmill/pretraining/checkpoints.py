@@ -29,7 +29,7 @@ from torch import nn
 from pubmill.errors import PubmillError
 from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.objectives import Term
-from pubmill.pretraining.tokens import PackedTokens
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.pretraining import MEMORY_ONLY
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
@@ -91,7 +91,7 @@ class DamagedCheckpointError(PubmillError):
     """A checkpoint lacks a file or has a damaged one; the message names it."""
 
 
-def _damaged(path: Path, fault: object) -> DamagedCheckpointError:
+def _damage_error(path: Path, fault: object) -> DamagedCheckpointError:
     return DamagedCheckpointError(f"{path} is damaged: {fault}. {REMAKE}")
 
 
@@ -131,18 +131,18 @@ def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
     kept = work.optimiser.state_dict()["state"]
     return {
         f"{name}.{key}": kept[number][key].contiguous()
-        for number, name in enumerate(_in_order(work))
+        for number, name in enumerate(_weights_in_order(work))
         if number in kept
-        for key in _kept_of_each(work)
+        for key in _state_entries(work)
     }
 
 
-def _kept_of_each(work: "Pretraining") -> tuple[str, ...]:
+def _state_entries(work: "Pretraining") -> tuple[str, ...]:
     """Return the names of the optimiser's state entries for each weight."""
     return OPTIMISERS[work.recipe.optimisation.optimiser].state
 
 
-def _in_order(work: "Pretraining") -> list[str]:
+def _weights_in_order(work: "Pretraining") -> list[str]:
     """Return the weights' names in the optimiser's order."""
     names = {id(weight): name for name, weight in work.learner.named_parameters()}
     return [names[id(weight)] for group in work.optimiser.param_groups for weight in group["params"]]
@@ -155,7 +155,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     only the architecture must be the same.
     """
     state, log = verified(folder)
-    differing = _differing(state["recipe"], as_values(work.recipe))
+    differing = _differing_keys(state["recipe"], as_values(work.recipe))
     if same_recipe and differing:
         raise PubmillError(
             f"{folder} was made by another recipe (differing: {', '.join(differing)}); "
@@ -185,7 +185,7 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
         raise DamagedCheckpointError(str(error)) from None
     if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - state.keys()):
         found = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
-        raise _damaged(folder / "state.json", f"it is {found}")
+        raise _damage_error(folder / "state.json", f"it is {found}")
     _check_complete(folder, state.get("files", ()))
     for name, digest in state.get("files", {}).items():
         if sha256(folder / name) != digest:
@@ -197,7 +197,7 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
 
 def _check_complete(folder: Path, names: Iterable[str]) -> None:
     if missing := [name for name in names if not (folder / name).is_file()]:
-        raise _damaged(folder, f"it lacks {', '.join(missing)}")
+        raise _damage_error(folder, f"it lacks {', '.join(missing)}")
 
 
 def _read_log(path: Path, state: dict[str, Any]) -> Log:
@@ -206,7 +206,7 @@ def _read_log(path: Path, state: dict[str, Any]) -> Log:
         if (log[-1]["loss"] if log else None) != state.get("loss_end"):
             raise ValueError(f"{len(log)} lines, of which the last has another loss than state.json says")
     except (ValueError, TypeError, KeyError) as error:
-        raise _damaged(path, error) from None
+        raise _damage_error(path, error) from None
     return log
 
 
@@ -214,10 +214,10 @@ def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
     try:
         return load_file(path)
     except (SafetensorError, OSError) as error:
-        raise _damaged(path, error) from None
+        raise _damage_error(path, error) from None
 
 
-def _check_form(path: Path, name: str, tensor: torch.Tensor, expected: torch.Size) -> None:
+def _check_tensor(path: Path, name: str, tensor: torch.Tensor, expected: torch.Size) -> None:
     """Reject a tensor of another type or shape, such as (1, n), which would be broadcast to (m, n)."""
     if tensor.shape != expected or tensor.dtype != torch.float32:
         raise PubmillError(
@@ -235,15 +235,15 @@ def _load_weights(folder: Path, learner: nn.Module) -> None:
         raise PubmillError(f"{path} is of another model: only one of them has {', '.join(differing[:3])}")
     with torch.no_grad():
         for name, weight in weights.items():
-            _check_form(path, name, tensors[name], weight.shape)
+            _check_tensor(path, name, tensors[name], weight.shape)
             weight.copy_(tensors[name])
 
 
 def _load_optimiser(path: Path, work: "Pretraining") -> None:
-    tensors, numbers = _read_tensors(path), _in_order(work)
+    tensors, numbers = _read_tensors(path), _weights_in_order(work)
     try:
         state = {
-            number: {key: tensors[f"{name}.{key}"] for key in _kept_of_each(work)}
+            number: {key: tensors[f"{name}.{key}"] for key in _state_entries(work)}
             for number, name in enumerate(numbers)
         }
     except KeyError as error:
@@ -252,7 +252,7 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
     for number, name in enumerate(numbers):
         for key, tensor in state[number].items():
             expected = torch.Size() if key == "step" else shapes[name]
-            _check_form(path, f"{name}.{key}", tensor, expected)
+            _check_tensor(path, f"{name}.{key}", tensor, expected)
     counted, groups = 0, []
     for group in work.optimiser.param_groups:
         rest = {key: value for key, value in group.items() if key != "params"}
@@ -280,11 +280,11 @@ def fingerprints(
 
 def other_work(state: dict[str, Any], facts: dict[str, Any]) -> list[str]:
     """Return the keys in which the work of a save differs from this one; [] if it is the same."""
-    recipe = _differing(state["recipe"], facts["recipe"])
-    return _differing(state["inputs"], facts["inputs"]) + [f"recipe.{key}" for key in recipe]
+    recipe = _differing_keys(state["recipe"], facts["recipe"])
+    return _differing_keys(state["inputs"], facts["inputs"]) + [f"recipe.{key}" for key in recipe]
 
 
-def _differing(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+def _differing_keys(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     return sorted(
         key
         for key in (before.keys() | now.keys()) - set(MEMORY_ONLY)

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from pubmill.annotation.vocab_tokenizers import ASCII_WORD
 from pubmill.errors import PubmillError
-from pubmill.pretraining.tokens import SPECIAL, id_dtype
+from pubmill.pretraining.packed_tokens import SPECIAL, id_dtype
 from pubmill.storage.corpus_parts import split_words
 from pubmill.storage.files import read_json
 
@@ -49,14 +49,17 @@ class Encoder:
     def __init__(self, tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> None:
         self.dtype = id_dtype(tokenizer.get_vocab_size())
         self._tokenizer = tokenizer
-        self._known, self._behind_space = _Cache(self._ids, "", limit), _Cache(self._ids, " ", limit)
+        self._known, self._behind_space = (
+            _Cache(self._encode_text, "", limit),
+            _Cache(self._encode_text, " ", limit),
+        )
 
-    def _ids(self, text: str) -> bytes:
+    def _encode_text(self, text: str) -> bytes:
         return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, self.dtype).tobytes()
 
     def encode(self, text: str) -> bytes:
         """Return a text's ids, equal to the tokenizer's with `add_special_tokens=False`."""
-        return self._ids(text)
+        return self._encode_text(text)
 
 
 class _Cache(dict[str, bytes]):
@@ -82,14 +85,14 @@ class BertEncoder(Encoder):
         super().__init__(tokenizer, limit)
         # A token added to a vocabulary may contain punctuation.
         if all(token.special for token in tokenizer.get_added_tokens_decoder().values()):
-            self._known = _Cache(self._parts, "", limit)
+            self._known = _Cache(self._encode_new_word, "", limit)
 
-    def _parts(self, word: str) -> bytes:
+    def _encode_new_word(self, word: str) -> bytes:
         """Return the ids of a new word: usually a known word with punctuation, which BERT's tokenizers split
         off."""
         if len(word) > 1 and word.isascii() and word.isprintable() and not word.isalnum():
             return b"".join([self._known[part] for part in ASCII_WORD.findall(word)])
-        return self._ids(word)
+        return self._encode_text(word)
 
     def encode(self, text: str) -> bytes:
         return b"".join(map(self._known.__getitem__, split_words(text)))
@@ -100,7 +103,7 @@ class WhiteSpaceEncoder(Encoder):
 
     def encode(self, text: str) -> bytes:
         if _NO_WHITE_SPACE.search(text):
-            return self._ids(text)
+            return self._encode_text(text)
         return b"".join(map(self._known.__getitem__, text.split()))
 
 
@@ -109,7 +112,7 @@ class ByteLevelEncoder(Encoder):
 
     def encode(self, text: str) -> bytes:
         if not text or _ODD_WHITE_SPACE.search(text):
-            return self._ids(text)
+            return self._encode_text(text)
         first, *rest = text.split(" ")
         return self._known[first] + b"".join(map(self._behind_space.__getitem__, rest))
 
@@ -124,12 +127,12 @@ def make_encoder(tokenizer: Tokenizer, limit: int = CACHED_WORDS) -> Encoder:
     if kinds == ("BPE", None, "ByteLevel") and splitter["use_regex"] and not splitter["add_prefix_space"]:
         return ByteLevelEncoder(tokenizer, limit)
     steps = [step["type"] for step in splitter.get("pretokenizers", ())]
-    if steps == ["WhitespaceSplit", "Metaspace"] and _is_alberts(normalizer):
+    if steps == ["WhitespaceSplit", "Metaspace"] and _is_wordwise(normalizer):
         return WhiteSpaceEncoder(tokenizer, limit)
     return Encoder(tokenizer, limit)
 
 
-def _is_alberts(normalizer: dict[str, Any]) -> bool:
+def _is_wordwise(normalizer: dict[str, Any]) -> bool:
     """Return whether a normaliser changes each word independently; a model's own tables may not."""
     kinds = {step["type"] for step in normalizer.get("normalizers", ())}
     return kinds <= {"Replace", "NFKD", "StripAccents", "Lowercase"} and all(

@@ -99,8 +99,8 @@ class Pretraining:
         abandoned; weights and optimiser are then unchanged.
         """
         recipe = self.recipe
-        batch, hidden = self._prepared(step)
-        sums = self._over(batch, hidden, (recipe.seed, step), learn=True)
+        batch, hidden = self._prepared_batch(step)
+        sums = self._process_batch(batch, hidden, (recipe.seed, step), learn=True)
         norm = sums.pop("norm")
         if not math.isfinite(sums["loss"] + norm):
             raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
@@ -109,7 +109,7 @@ class Pretraining:
         self.optimiser.zero_grad(set_to_none=True)
         return sums
 
-    def _prepared(self, step: int) -> tuple[PackedBatch, Masked]:
+    def _prepared_batch(self, step: int) -> tuple[PackedBatch, Masked]:
         """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
         ahead = self._ahead
         self._ahead = {
@@ -143,11 +143,13 @@ class Pretraining:
         hidden = mask(batch.ids, batch.inner, batch.lengths, self.vocabulary, objective, 0.15, random)
         self.learner.eval()
         with torch.no_grad():
-            sums = self._over(batch, hidden, (0, 0), learn=False)
+            sums = self._process_batch(batch, hidden, (0, 0), learn=False)
         self.learner.train()
         return sums
 
-    def _over(self, batch: PackedBatch, hidden: Masked, random: tuple[int, int], learn: bool) -> Sums:
+    def _process_batch(
+        self, batch: PackedBatch, hidden: Masked, random: tuple[int, int], learn: bool
+    ) -> Sums:
         """Process a batch; if the GPU's memory is too small, repeat it with smaller micro-batches.
 
         The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
@@ -156,14 +158,14 @@ class Pretraining:
         while True:
             seed_torch(*random, self.world.rank)
             try:
-                return self._once_over(batch, hidden, learn)
+                return self._process_batch_once(batch, hidden, learn)
             except torch.OutOfMemoryError:
-                self._halve()
+                self._halve_micro_batch()
             # Outside of the handler, as the error's traceback keeps the tensors of the micro-batch alive.
             self.optimiser.zero_grad(set_to_none=True)
             torch.cuda.empty_cache()
 
-    def _halve(self) -> None:
+    def _halve_micro_batch(self) -> None:
         """Halve the number of sequences per micro-batch from now on; raise a `PubmillError` if that cannot
         help."""
         length = self.recipe.sequence_length
@@ -177,7 +179,7 @@ class Pretraining:
         self.at_once //= 2
         report_progress(f"{found}; continuing with {self.at_once} at once")
 
-    def _once_over(self, batch: PackedBatch, hidden: Masked, learn: bool) -> Sums:
+    def _process_batch_once(self, batch: PackedBatch, hidden: Masked, learn: bool) -> Sums:
         """Process a batch, with clipped gradients when learning; return its sums over all processes.
 
         Also returns `norm`, the norm of the gradients before they were clipped.
@@ -195,19 +197,19 @@ class Pretraining:
                 self._give_up_if_asked()
             part = collate(batch, hidden.ids, labels, rows, self.pad, self.world.device)
             padded += part.ids.numel()
-            with nullcontext() if number == len(mine) - 1 or not learn else self._unshared():
-                terms = self._add(part, counts, learn)
+            with nullcontext() if number == len(mine) - 1 or not learn else self._no_sync():
+                terms = self._process_micro_batch(part, counts, learn)
             totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
         # The only values of a step that are read from the device, after all its work has been queued.
-        *values, norm = torch.cat([totals, self._clip(learn)]).tolist()
+        *values, norm = torch.cat([totals, self._clip_gradients(learn)]).tolist()
         found = {"padded": float(padded), **dict(zip(measured, values, strict=True))}
         sums = self.world.total(found) | counts
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
-        return sums | {"flops": self._flops(batch, sums), "cut": float(batch.cut), "norm": norm}
+        return sums | {"flops": self._step_flops(batch, sums), "cut": float(batch.cut), "norm": norm}
 
-    def _clip(self, learn: bool) -> torch.Tensor:
+    def _clip_gradients(self, learn: bool) -> torch.Tensor:
         """Clip the gradients, if any; return their norm before (1, float64)."""
         if not learn:
             return torch.zeros(1, dtype=torch.float64, device=self.world.device)
@@ -220,11 +222,11 @@ class Pretraining:
             self.optimiser.zero_grad(set_to_none=True)
             raise StopRequestedError
 
-    def _unshared(self) -> Any:
+    def _no_sync(self) -> Any:
         """Keep gradients in this process, except those of the last micro-batch."""
         return self.trained.no_sync() if self.world.size > 1 else nullcontext()
 
-    def _add(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
+    def _process_micro_batch(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
         """Return a micro-batch's sums; add its gradients when learning."""
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             found: dict[str, torch.Tensor] = self.trained(part) if learn else self.learner.evaluate(part)
@@ -236,7 +238,7 @@ class Pretraining:
             (torch.stack(parts).sum() * self.world.size).backward()  # type: ignore[no-untyped-call]
         return found
 
-    def _flops(self, batch: PackedBatch, sums: Sums) -> float:
+    def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
         return flops_of_step(self.learner, sums["tokens"], squares, sums["masked"])
 

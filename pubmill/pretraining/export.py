@@ -72,26 +72,26 @@ def export(
     `statistics` is the stats.json of the pretraining corpus, for the card; `pin` is what the first download
     of released weights found (`pubmill.storage.release_pins`).
     """
-    weights, facts = _pinned(recipe.weights, pin)
+    weights, facts = _with_pin(recipe.weights, pin)
     made_here = isinstance(weights, PretrainedWeights | RandomWeights)
     with writing_folder(output) as temporary:
         match weights:
             case PretrainedWeights():
-                source = _needed(checkpoint, weights.kind, "--checkpoint")
+                source = _required_folder(checkpoint, weights.kind, "--checkpoint")
                 _copy_checkpoint(recipe.model, weights.step, source, temporary)
-                vocab = _needed(vocab, weights.kind, "--vocab")
-                _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
+                vocab = _required_folder(vocab, weights.kind, "--vocab")
+                _copy_files(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
             case RandomWeights():
-                vocab = _needed(vocab, weights.kind, "--vocab")
-                _copy(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
+                vocab = _required_folder(vocab, weights.kind, "--vocab")
+                _copy_files(vocab, (*TOKENIZER_FILES, *VOCABULARY_FILES), temporary)
                 _make_random(recipe, vocab, temporary)
             case LocalWeights():
-                _copy_released(_needed(folder, weights.kind, "--folder"), temporary, recipe.model)
+                _copy_released(_required_folder(folder, weights.kind, "--folder"), temporary, recipe.model)
             case ReleasedWeights():
-                _copy_released(_download(recipe.model, weights), temporary, recipe.model)
+                _copy_released(_download_model(recipe.model, weights), temporary, recipe.model)
             case ArchivedWeights():
                 with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=temporary) as beside:
-                    unpacked = _unpack(recipe.model, weights, archive, Path(beside) / "model")
+                    unpacked = _unpack_archive(recipe.model, weights, archive, Path(beside) / "model")
                     _copy_released(unpacked, temporary, recipe.model)
         check_model(temporary, recipe.model, exact=made_here)
         _set_lowercase(temporary, recipe)
@@ -112,7 +112,7 @@ def export(
         )
 
 
-def _pinned(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, dict[str, Any]]:
+def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, dict[str, Any]]:
     """Return weights with their commit or hash, and their facts for the card. What the recipe does not name,
     the pin does."""
     match weights:
@@ -151,13 +151,13 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
         )
 
 
-def _needed(path: Path | None, kind: str, option: str) -> Path:
+def _required_folder(path: Path | None, kind: str, option: str) -> Path:
     if path is None or not path.is_dir():
         raise PubmillError(f"weights of kind {kind} need {option}, an existing folder; got {path}")
     return path
 
 
-def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:
+def _copy_files(source: Path, patterns: Iterable[str], target: Path) -> None:
     for pattern in patterns:
         for path in sorted(source.glob(pattern)):
             if path.is_file():
@@ -167,7 +167,7 @@ def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:
 def _copy_released(source: Path, target: Path, name: str) -> None:
     """Copy a folder made elsewhere; weights that exist only as a pickle are converted to safetensors."""
     check_links(source, name)
-    _copy(source, COPIED, target)
+    _copy_files(source, COPIED, target)
     if taken := take_settings(target, name):
         print(f"{name}: settings left out: {', '.join(sorted(set(taken)))}", file=sys.stderr)
     if weight_files(target, name) or not (
@@ -210,7 +210,7 @@ def _copy_checkpoint(model: str, expected: int, checkpoint: Path, target: Path) 
     if step != expected:
         raise PubmillError(f"{model}: step {expected} expected, {checkpoint} is step {step}")
     # Not optimizer.safetensors, which would be mistaken for weights.
-    _copy(checkpoint, (CONFIG, WEIGHTS), target)
+    _copy_files(checkpoint, (CONFIG, WEIGHTS), target)
 
 
 def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
@@ -229,7 +229,7 @@ def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
     build_model(*form).save_pretrained(target)
 
 
-def _unpack(model: str, weights: ArchivedWeights, archive: Path | None, output: Path) -> Path:
+def _unpack_archive(model: str, weights: ArchivedWeights, archive: Path | None, output: Path) -> Path:
     """Unpack the model folder of an archive, which must be the one that was pinned."""
     if archive is None or not archive.is_file():
         raise PubmillError(f"{model}: weights of kind archive need --archive, a file; got {archive}")
@@ -241,7 +241,7 @@ def _unpack(model: str, weights: ArchivedWeights, archive: Path | None, output: 
     return output
 
 
-def _download(model: str, weights: ReleasedWeights) -> Path:
+def _download_model(model: str, weights: ReleasedWeights) -> Path:
     """Return a pinned revision of a public model, from the hub's own cache."""
     name, revision = weights.id, str(weights.revision)
     if not re.fullmatch(COMMIT, revision):

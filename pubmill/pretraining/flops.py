@@ -45,14 +45,14 @@ def measured_rate(device: torch.device, precision: Literal["float32", "bfloat16"
     left = torch.randn(size, size, device=device, generator=seeded).to(getattr(torch, precision))
     best = float("inf")
     for _ in range(rounds + 1):
-        _wait(device)
+        _synchronise(device)
         began = time.perf_counter()
         left @ left
-        _wait(device)
+        _synchronise(device)
         best = min(best, time.perf_counter() - began)
     return float(2 * size**3 / best)
 
 
-def _wait(device: torch.device) -> None:
+def _synchronise(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.synchronize(device)

@@ -33,9 +33,9 @@ def encode(
     """
     base = model.base_model
     kind = base.config.model_type
-    hidden = _project(base, embedded)
-    layers = _layers(base)
-    run = LAYERS.get(kind, _post_norm)
+    hidden = _project_embeddings(base, embedded)
+    layers = _ordered_layers(base)
+    run = LAYERS.get(kind, _post_norm_layer)
     for number, layer in enumerate(layers):
         wanted = rows if number == len(layers) - 1 else None
         if recompute:
@@ -45,14 +45,14 @@ def encode(
     return base.encoder.ln(hidden) if kind == "megatron-bert" else hidden
 
 
-def _project(base: Any, embedded: Tensor) -> Tensor:
+def _project_embeddings(base: Any, embedded: Tensor) -> Tensor:
     """Project embeddings to the layers' size (ELECTRA, ALBERT)."""
     if base.config.model_type == "albert":
         return base.encoder.embedding_hidden_mapping_in(embedded)  # type: ignore[no-any-return]
     return base.embeddings_project(embedded) if hasattr(base, "embeddings_project") else embedded
 
 
-def _layers(base: Any) -> list[Any]:
+def _ordered_layers(base: Any) -> list[Any]:
     """Yield the layers in order; ALBERT repeats one layer."""
     if base.config.model_type != "albert":
         return list(base.encoder.layer)
@@ -60,38 +60,40 @@ def _layers(base: Any) -> list[Any]:
     return [layer for n in range(count) for layer in groups[n * len(groups) // count].albert_layers]
 
 
-def _at(hidden: Tensor, rows: Tensor | None) -> Tensor:
+def _select_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
     return hidden if rows is None else hidden.flatten(0, 1)[rows]
 
 
-def _post_norm(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
+def _post_norm_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
     """Compute a layer of BERT, RoBERTa or ELECTRA."""
     part = layer.attention.self
     context = _attend(part, part.dropout, hidden, mask)
-    attended = layer.attention.output(_at(context, rows), _at(hidden, rows))
+    attended = layer.attention.output(_select_rows(context, rows), _select_rows(hidden, rows))
     output: Tensor = layer.output(layer.intermediate(attended), attended)
     return output
 
 
-def _pre_norm(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
+def _pre_norm_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
     """Compute a layer of Megatron's BERT."""
     part = layer.attention.self
     context = _attend(part, part.dropout, layer.attention.ln(hidden), mask)
-    attended = layer.attention.output(_at(context, rows), _at(hidden, rows))
+    attended = layer.attention.output(_select_rows(context, rows), _select_rows(hidden, rows))
     output: Tensor = layer.output(layer.intermediate(layer.ln(attended)), attended)
     return output
 
 
-def _alberts(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
+def _albert_layer(layer: Any, hidden: Tensor, mask: Tensor | None, rows: Tensor | None) -> Tensor:
     """Compute the layer of ALBERT."""
     part = layer.attention
     context = _attend(part, part.attention_dropout, hidden, mask)
-    attended = part.LayerNorm(_at(hidden, rows) + part.output_dropout(part.dense(_at(context, rows))))
+    attended = part.LayerNorm(
+        _select_rows(hidden, rows) + part.output_dropout(part.dense(_select_rows(context, rows)))
+    )
     output: Tensor = layer.full_layer_layer_norm(layer.ff_chunk(attended) + attended)
     return output
 
 
-LAYERS: dict[str, Layer] = {"megatron-bert": _pre_norm, "albert": _alberts}
+LAYERS: dict[str, Layer] = {"megatron-bert": _pre_norm_layer, "albert": _albert_layer}
 
 
 def _attend(part: Any, dropped: Any, hidden: Tensor, mask: Tensor | None) -> Tensor:

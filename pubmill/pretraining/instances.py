@@ -27,7 +27,7 @@ TOGETHER = 256
 
 
 class Packed(Protocol):
-    """Packed documents, as read by `pubmill.pretraining.tokens.PackedTokens`."""
+    """Packed documents, as read by `pubmill.pretraining.packed_tokens.PackedTokens`."""
 
     ids: NDArray[Any]
     sentences: Ints
@@ -143,12 +143,12 @@ class Instances:
         numbers = np.arange(step * self.batch_size, (step + 1) * self.batch_size)
         epochs = numbers // len(self)
         present = np.unique(epochs).tolist()
-        self._orders = {epoch: self._order(epoch) for epoch in present}
+        self._orders = {epoch: self._epoch_order(epoch) for epoch in present}
         return np.concatenate(
             [self._orders[epoch][numbers[epochs == epoch] % len(self)] for epoch in present]
         )
 
-    def _order(self, epoch: int) -> Ints:
+    def _epoch_order(self, epoch: int) -> Ints:
         if epoch in self._orders:
             return self._orders[epoch]
         return generator(self.seed, Stream.ORDER, epoch).permutation(len(self))

@@ -72,19 +72,19 @@ def model_card(
     parts = [top, INTRODUCTIONS[weights["kind"]] + "\n", LICENSED_DATA if label else ""]
     if scale != "full":
         parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")
-    parts.append(_section("Weights", weights))
-    parts.append(_section("Data", _corpus(statistics) | _vocabulary(vocab)))
+    parts.append(_markdown_section("Weights", weights))
+    parts.append(_markdown_section("Data", _corpus_fields(statistics) | _vocabulary_fields(vocab)))
     if pretraining:
         shape = pretraining if trained else {"architecture": pretraining["architecture"]}
-        parts.append(_section("Recipe", shape))
+        parts.append(_markdown_section("Recipe", shape))
     if trained and checkpoint is not None:
-        parts.append(_section("Training", _training(checkpoint)))
+        parts.append(_markdown_section("Training", _training_fields(checkpoint)))
     parts.append(f"## Intended use and limits\n\n{USE[weights['kind']]} {LIMITS}\n")
-    parts.append(f"## Licence\n\n{_licence(weights['kind'], original)}\n")
+    parts.append(f"## Licence\n\n{_licence_text(weights['kind'], original)}\n")
     return "\n".join(part for part in parts if part)
 
 
-def _licence(kind: str, original: Path | None) -> str:
+def _licence_text(kind: str, original: Path | None) -> str:
     """Return the licence that the card of released weights names in its metadata."""
     if kind in ("pretraining", "random"):
         return OWN_LICENCE
@@ -94,7 +94,7 @@ def _licence(kind: str, original: Path | None) -> str:
     return f"`{named[1].strip()}`, as README.original.md says." if named else UNKNOWN_LICENCE
 
 
-def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the pretraining corpus: name, size, documents of each source, rejected documents."""
     named = {"corpus": name} if (name := statistics.get("recipe", {}).get("corpus")) else {}
     size = {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
@@ -103,7 +103,7 @@ def _corpus(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return named | size | parts
 
 
-def _vocabulary(vocab: Path | None) -> dict[str, Any]:
+def _vocabulary_fields(vocab: Path | None) -> dict[str, Any]:
     """Describe the corpus from which the vocabulary was learnt."""
     if vocab is None or not (vocab / "diagnosis.json").is_file():
         return {}
@@ -111,7 +111,7 @@ def _vocabulary(vocab: Path | None) -> dict[str, Any]:
     return {"vocabulary": {name: diagnosis.get(name) for name in ("size", "documents", "words")}}
 
 
-def _training(checkpoint: Path) -> dict[str, Any]:
+def _training_fields(checkpoint: Path) -> dict[str, Any]:
     """Return the checkpoint's state, without its recipe and a run's figures, and the last line of its log."""
     state = read_json(checkpoint / "state.json")
     left_out = ("recipe", "pending", "average", "lowest")
@@ -126,23 +126,23 @@ def _training(checkpoint: Path) -> dict[str, Any]:
         raise PubmillError(f"{log}:{len(lines)}: not valid JSON: {error.msg}") from None
 
 
-def _section(title: str, values: Mapping[str, Any]) -> str:
-    rows = list(_flat(values))
+def _markdown_section(title: str, values: Mapping[str, Any]) -> str:
+    rows = list(_flatten(values))
     if not rows:
         return ""
-    lines = [f"| {name} | {_cell(value)} |" for name, value in rows]
+    lines = [f"| {name} | {_markdown_cell(value)} |" for name, value in rows]
     return "\n".join([f"## {title}\n", "| | |", "|---|---|", *lines, ""])
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
     for name, value in values.items():
         label = f"{prefix}{name.replace('_', ' ')}"
-        rows += _flat(value, f"{label}: ") if isinstance(value, Mapping) else [(label, value)]
+        rows += _flatten(value, f"{label}: ") if isinstance(value, Mapping) else [(label, value)]
     return rows
 
 
-def _cell(value: Any) -> str:
+def _markdown_cell(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
     if isinstance(value, int):
@@ -150,5 +150,5 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list | tuple):
-        return ", ".join(_cell(item) for item in value) or "–"
+        return ", ".join(_markdown_cell(item) for item in value) or "–"
     return str(value).replace("|", "\\|").replace("\n", " ")

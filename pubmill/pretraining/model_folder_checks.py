@@ -79,7 +79,7 @@ def take_settings(folder: Path, name: str) -> list[str]:
     for path in (folder / file for file in SETTINGS):
         if path.is_file():
             found = _read_settings(path, name)
-            kept = _without(found, f"{name}: {path.name}", taken, numbers=path.name == "config.json")
+            kept = _remove_settings(found, f"{name}: {path.name}", taken, numbers=path.name == "config.json")
             if kept != found:
                 path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
     return taken
@@ -97,10 +97,10 @@ def _read_settings(path: Path, name: str) -> dict[str, Any]:
     return found
 
 
-def _without(found: Any, where: str, taken: list[str], numbers: bool) -> Any:
+def _remove_settings(found: Any, where: str, taken: list[str], numbers: bool) -> Any:
     """Return the settings without the removed ones, at any depth."""
     if isinstance(found, list):
-        return [_without(item, where, taken, numbers) for item in found]
+        return [_remove_settings(item, where, taken, numbers) for item in found]
     if not isinstance(found, dict):
         return found
     kept = {}
@@ -112,7 +112,7 @@ def _without(found: Any, where: str, taken: list[str], numbers: bool) -> Any:
         if _TAKEN_OUT.fullmatch(key):
             taken += [key] if value is not None else []
         else:
-            kept[key] = _without(value, where, taken, numbers)
+            kept[key] = _remove_settings(value, where, taken, numbers)
     return kept
 
 
@@ -149,7 +149,7 @@ def read_shapes(files: list[Path], name: str) -> Shapes:
     """Return name -> shape of every tensor, from the files' headers."""
     shapes: Shapes = {}
     for path in files:
-        with _opened(path, name) as tensors:
+        with _open_tensors(path, name) as tensors:
             for tensor in tensors.keys():  # noqa: SIM118 (not a mapping)
                 found = tensors.get_slice(tensor)
                 if tensor in shapes:
@@ -164,7 +164,7 @@ def read_shapes(files: list[Path], name: str) -> Shapes:
 
 
 @contextmanager
-def _opened(path: Path, name: str) -> Iterator[Any]:
+def _open_tensors(path: Path, name: str) -> Iterator[Any]:
     try:
         with safe_open(path, "pt") as tensors:
             yield tensors
@@ -199,7 +199,7 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
         with torch.device("meta"):
             encoder = auto.from_config(config, trust_remote_code=False)
     prefix = f"{encoder.base_model_prefix}."
-    found = {_renamed(key).removeprefix(prefix): shape for key, shape in shapes.items()}
+    found = {_current_tensor_name(key).removeprefix(prefix): shape for key, shape in shapes.items()}
     missing = []
     for key, parameter in encoder.named_parameters():
         shape = found.get(key.removeprefix(prefix))
@@ -207,8 +207,8 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
             missing += [key] if "pooler" not in key else []
         elif shape != tuple(parameter.shape):
             raise PubmillError(
-                f"{name}: {key} has the shape {_times(shape)} in the weights, and by config.json "
-                f"{_times(tuple(parameter.shape))}; the two don't belong together"
+                f"{name}: {key} has the shape {_shape_text(shape)} in the weights, and by config.json "
+                f"{_shape_text(tuple(parameter.shape))}; the two don't belong together"
             )
     if missing:
         raise PubmillError(
@@ -217,7 +217,7 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
         )
 
 
-def _renamed(key: str) -> str:
+def _current_tensor_name(key: str) -> str:
     """Return a tensor's current name; names from TensorFlow's time end differently."""
     return re.sub(r"(LayerNorm\.)(gamma|beta)$", lambda m: m[1] + _MODERN[m[2]], key)
 
@@ -225,14 +225,14 @@ def _renamed(key: str) -> str:
 _MODERN = {"gamma": "weight", "beta": "bias"}
 
 
-def _times(shape: tuple[int, ...]) -> str:
+def _shape_text(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape)) or "one number"
 
 
 def check_finite(files: list[Path], name: str) -> None:
     """Refuse weights with NaN or infinity; one tensor is in memory at a time."""
     for path in files:
-        with _opened(path, name) as tensors:
+        with _open_tensors(path, name) as tensors:
             for tensor in tensors.keys():  # noqa: SIM118
                 if not bool(torch.isfinite(tensors.get_tensor(tensor)).all()):
                     raise PubmillError(

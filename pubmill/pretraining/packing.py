@@ -22,7 +22,7 @@ from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.hardware.cores import cores
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
-from pubmill.pretraining.tokens import HELD_OUT, PackedWriter, TokenShard
+from pubmill.pretraining.packed_tokens import HELD_OUT, PackedWriter, TokenShard
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.corpus_parts import read_texts
 from pubmill.storage.files import writing_folder
@@ -132,14 +132,14 @@ def pack_parts(
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(min(processes, len(parts)), context, _Worker.start, (vocab, punkt)) as pool:
-            yield from _in_order(pool, parts, recipe, ahead=2 * processes)
+            yield from _ordered_results(pool, parts, recipe, ahead=2 * processes)
     except BrokenProcessPool:
         raise PubmillError(
             "a packing process was killed, most likely because memory ran out; run again with fewer processes"
         ) from None
 
 
-def _in_order(
+def _ordered_results(
     pool: ProcessPoolExecutor, parts: list[Path], recipe: PackingRecipe, ahead: int
 ) -> Iterator[Shards]:
     """Yield results in the order of the parts, with at most `ahead` of them waiting in memory."""
@@ -153,7 +153,7 @@ def _in_order(
 def pack(
     recipe: PackingRecipe, parts: list[Path], vocab: Path, punkt: Path, output: Path, processes: int = 1
 ) -> dict[str, Any]:
-    """Pack corpus parts into the folder `output` (see `pubmill.pretraining.tokens`); return its index."""
+    """Pack corpus parts into the folder `output` (see `packed_tokens`); return its index."""
     tokenizer = load_tokenizer(vocab)
     form = tokenizer.get_vocab_size(), special_ids(tokenizer, vocab)
     with (

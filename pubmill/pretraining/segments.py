@@ -23,7 +23,7 @@ from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.optimisation import learning_rate
-from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
+from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json

@@ -64,11 +64,11 @@ def _axis(values: Sequence[float], start: float, end: float, least: float) -> Ax
     return Axis(min(values) - margin, max(values) + margin, start, end)
 
 
-def _horizontal(values: Sequence[float], least: float) -> Axis:
+def _horizontal_axis(values: Sequence[float], least: float) -> Axis:
     return _axis(values, LEFT, WIDTH - EDGE, least)
 
 
-def _vertical(values: Sequence[float], least: float) -> Axis:
+def _vertical_axis(values: Sequence[float], least: float) -> Axis:
     return _axis(values, CURVE_HEIGHT - BOTTOM, TOP, least)
 
 
@@ -81,11 +81,11 @@ def _series(label: str, points: Sequence[Point], x: Axis, y: Axis, joined: bool 
 def agreement(table: Table) -> Chart | None:
     """Chart of our values against the published ones, for all cells that have both; None if no cell has."""
     cells = [(row, column, cell) for row, column, cell in table.read() if row.dataset]
-    points = [point for place in cells if (point := _beside(*place))]
+    points = [point for place in cells if (point := _published_point(*place))]
     if not points:
         return None
     values = [value for x, y, _ in points for value in (x, y)]
-    x, y = _horizontal(values, 1), _vertical(values, 1)
+    x, y = _horizontal_axis(values, 1), _vertical_axis(values, 1)
     return Chart(
         label="",
         subtitle="ours against published, each cell; the line is where they are equal",
@@ -99,7 +99,7 @@ def agreement(table: Table) -> Chart | None:
     )
 
 
-def _beside(row: Row, column: Column, cell: Cell) -> Point | None:
+def _published_point(row: Row, column: Column, cell: Cell) -> Point | None:
     if cell.value is None or cell.published is None:
         return None
     text = f"{column.label}, {row.label}: {number(cell.value)}, published {printed(cell.published.printed)}"
@@ -112,10 +112,10 @@ def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
 
     `steps`: model -> recipe and step.
     """
-    return [chart for row in table.rows if (chart := _learning(table, row, steps))]
+    return [chart for row in table.rows if (chart := _learning_chart(table, row, steps))]
 
 
-def _learning(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> Chart | None:
+def _learning_chart(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> Chart | None:
     cells = {column.key: table.cells[column.key][row.key] for column in table.columns}
     usual = [column for column in table.columns if is_usual(row, column, cells[column.key])]
     columns = [column for column in usual if column.model in steps]
@@ -134,8 +134,8 @@ def _learning(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> C
         return None
     points = [point for line in lines.values() for point in line]
     texts = (f"{name}: {', '.join(text for *_, text in line)}." for name, line in lines.items())
-    x = _horizontal([a for a, *_ in points], 1)
-    y = _vertical([b for _, b, _ in points], 0.25)
+    x = _horizontal_axis([a for a, *_ in points], 1)
+    y = _vertical_axis([b for _, b, _ in points], 0.25)
     return Chart(
         label=row.label,
         subtitle=f"{metric(row.metric)} against steps of pretraining",
@@ -154,10 +154,10 @@ def fragmentation(table: Table, rates: Mapping[str, Mapping[str, float]]) -> lis
 
     `rates`: model -> dataset -> pieces per word.
     """
-    return [chart for row in table.rows if (chart := _fragmentation(table, row, rates))]
+    return [chart for row in table.rows if (chart := _fragmentation_chart(table, row, rates))]
 
 
-def _fragmentation(table: Table, row: Row, rates: Mapping[str, Mapping[str, float]]) -> Chart | None:
+def _fragmentation_chart(table: Table, row: Row, rates: Mapping[str, Mapping[str, float]]) -> Chart | None:
     points: list[Point] = []
     for column in table.columns:
         cell, rate = (
@@ -168,8 +168,8 @@ def _fragmentation(table: Table, row: Row, rates: Mapping[str, Mapping[str, floa
             points.append((rate, cell.value, f"{column.label}: {rate:.2f} pieces, {number(cell.value)}"))
     if len({rate for rate, *_ in points}) < 2:
         return None
-    x = _horizontal([a for a, *_ in points], 0.05)
-    y = _vertical([b for _, b, _ in points], 0.25)
+    x = _horizontal_axis([a for a, *_ in points], 0.05)
+    y = _vertical_axis([b for _, b, _ in points], 0.25)
     return Chart(
         label=row.label,
         subtitle=f"{metric(row.metric)} against pieces per word of mentions (test)",

@@ -61,7 +61,10 @@ class Contradiction(Shape):
         places: dict[str, dict[str, list[int]]] = {}
         for one in self.values:
             places.setdefault(one.printed, {}).setdefault(one.paper, []).append(one.number)
-        return {printed: "; ".join(map(_tables, found, found.values())) for printed, found in places.items()}
+        return {
+            printed: "; ".join(map(_table_numbers, found, found.values()))
+            for printed, found in places.items()
+        }
 
 
 class Contradictions(Shape):
@@ -81,7 +84,7 @@ class Contradictions(Shape):
         return Contradictions(found=tuple(own))
 
 
-def _tables(paper: str, numbers: Sequence[int]) -> str:
+def _table_numbers(paper: str, numbers: Sequence[int]) -> str:
     return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
@@ -93,12 +96,12 @@ model; and the family of the metric."""
 def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradictions:
     """Find all contradictions, ordered by dataset and model; `specs`: the folder with the published files."""
     tables = {table.name: table for table in recipe.tables}
-    printed = concat([_printed(table, specs) for table in recipe.tables])
+    printed = concat([_published_frame(table, specs) for table in recipe.tables])
     found = []
     for (dataset, model, _), lines in printed.groupby(KEY):
         values = tuple(Printed(**line) for line in lines.drop(columns=KEY).to_dict("records"))
-        if any(itertools.starmap(_differ, itertools.combinations(values, 2))):
-            label, reasons = recipe.models.get(model, model), _reasons(values, tables)
+        if any(itertools.starmap(_values_differ, itertools.combinations(values, 2))):
+            label, reasons = recipe.models.get(model, model), _difference_reasons(values, tables)
             found.append(Contradiction(model=label, dataset=dataset, values=values, reasons=reasons))
     return Contradictions(found=tuple(found))
 
@@ -108,7 +111,7 @@ def read_contradictions(path: Path) -> Contradictions:
     return parse(Contradictions, read_json(path), str(path))
 
 
-def _printed(table: PublishedTable, specs: Path) -> DataFrame:
+def _published_frame(table: PublishedTable, specs: Path) -> DataFrame:
     """Return the published values of a table's models: the fields of `Printed` and the names that they are
     compared under (`KEY`)."""
     rows = (*table.rows, *(composite.row for composite in table.composites))
@@ -136,35 +139,35 @@ def _printed(table: PublishedTable, specs: Path) -> DataFrame:
     return DataFrame(lines, columns=[*Printed.model_fields, *KEY])
 
 
-def _differ(one: Printed, other: Printed) -> bool:
+def _values_differ(one: Printed, other: Printed) -> bool:
     """Return whether two values differ by more than rounding can explain."""
     return abs(one.value - other.value) > half_unit(one.printed) + half_unit(other.printed) + 1e-9
 
 
-def _reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
+def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
     """Return the reasons why the values differ, each once."""
     found = [
-        *_distinct("forms of the dataset", (one.dataset for one in values)),
-        *_distinct("metrics in print", (_metric(one) for one in values if one.metric != "f1")),
-        *_distinct("over seeds", (one.aggregate for one in values)),
+        *_distinct_terms("forms of the dataset", (one.dataset for one in values)),
+        *_distinct_terms("metrics in print", (_metric_text(one) for one in values if one.metric != "f1")),
+        *_distinct_terms("over seeds", (one.aggregate for one in values)),
     ]
     for one, other in itertools.permutations(values, 2):
-        if _differ(one, other):
+        if _values_differ(one, other):
             elsewhere = tables[one.table].elsewhere
             remarks = elsewhere.get(other.table) or elsewhere.get(other.paper) or {}
             found += filter(None, [remarks.get(one.dataset, remarks.get(ANY))])
     copied = [one for one in values if "copied" in one.note]
-    found += [f"{_tables(one.paper, [one.number])}: {one.note}" for one in copied]
+    found += [f"{_table_numbers(one.paper, [one.number])}: {one.note}" for one in copied]
     own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
-    found += _distinct("each fine-tuned the model itself", own)
+    found += _distinct_terms("each fine-tuned the model itself", own)
     return tuple(dict.fromkeys(found)) or (NO_REASON,)
 
 
-def _metric(one: Printed) -> str:
+def _metric_text(one: Printed) -> str:
     return one.metric.replace("_", " ").replace("f1", "F1")
 
 
-def _distinct(what: str, terms: Iterable[str]) -> list[str]:
+def _distinct_terms(what: str, terms: Iterable[str]) -> list[str]:
     distinct = list(dict.fromkeys(terms))
     return [f"{what}: {', '.join(distinct)}"] if len(distinct) > 1 else []
 

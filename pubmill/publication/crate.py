@@ -92,23 +92,23 @@ def make_crate(
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(CONTEXT)
     workflow = _add_workflow(crate, checkout, made_with)
-    _add(crate, written / README, README, "What is in this crate")["about"] = crate.root_dataset
-    _add(
+    _add_file(crate, written / README, README, "What is in this crate")["about"] = crate.root_dataset
+    _add_file(
         crate, written / CONFIG, CONFIG, "Defaults of pubmill's configuration, without folders of the machine"
     )
-    configuration = _add(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
+    configuration = _add_file(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
     sources = [_add_source(crate, recipe, results, path) for path in sorted(paths_of(recipe.sources))]
     products = [
-        _add(crate, _existing(results / path), f"results/{path}", _result_name(path))
+        _add_file(crate, _existing_file(results / path), f"results/{path}", _result_name(path))
         for path in recipe.results
     ]
-    begun, ended = _begun(sources), _ended([results / path for path in recipe.results])
-    inputs, outputs = _parameters(crate, workflow, configuration, sources, products)
+    begun, ended = _start_time(sources), _end_time([results / path for path in recipe.results])
+    inputs, outputs = _add_parameters(crate, workflow, configuration, sources, products)
     action = crate.add_action(
         workflow,
         identifier=f"#run-of-{recipe.study}",
         object=inputs,
-        result=_single(outputs),
+        result=_unwrap_single(outputs),
         properties={
             "name": f"Run of the study {recipe.study}",
             "description": describe(recipe, made_with),
@@ -141,11 +141,11 @@ def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance
     """Add the Snakefile as the crate's main workflow, with the files that it includes and the packages
     used."""
     files = sorted({path for pattern in WORKFLOW for path in checkout.glob(pattern)})
-    code = crate.add(_entity(crate, CODE_LICENCE, "CreativeWork", name="Apache License 2.0"))
+    code = crate.add(_make_entity(crate, CODE_LICENCE, "CreativeWork", name="Apache License 2.0"))
     for path in files:
         if path.name != "Snakefile":
             shown = path.relative_to(checkout).as_posix()
-            _add(crate, path, shown, f"pubmill: {shown}")["license"] = code
+            _add_file(crate, path, shown, f"pubmill: {shown}")["license"] = code
     workflow = crate.add_workflow(
         checkout / "Snakefile",
         "Snakefile",
@@ -153,7 +153,7 @@ def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance
         lang="snakemake",
         lang_version=version("snakemake"),
         properties={
-            **_facts(checkout / "Snakefile"),
+            **_file_properties(checkout / "Snakefile"),
             "encodingFormat": "text/x-python",
             "name": "pubmill",
             "description": "From PubMed citations to the result tables of biomedical language model papers",
@@ -162,36 +162,38 @@ def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance
         },
     )
     workflow["license"] = code
-    workflow["softwareRequirements"] = _single([crate.add(one) for one in _packages(crate, made_with)])
+    workflow["softwareRequirements"] = _unwrap_single(
+        [crate.add(one) for one in _package_entities(crate, made_with)]
+    )
     return workflow
 
 
-def _packages(crate: ROCrate, made_with: Sequence[Provenance]) -> Iterator[ContextEntity]:
+def _package_entities(crate: ROCrate, made_with: Sequence[Provenance]) -> Iterator[ContextEntity]:
     """Yield every version of every package that a record names."""
     used = {(name, v) for one in made_with for name, found in one.packages.items() for v in found}
     for name, used_version in sorted(used):
         identifier = f"#{name}-{used_version}"
-        yield _entity(crate, identifier, "SoftwareApplication", name=name, softwareVersion=used_version)
+        yield _make_entity(crate, identifier, "SoftwareApplication", name=name, softwareVersion=used_version)
 
 
-def _add(crate: ROCrate, path: Path, place: str, name: str) -> ContextEntity:
+def _add_file(crate: ROCrate, path: Path, place: str, name: str) -> ContextEntity:
     """Add a file that is copied into the crate."""
-    return crate.add_file(path, place, properties={"name": name, **_facts(path)})
+    return crate.add_file(path, place, properties={"name": name, **_file_properties(path)})
 
 
-def _facts(path: Path) -> dict[str, str]:
+def _file_properties(path: Path) -> dict[str, str]:
     return {
-        "encodingFormat": _format(path.name),
+        "encodingFormat": _media_type(path.name),
         "contentSize": str(path.stat().st_size),
         "sha256": sha256(path),
     }
 
 
-def _format(name: str) -> str:
+def _media_type(name: str) -> str:
     return FORMATS.get(Path(name).suffix, "text/plain" if "." not in name else "application/octet-stream")
 
 
-def _existing(path: Path) -> Path:
+def _existing_file(path: Path) -> Path:
     """Return a path; a `PubmillError` if there is no such file."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; a crate needs a finished study, so run the study first")
@@ -200,10 +202,10 @@ def _existing(path: Path) -> Path:
 
 def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) -> ContextEntity:
     """Add the description of a source file, without its content; a file that the user provided has no URL."""
-    record, path = read_json(_existing(results / noted)), source_of_record(noted)
+    record, path = read_json(_existing_file(results / noted)), source_of_record(noted)
     properties = {
         "name": below_sources(path),
-        "encodingFormat": _format(path),
+        "encodingFormat": _media_type(path),
         "contentSize": str(record["bytes"]),
         "sha256": record["sha256"],
         "sdDatePublished": record["retrieved"],
@@ -213,20 +215,20 @@ def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) 
     if str(record["url"]).startswith("https://"):
         entity = crate.add_file(record["url"], properties=properties)
     else:
-        entity = crate.add(_entity(crate, f"#{quote(path)}", "CreativeWork", **properties))
+        entity = crate.add(_make_entity(crate, f"#{quote(path)}", "CreativeWork", **properties))
     if path in recipe.licences:
-        entity["license"] = _licence(crate, recipe.licences[path])
+        entity["license"] = _licence_entity(crate, recipe.licences[path])
     return entity
 
 
-def _licence(crate: ROCrate, words: str) -> ContextEntity:
+def _licence_entity(crate: ROCrate, words: str) -> ContextEntity:
     """Return the entity of a licence in words, one for all files with that licence."""
     identifier = f"#licence-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
     found = crate.get(identifier)
-    return found or crate.add(_entity(crate, identifier, "CreativeWork", name=words, description=words))
+    return found or crate.add(_make_entity(crate, identifier, "CreativeWork", name=words, description=words))
 
 
-def _parameters(
+def _add_parameters(
     crate: ROCrate,
     workflow: ComputationalWorkflow,
     configuration: ContextEntity,
@@ -244,23 +246,23 @@ def _parameters(
             if entities:
                 parameter = crate.add_formal_parameter(name, "File", identifier=f"#{name}")
                 workflow.append_to(role, parameter, compact=True)
-                parameter["workExample"] = _single(entities)
+                parameter["workExample"] = _unwrap_single(entities)
                 for entity in entities:
                     entity["exampleOfWork"] = parameter
     return [configuration, *sources], list(products)
 
 
-def _single(entities: list[ContextEntity]) -> ContextEntity | list[ContextEntity]:
+def _unwrap_single(entities: list[ContextEntity]) -> ContextEntity | list[ContextEntity]:
     """Return a list of one as its entity, as RO-Crate requires."""
     return entities[0] if len(entities) == 1 else entities
 
 
-def _begun(sources: Sequence[ContextEntity]) -> str | None:
+def _start_time(sources: Sequence[ContextEntity]) -> str | None:
     """Return the time when the first source was retrieved."""
     return min((str(one["sdDatePublished"]) for one in sources), default=None)
 
 
-def _ended(paths: Sequence[Path]) -> str:
+def _end_time(paths: Sequence[Path]) -> str:
     """Return the time when the last result was written."""
     last = max(path.stat().st_mtime for path in paths)
     return datetime.fromtimestamp(last, UTC).isoformat(timespec="seconds")
@@ -271,10 +273,12 @@ def _describe_root(crate: ROCrate, recipe: CrateRecipe, action: ContextEntity, e
     root = crate.root_dataset
     crate.name, crate.datePublished = f"{recipe.title} (pubmill study {recipe.study})", ended
     crate.description = f"{CONTENT} At {recipe.scale_title}."
-    terms = _entity(crate, "#terms", "CreativeWork", name="Terms of this crate", description=TERMS_OF_USE)
+    terms = _make_entity(
+        crate, "#terms", "CreativeWork", name="Terms of this crate", description=TERMS_OF_USE
+    )
     crate.license = crate.add(terms)
     for identifier, (name, number) in PROFILES.items():
-        profile = _entity(crate, identifier, "CreativeWork", name=name, version=number)
+        profile = _make_entity(crate, identifier, "CreativeWork", name=name, version=number)
         root.append_to("conformsTo", crate.add(profile))
     root["mentions"] = action
     if recipe.author:
@@ -290,5 +294,5 @@ def _result_name(path: str) -> str:
     return f"{names.get(kind, kind)} {rest}"
 
 
-def _entity(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> ContextEntity:
+def _make_entity(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> ContextEntity:
     return ContextEntity(crate, identifier, properties={"@type": kind, **properties})

@@ -124,27 +124,27 @@ class Page(Shape):
             measure: None for counts in self.card.counts.values() for measure in counts
         }
         shown = [m for m in measures if not m.startswith(NAMED) and m not in REPEATED]
-        return [self._line(measure, measure) for measure in shown if self._is_counted(measure)]
+        return [self._count_line(measure, measure) for measure in shown if self._is_counted(measure)]
 
     @property
     def repetitions(self) -> list[CountLine]:
         """The counts of repeated and contradictory texts and documents."""
-        return [self._line(measure, measure) for measure in REPEATED if self._is_counted(measure)]
+        return [self._count_line(measure, measure) for measure in REPEATED if self._is_counted(measure)]
 
     @property
     def left_out(self) -> list[CountLine]:
         """Counts of source items that are in no example, by reason."""
-        return [self._line(f"left_out.{name}", name) for name in self.card.named("left_out.")]
+        return [self._count_line(f"left_out.{name}", name) for name in self.card.counted_names("left_out.")]
 
     @property
     def labels(self) -> list[CountLine]:
         """The count of each label, and its share of all labels in its split."""
         beginning = self.card.labels
-        names = self.card.named(beginning) if beginning else []
+        names = self.card.counted_names(beginning) if beginning else []
         totals = [
             sum(self.card.count(split, beginning + name) or 0 for name in names) for split in self.card.splits
         ]
-        return [self._line(beginning + name, name, totals) for name in names]
+        return [self._count_line(beginning + name, name, totals) for name in names]
 
     @property
     def labels_are(self) -> str:
@@ -164,7 +164,7 @@ class Page(Shape):
     def _is_counted(self, measure: str) -> bool:
         return any(measure in counts for counts in self.card.counts.values())
 
-    def _line(self, measure: str, name: str, totals: list[int] | None = None) -> CountLine:
+    def _count_line(self, measure: str, name: str, totals: list[int] | None = None) -> CountLine:
         cells = []
         for index, split in enumerate(self.card.splits):
             value = self.card.count(split, measure)
@@ -181,11 +181,11 @@ def make_page(recipe: PageRecipe, results: Path) -> Page:
             f"{results / recipe.card} is the card of {card.dataset}, expected {recipe.name}; "
             f"remove it and convert the dataset again"
         )
-    sources = tuple(_source(recipe, card, source, results) for source in recipe.sources)
+    sources = tuple(_source_line(recipe, card, source, results) for source in recipe.sources)
     return Page(recipe=recipe, card=card, sources=sources)
 
 
-def _source(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -> SourceLine:
+def _source_line(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -> SourceLine:
     role = source.role
     record = parse(SourceRecord, read_json(results / source.record), str(results / source.record))
     if role not in card.sources or record.sha256 != card.sources[role].sha256:

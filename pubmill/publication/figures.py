@@ -91,18 +91,18 @@ class Curve:
 
 def strips(table: Table) -> list[Strip]:
     """Return one strip for each dataset on which any seed was scored."""
-    return [made for row in table.rows if (made := _strip(table, row))]
+    return [made for row in table.rows if (made := _row_strip(table, row))]
 
 
-def _strip(table: Table, row: Row) -> Strip | None:
+def _row_strip(table: Table, row: Row) -> Strip | None:
     found = [(column, table.cells[column.key][row.key]) for column in table.columns]
     shown = [(column, cell) for column, cell in found if cell.seeds]
-    values = [value for _, cell in shown for value in _values(cell)]
+    values = [value for _, cell in shown for value in _shown_values(cell)]
     if not any(seed.value is not None for _, cell in shown for seed in cell.seeds):
         return None
     margin = max(0.06 * (max(values) - min(values)), 0.25)
     axis = Axis(min(values) - margin, max(values) + margin, EDGE, WIDTH - EDGE)
-    lanes = tuple(_lane(column, cell, axis, TOP + LANE * i) for i, (column, cell) in enumerate(shown))
+    lanes = tuple(_model_lane(column, cell, axis, TOP + LANE * i) for i, (column, cell) in enumerate(shown))
     return Strip(
         label=row.label,
         metric=metric(row.metric),
@@ -113,19 +113,19 @@ def _strip(table: Table, row: Row) -> Strip | None:
     )
 
 
-def _values(cell: Cell) -> list[float]:
+def _shown_values(cell: Cell) -> list[float]:
     scores = [seed.value for seed in cell.seeds if seed.value is not None]
     return scores + ([cell.published.value] if cell.published else [])
 
 
-def _run(column: Column, seed: SeedScore) -> str:
+def _run_name(column: Column, seed: SeedScore) -> str:
     """Return a run's name; a finished pipeline has no seed."""
     return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
 
 
-def _lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
+def _model_lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
     failed = [seed for seed in cell.seeds if seed.failed]
-    scored = [(_run(column, seed), seed.value) for seed in cell.seeds if seed.value is not None]
+    scored = [(_run_name(column, seed), seed.value) for seed in cell.seeds if seed.value is not None]
     return Lane(
         label=column.label,
         y=top + 26,
@@ -139,7 +139,7 @@ def _lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
 def _lane_text(column: Column, cell: Cell, aggregate: str) -> str:
     """Describe one model's lane in words."""
     scores = ", ".join(
-        f"{_run(column, seed)} {seed.failed if seed.value is None else number(seed.value)}"
+        f"{_run_name(column, seed)} {seed.failed if seed.value is None else number(seed.value)}"
         for seed in cell.seeds
     )
     together = f"{aggregate} {number(cell.value)}" if cell.value is not None else f"no {aggregate}"

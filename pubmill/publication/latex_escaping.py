@@ -26,26 +26,26 @@ def escape_tex(text: str) -> str:
     return str(_ENCODER.unicode_to_latex(spaced))
 
 
-def _own_rule(text: str, position: int) -> tuple[int, str] | None:
+def _convert_character(text: str, position: int) -> tuple[int, str] | None:
     """Convert the character at a position, or return None to leave it to pylatexenc."""
     character = text[position]
     if character in OWN:
         return 1, OWN[character]
     if AS_THEY_ARE.match(character):
         return 1, character
-    return None if SETTABLE.match(character) else (1, _code(character))
+    return None if SETTABLE.match(character) else (1, _code_point(character))
 
 
-def _code(character: str) -> str:
+def _code_point(character: str) -> str:
     return f"{{[}}U+{ord(character):04X}{{]}}"
 
 
 _ENCODER = UnicodeToLatexEncoder(
     conversion_rules=[
-        UnicodeToLatexConversionRule(RULE_CALLABLE, _own_rule, replacement_latex_protection="none"),
+        UnicodeToLatexConversionRule(RULE_CALLABLE, _convert_character, replacement_latex_protection="none"),
         "defaults",
     ],
     replacement_latex_protection="braces-after-macro",
-    unknown_char_policy=_code,
+    unknown_char_policy=_code_point,
     unknown_char_warning=False,
 )

@@ -156,12 +156,12 @@ def links(table: Table) -> dict[str, str]:
 def marks(reasons: Iterable[str | None]) -> dict[str, str]:
     """Map every distinct reason, in the order given, to its mark (a, b, ... z, aa)."""
     distinct = dict.fromkeys(reason for reason in reasons if reason)
-    return {reason: _letters(i) for i, reason in enumerate(distinct)}
+    return {reason: _column_letters(i) for i, reason in enumerate(distinct)}
 
 
-def _letters(index: int) -> str:
+def _column_letters(index: int) -> str:
     before, last = divmod(index, 26)
-    return (_letters(before - 1) if before else "") + chr(ord("a") + last)
+    return (_column_letters(before - 1) if before else "") + chr(ord("a") + last)
 
 
 def escape_markdown(text: str) -> str:
@@ -234,11 +234,11 @@ def to_csv(table: Table) -> str:
 
 def csv_text(lines: DataFrame) -> str:
     """Render lines as CSV, without text that a spreadsheet would read as a formula."""
-    inert = lines.apply(lambda column: Series([_inert(value) for value in column], dtype="object"))
+    inert = lines.apply(lambda column: Series([_defuse_formula(value) for value in column], dtype="object"))
     return str(inert.to_csv(index=False, lineterminator="\n"))
 
 
-def _inert(value: Any) -> Any:
+def _defuse_formula(value: Any) -> Any:
     """Quote text that a spreadsheet would read as a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 

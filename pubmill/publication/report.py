@@ -52,7 +52,7 @@ class PretrainingSummary:
 
 
 @dataclass(frozen=True)
-class SourceFolder:
+class SourceFolderSummary:
     """Source files of one folder; `sha256` is the digest of the `sha256sum` list of all its files."""
 
     name: str
@@ -79,7 +79,7 @@ class Report:
     vocabs: dict[str, dict[str, Any]]
     datasets: dict[str, Page]
     contradictions: Contradictions
-    sources: list[SourceFolder]
+    sources: list[SourceFolderSummary]
     statements: dict[str, Statements]
 
     @property
@@ -175,8 +175,10 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
             read_pretraining(name, [results / folder for folder in folders])
             for name, folders in recipe.pretraining.items()
         ],
-        corpora={name: _object(results / BELOW.corpus(name, STATISTICS), COUNTS) for name in recipe.corpora},
-        vocabs={name: _object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
+        corpora={
+            name: _read_object(results / BELOW.corpus(name, STATISTICS), COUNTS) for name in recipe.corpora
+        },
+        vocabs={name: _read_object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
         datasets={name: read_page(results / BELOW.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
         sources=read_sources(results, list(paths_of(recipe.sources))),
@@ -187,7 +189,11 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
     """Return the charts of all tables, by type; each is labelled with its table."""
     rates = {
-        model: {name: rate for name, path in found.items() if (rate := _rate(results / path)) is not None}
+        model: {
+            name: rate
+            for name, path in found.items()
+            if (rate := _fragmentation_rate(results / path)) is not None
+        }
         for model, found in recipe.fits.items()
     }
     found: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
@@ -199,15 +205,15 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
     return found
 
 
-def _rate(path: Path) -> float | None:
+def _fragmentation_rate(path: Path) -> float | None:
     """Return the pieces per word in mentions of a dataset's test split."""
-    splits = _object(path, ["splits"])["splits"]
+    splits = _read_object(path, ["splits"])["splits"]
     words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
     rate = words.get("subwords_per_word")
     return None if rate is None else float(rate)
 
 
-def _object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+def _read_object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
     value = read_json(path)
     lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
     if lacking:
@@ -218,7 +224,7 @@ def _object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
 def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
     """Read a pretraining from its checkpoints, given in order; each log and its times start at step 0."""
     lines = read_log(folders[-1] / "log.jsonl")
-    states = [_object(folder / "state.json", STATE) for folder in folders]
+    states = [_read_object(folder / "state.json", STATE) for folder in folders]
     ends = [(state["tokens"], state["step"]) for state in states]
     return PretrainingSummary(
         name=name,
@@ -249,7 +255,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     return lines
 
 
-def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolder]:
+def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolderSummary]:
     """Read the listed records of source files (paths below `results`), grouped by folder."""
     found: dict[str, list[dict[str, Any]]] = {}
     for record in sorted(records):
@@ -260,14 +266,14 @@ def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolder]:
                 f"from {results} and run the study again, which fetches the file and its record again"
             )
         place = below_sources(file.parent.as_posix())
-        found.setdefault(place, []).append({**_object(path, SOURCE), "name": file.name})
+        found.setdefault(place, []).append({**_read_object(path, SOURCE), "name": file.name})
     return [_source_folder(name, files) for name, files in found.items()]
 
 
-def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolder:
+def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolderSummary:
     days = sorted(file["retrieved"][:10] for file in files)
     listing = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
-    return SourceFolder(
+    return SourceFolderSummary(
         name=name,
         origins=tuple(sorted({file["origin"] for file in files})),
         retrieved=days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}",

@@ -7,8 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import get_args
 
-from pubmill.specs.base import Standing
-from pubmill.specs.fidelity import Row, rows_of
+from pubmill.specs.fidelity import FidelityRow, rows_of
+from pubmill.specs.spec_types import Standing
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Statements:
     statements."""
 
     counts: dict[Standing, int]
-    by_spec: dict[str, list[Row]]
+    by_spec: dict[str, list[FidelityRow]]
 
 
 def statements_by_paper(files: Iterable[Path]) -> dict[str, Statements]:
@@ -26,7 +26,7 @@ def statements_by_paper(files: Iterable[Path]) -> dict[str, Statements]:
     return {paper: _of_paper(list(some)) for paper, some in groupby(rows, key=lambda row: row.paper)}
 
 
-def _of_paper(rows: list[Row]) -> Statements:
+def _of_paper(rows: list[FidelityRow]) -> Statements:
     counts = Counter(row.statement.standing for row in rows)
     by_spec = groupby(rows, key=lambda row: row.spec)
     return Statements(

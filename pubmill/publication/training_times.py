@@ -56,7 +56,7 @@ def time_strip(label: str, found: Sequence[ModelTimes]) -> Strip | None:
     unit = next((name for name, (_, size) in UNITS.items() if longest >= LEAST * size), "s")
     name, size = UNITS[unit]
     axis = Axis(0, max(1.06 * longest, size), EDGE, WIDTH - EDGE)
-    lanes = tuple(_lane(one, axis, unit, TOP + LANE * i) for i, one in enumerate(found))
+    lanes = tuple(_model_lane(one, axis, unit, TOP + LANE * i) for i, one in enumerate(found))
     return Strip(
         label=label,
         metric=f"{name} of one run",
@@ -67,13 +67,13 @@ def time_strip(label: str, found: Sequence[ModelTimes]) -> Strip | None:
     )
 
 
-def _lane(one: ModelTimes, axis: Axis, unit: str, top: float) -> Lane:
+def _model_lane(one: ModelTimes, axis: Axis, unit: str, top: float) -> Lane:
     """Return a model's lane on an `axis` in seconds."""
     mean = fmean(one.runs)
     return Lane(
         label=one.label,
         y=top + 26,
-        points=tuple((axis.at(of), f"{name}: {_time(of, unit)}") for name, of in one.means.items()),
+        points=tuple((axis.at(of), f"{name}: {_time_text(of, unit)}") for name, of in one.means.items()),
         together=axis.at(mean),
         published=None,
         note="",
@@ -81,11 +81,11 @@ def _lane(one: ModelTimes, axis: Axis, unit: str, top: float) -> Lane:
     )
 
 
-def _time(seconds: float, unit: str) -> str:
+def _time_text(seconds: float, unit: str) -> str:
     return f"{seconds / UNITS[unit][1]:.3g} {unit}"
 
 
 def _lane_text(one: ModelTimes, unit: str) -> str:
     """Describe one model's lane in words."""
-    datasets = ", ".join(f"{name} {_time(mean, unit)}" for name, mean in one.means.items())
-    return f"{one.label}: {datasets}; mean of {len(one.runs)} runs {_time(fmean(one.runs), unit)}."
+    datasets = ", ".join(f"{name} {_time_text(mean, unit)}" for name, mean in one.means.items())
+    return f"{one.label}: {datasets}; mean of {len(one.runs)} runs {_time_text(fmean(one.runs), unit)}."

@@ -4,7 +4,6 @@ Standard library only: `scripts/pretrain.py` and `scripts/finetune.py` run on ma
 transformers are installed. `pubmill.specs` checks the same classes when it reads the YAML.
 """
 
-from pubmill.recipes.base import FORBID_UNKNOWN, Precision
 from pubmill.recipes.finetuning import Dummies, FinetuningRecipe
 from pubmill.recipes.pretraining import (
     Adversarial,
@@ -16,6 +15,7 @@ from pubmill.recipes.pretraining import (
     PretrainingRecipe,
 )
 from pubmill.recipes.reading import build, fits, read
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Precision
 from pubmill.recipes.vocabs import Splitting, VocabRecipe
 
 __all__ = [

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 
 Parser = Literal["pubmill", "pubmed_parser"]
 Division = Literal["json", "file", "line", "blank-line"]

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN, Kind
 from pubmill.recipes.finetuning import Dummies
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 
 Access = Literal["public", "registration", "credentialed"]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN, Kind, Precision
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind, Precision
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 

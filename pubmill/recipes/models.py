@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.base import OMIT_DEFAULT
 from pubmill.recipes.pretraining import PretrainingRecipe
+from pubmill.recipes.recipe_types import OMIT_DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True)

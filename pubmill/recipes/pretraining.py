@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, is_dataclass
 from typing import Literal, get_args, get_type_hints
 
 from pubmill.optimisers import OPTIMISERS
-from pubmill.recipes.base import FORBID_UNKNOWN, OMIT_DEFAULT, Precision
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Precision
 
 Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert"]
 

@@ -6,9 +6,9 @@ All paths are below the results folder; lists of files are shortened (`Listed`).
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN
 from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.models import ModelWeights, PipelineWeights
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN
 from pubmill.recipes.tables import Aggregate, Listed
 
 StudyRuns = dict[str, dict[str, dict[str, dict[str, list[int]]]]]

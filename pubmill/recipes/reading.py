@@ -26,15 +26,15 @@ def read(recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = No
     """
     text, where = argument, "--recipe"
     if not argument.lstrip().startswith("{"):
-        text, where = _text_of(Path(argument)), argument
-    values = _parsed(text, where)
+        text, where = _read_text(Path(argument)), argument
+    values = _parse_json(text, where)
     return build(recipe, values | (chosen or {}) if isinstance(values, dict) else values, where)
 
 
 def build(recipe: type[Recipe], values: Any, where: str) -> Recipe:
     """Build a recipe from parsed JSON; a `PubmillError` names `where` and every wrong key."""
     faults: list[str] = []
-    made = _object(recipe, values, "", faults)
+    made = _build_dataclass(recipe, values, "", faults)
     if made is None:
         raise PubmillError(
             "\n".join([f"{where}: not a valid {recipe.__name__}:", *(f"  {f}" for f in faults)])
@@ -56,7 +56,7 @@ def fits(value: Any, hint: Any) -> bool:
     return hint is Any or isinstance(value, origin or hint)
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -66,17 +66,17 @@ def _text_of(path: Path) -> str:
         raise PubmillError(f"--recipe: {shown} is neither JSON text nor a readable JSON file") from None
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parse_json(text: str, where: str) -> Any:
     """Parse strict JSON: no key twice, no NaN or infinity."""
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise PubmillError(f"{where}: not valid JSON: {error.msg} at line {error.lineno}") from None
     except (ValueError, RecursionError) as error:  # a number too long, or a refusal below
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
@@ -90,11 +90,11 @@ def _refuse_constant(name: str) -> Any:
 
 
 @cache
-def _hints(recipe: Any) -> dict[str, Any]:
+def _type_hints(recipe: Any) -> dict[str, Any]:
     return get_type_hints(recipe)
 
 
-def _object(recipe: type[Recipe], values: Any, place: str, faults: list[str]) -> Recipe | None:
+def _build_dataclass(recipe: type[Recipe], values: Any, place: str, faults: list[str]) -> Recipe | None:
     """Build a dataclass from a JSON object; add faults and return None if a key is wrong."""
     if not is_dataclass(recipe):
         raise TypeError(f"{recipe} is not a recipe")
@@ -105,13 +105,13 @@ def _object(recipe: type[Recipe], values: Any, place: str, faults: list[str]) ->
     known = {one.name: one for one in fields(recipe) if one.init}
     for name in sorted(values.keys() - known.keys()):
         expected = ", ".join(known)
-        faults.append(f"{_within(place, name)}: unknown key; {recipe.__name__} has the keys {expected}")
+        faults.append(f"{_key_path(place, name)}: unknown key; {recipe.__name__} has the keys {expected}")
     for name, one in known.items():
         if name not in values and one.default is MISSING and one.default_factory is MISSING:
-            faults.append(f"{_within(place, name)}: missing")
-    hints = _hints(recipe)
+            faults.append(f"{_key_path(place, name)}: missing")
+    hints = _type_hints(recipe)
     made = {
-        name: _value(value, hints[name], _within(place, name), faults)
+        name: _build_value(value, hints[name], _key_path(place, name), faults)
         for name, value in values.items()
         if name in known
     }
@@ -124,43 +124,46 @@ def _object(recipe: type[Recipe], values: Any, place: str, faults: list[str]) ->
         return None
 
 
-def _value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
+def _build_value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
     """Return a JSON value as its declared type: objects as dataclasses, lists as lists or tuples."""
     origin, arguments = get_origin(hint), get_args(hint)
     if is_dataclass(hint) and isinstance(hint, type):
-        return _object(hint, value, place, faults)
+        return _build_dataclass(hint, value, place, faults)
     if origin in (Union, UnionType):
-        return _alternative(value, arguments, place, faults)
+        return _first_fitting(value, arguments, place, faults)
     if origin is dict and isinstance(value, dict) and all(fits(key, arguments[0]) for key in value):
-        return {key: _value(item, arguments[1], _within(place, key), faults) for key, item in value.items()}
+        return {
+            key: _build_value(item, arguments[1], _key_path(place, key), faults)
+            for key, item in value.items()
+        }
     if origin in (list, tuple) and isinstance(value, list):
-        expected = _items(origin, arguments, len(value))
+        expected = _item_types(origin, arguments, len(value))
         if expected is not None:
             pairs = enumerate(zip(value, expected, strict=True))
-            return origin(_value(item, of, _within(place, i), faults) for i, (item, of) in pairs)
+            return origin(_build_value(item, of, _key_path(place, i), faults) for i, (item, of) in pairs)
     elif origin is not dict and fits(value, hint):
         return value
-    faults.append(f"{place}: expected {_words(hint)}, found {value!r:.100}")
+    faults.append(f"{place}: expected {_type_text(hint)}, found {value!r:.100}")
     return None
 
 
-def _items(origin: type, arguments: tuple[Any, ...], length: int) -> Iterable[Any] | None:
+def _item_types(origin: type, arguments: tuple[Any, ...], length: int) -> Iterable[Any] | None:
     """Return the declared type of each item of a list; None if the list must have another length."""
     if origin is list or arguments[-1] is Ellipsis:
         return [arguments[0]] * length
     return arguments if len(arguments) == length else None
 
 
-def _alternative(value: Any, hints: tuple[Any, ...], place: str, faults: list[str]) -> Any:
+def _first_fitting(value: Any, hints: tuple[Any, ...], place: str, faults: list[str]) -> Any:
     """Return a value as the first of several types that it fits.
 
     Among several dataclasses, an object is read as the one whose constant keys (its `kind`) agree.
     """
     objects = [hint for hint in hints if is_dataclass(hint) and isinstance(hint, type)]
     if isinstance(value, dict) and objects:
-        fitting = [hint for hint in objects if len(objects) == 1 or _agrees(value, hint)]
+        fitting = [hint for hint in objects if len(objects) == 1 or _constants_agree(value, hint)]
         if len(fitting) == 1:
-            return _object(fitting[0], value, place, faults)
+            return _build_dataclass(fitting[0], value, place, faults)
         faults.append(f"{place}: is not one of {', '.join(hint.__name__ for hint in objects)}")
         return None
     if value is None and NoneType in hints:
@@ -169,33 +172,33 @@ def _alternative(value: Any, hints: tuple[Any, ...], place: str, faults: list[st
     form = (list, tuple) if isinstance(value, list) else (type(value),)
     alike = [hint for hint in others if get_origin(hint) in form]
     if len(alike) == 1:
-        return _value(value, alike[0], place, faults)
+        return _build_value(value, alike[0], place, faults)
     if any(get_origin(hint) not in (list, tuple, dict) and fits(value, hint) for hint in others):
         return value
-    faults.append(f"{place}: expected {' or '.join(map(_words, hints))}, found {value!r:.100}")
+    faults.append(f"{place}: expected {' or '.join(map(_type_text, hints))}, found {value!r:.100}")
     return None
 
 
-def _agrees(values: dict[str, Any], recipe: Any) -> bool:
+def _constants_agree(values: dict[str, Any], recipe: Any) -> bool:
     """Return whether an object has the value of each key of a dataclass that has only one, as its `kind`."""
     constants = {
         name: hint
-        for name, hint in _hints(recipe).items()
+        for name, hint in _type_hints(recipe).items()
         if get_origin(hint) is Literal and len(get_args(hint)) == 1
     }
     return all(name in values and fits(values[name], hint) for name, hint in constants.items())
 
 
-def _within(place: str, key: object) -> str:
+def _key_path(place: str, key: object) -> str:
     return f"{place}.{key}" if place else str(key)
 
 
-def _words(hint: Any) -> str:
+def _type_text(hint: Any) -> str:
     origin = get_origin(hint)
     if origin is Literal:
         return " or ".join(map(repr, get_args(hint)))
     if origin in (Union, UnionType):
-        return " or ".join(map(_words, get_args(hint)))
+        return " or ".join(map(_type_text, get_args(hint)))
     if origin is tuple and get_args(hint)[-1] is not Ellipsis:
         return f"a list of {len(get_args(hint))}"
     return WORDS.get(origin or hint, "an object")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from pubmill.recipes.base import OMIT_DEFAULT, Kind
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, Kind
 
 
 @dataclass(frozen=True, kw_only=True)

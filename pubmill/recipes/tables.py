@@ -11,7 +11,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN, OMIT_DEFAULT
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 from pubmill.storage.path_lists import paths_of
 
 Aggregate = Literal["mean", "median"]
@@ -322,7 +322,7 @@ def fact_of(value: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class FactTableColumn:
-    """A fact. `value`: its pattern, as in `pubmill.specs.fact_tables`; `published`: its name among the
+    """A fact. `value`: its pattern, as in `pubmill.specs.fact_table_specs`; `published`: its name among the
     published values."""
 
     __pydantic_config__ = FORBID_UNKNOWN

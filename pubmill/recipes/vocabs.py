@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pubmill.recipes.base import FORBID_UNKNOWN, Kind
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind
 
 Splitting = Literal["bert-uncased", "bert-cased", "byte-level", "white-space"]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from pubmill.recipes.base import OMIT_DEFAULT, PartialRecipe
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, PartialRecipe
 
 
 def as_json(recipe: Any) -> str:
@@ -14,10 +14,10 @@ def as_json(recipe: Any) -> str:
     `recipe` may also be a list or dict of recipes. Fields with `OMIT_DEFAULT` are left out if they have their
     default.
     """
-    return json.dumps(recipe, sort_keys=True, allow_nan=False, default=_keys)
+    return json.dumps(recipe, sort_keys=True, allow_nan=False, default=_json_fields)
 
 
-def _keys(recipe: Any) -> Mapping[str, Any]:
+def _json_fields(recipe: Any) -> Mapping[str, Any]:
     """Return the keys and values of a recipe, to be written as a JSON object."""
     if isinstance(recipe, PartialRecipe):
         return dict(recipe.values)

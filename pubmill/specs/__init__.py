@@ -1,7 +1,6 @@
 """Models of the files under `specs/`: one strict model per kind, the loader and the cross-checks."""
 
-from pubmill.specs.base import Name, Spec, Strict, problem_text
-from pubmill.specs.corpora import (
+from pubmill.specs.corpus_specs import (
     CorpusSpec,
     LearntVocabSpec,
     PretrainingSpec,
@@ -10,15 +9,16 @@ from pubmill.specs.corpora import (
     TextSource,
     VocabSpec,
 )
-from pubmill.specs.datasets import DatasetSpec, File, LocalFile, Published
-from pubmill.specs.fact_tables import FactTableSpec
+from pubmill.specs.dataset_specs import DatasetSpec, File, LocalFile, Published
+from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load, scales
 from pubmill.specs.mimic import MimicSource
-from pubmill.specs.models import ArchiveWeights, FolderWeights, HubWeights, ModelSpec, RecipeWeights
-from pubmill.specs.pmc import PmcPackagesSource, PmcSource
-from pubmill.specs.protocols import ProtocolSpec
-from pubmill.specs.tables import TableSpec
+from pubmill.specs.model_specs import ArchiveWeights, FolderWeights, HubWeights, ModelSpec, RecipeWeights
+from pubmill.specs.pmc_sources import PmcPackagesSource, PmcSource
+from pubmill.specs.protocol_specs import ProtocolSpec
+from pubmill.specs.spec_types import Name, Spec, Strict, problem_text
+from pubmill.specs.table_specs import TableSpec
 
 __all__ = [
     "ArchiveWeights",

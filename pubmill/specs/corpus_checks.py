@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pubmill.specs.corpora import CorpusSpec
-from pubmill.specs.datasets import DatasetSpec
+from pubmill.specs.corpus_specs import CorpusSpec
+from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.strict_yaml import Location
 
 _WHICH_FILES = {"files", "articles", "packages"}

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pubmill.specs.fact_tables import FactTableSpec
-from pubmill.specs.protocols import ALL_TASKS
+from pubmill.specs.fact_table_specs import FactTableSpec
+from pubmill.specs.protocol_specs import ALL_TASKS
 
 Place = tuple[str | int, ...]
 

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from pubmill.specs import strict_yaml
-from pubmill.specs.base import Statement
+from pubmill.specs.spec_types import Statement
 
 KINDS = ("corpora", "vocabs", "pretraining", "protocols", "tables")
 COMPLETE = KINDS[:-1]
@@ -25,7 +25,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Row:
+class FidelityRow:
     """A statement, with the spec (`protocols/blurb`), what it is about and what the spec does."""
 
     paper: str
@@ -59,44 +59,44 @@ class _File:
         return {key: value for key, value in self.document.value.items() if key not in DESCRIPTIVE}
 
 
-def rows(folder: Path) -> list[Row]:
+def rows(folder: Path) -> list[FidelityRow]:
     """Return the statements of all specs, by paper and kind of spec."""
-    return rows_of(_paths(folder))
+    return rows_of(_spec_paths(folder))
 
 
-def rows_of(paths: Iterable[Path]) -> list[Row]:
+def rows_of(paths: Iterable[Path]) -> list[FidelityRow]:
     """Return the statements of some specs (`specs/KIND/NAME.yaml`), by paper and in the order given."""
-    found = [row for path in paths for row in _rows(_file(path))]
+    found = [row for path in paths for row in _statement_rows(_spec_file(path))]
     return sorted(found, key=lambda row: row.paper)
 
 
 def faults(folder: Path) -> list[str]:
     """Report values without a statement, and statements about values that a spec does not have."""
-    return [fault for path in _paths(folder) for fault in _faults(_file(path))]
+    return [fault for path in _spec_paths(folder) for fault in _file_faults(_spec_file(path))]
 
 
-def _paths(folder: Path) -> Iterator[Path]:
+def _spec_paths(folder: Path) -> Iterator[Path]:
     for kind in KINDS:
         yield from sorted((folder / kind).rglob("*.yaml"))
 
 
-def _file(path: Path) -> _File:
+def _spec_file(path: Path) -> _File:
     below = next(parent for parent in path.parents if parent.name in KINDS)
     document = strict_yaml.read(path, path.relative_to(below.parents[1]).as_posix(), [])
     return _File(below.name, path.relative_to(below.parent).with_suffix("").as_posix(), document)
 
 
-def _rows(file: _File) -> Iterator[Row]:
+def _statement_rows(file: _File) -> Iterator[FidelityRow]:
     for about, given in file.stated.items():
         statement = Statement.model_validate(given)
-        keys = [key for key in _keys(about) if _has(file.values, key)]
-        here = "; ".join(_shown(file.values, key, named=len(keys) > 1) for key in keys)
+        keys = [key for key in _parse_keys(about) if _has_key(file.values, key)]
+        here = "; ".join(_value_text(file.values, key, named=len(keys) > 1) for key in keys)
         if statement.does:
             here = f"{here}: {statement.does}" if 0 < len(here) <= LONGEST_VALUE else statement.does
-        yield Row(file.paper or "", file.spec, _titled(_keys(about)), here, statement)
+        yield FidelityRow(file.paper or "", file.spec, _key_title(_parse_keys(about)), here, statement)
 
 
-def _titled(keys: list[Key]) -> str:
+def _key_title(keys: list[Key]) -> str:
     """Return keys as text, those below the same key together: `recipe.optimisation: beta1, beta2`."""
     below: dict[str, list[str]] = {}
     for key in keys:
@@ -107,37 +107,37 @@ def _titled(keys: list[Key]) -> str:
     )
 
 
-def _faults(file: _File) -> Iterator[str]:
+def _file_faults(file: _File) -> Iterator[str]:
     if file.stated and file.paper is None:
         yield f"{file.document.where(('method',))}: `method` needs `paper`"
     covered = set()
     for about, given in file.stated.items():
-        strangers = [key for key in _keys(about) if not _has(file.values, key)]
-        covered |= set(_keys(about))
+        strangers = [key for key in _parse_keys(about) if not _has_key(file.values, key)]
+        covered |= set(_parse_keys(about))
         if strangers and not given.get("does"):
             named = ", ".join(".".join(key) for key in strangers)
             yield f"{file.document.where(('method', about))}: the spec has no {named}"
     if file.kind not in COMPLETE or file.paper is None:
         return
-    for leaf in _leaves(file.values):
+    for leaf in _leaf_keys(file.values):
         if not any(leaf[:length] in covered for length in range(1, len(leaf) + 1)):
             yield f"{file.document.where(leaf)}: {'.'.join(leaf)} has no statement under `method`"
 
 
-def _keys(about: str) -> list[Key]:
+def _parse_keys(about: str) -> list[Key]:
     return [tuple(key.strip().split(".")) for key in about.split(",")]
 
 
-def _leaves(value: Any, key: Key = ()) -> Iterator[Key]:
+def _leaf_keys(value: Any, key: Key = ()) -> Iterator[Key]:
     """Yield the keys of all values that are no mapping, and of empty mappings."""
     if isinstance(value, Mapping) and value:
         for name, inner in value.items():
-            yield from _leaves(inner, (*key, str(name)))
+            yield from _leaf_keys(inner, (*key, str(name)))
     else:
         yield key
 
 
-def _has(values: Any, key: Key) -> bool:
+def _has_key(values: Any, key: Key) -> bool:
     for name in key:
         if not isinstance(values, Mapping) or name not in values:
             return False
@@ -145,7 +145,7 @@ def _has(values: Any, key: Key) -> bool:
     return True
 
 
-def _shown(values: Any, key: Key, named: bool) -> str:
+def _value_text(values: Any, key: Key, named: bool) -> str:
     """Return a value as one line of YAML, after its last key if it stands among others."""
     for name in key:
         values = values[name]

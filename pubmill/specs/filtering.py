@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pubmill.specs.base import Name, Strict
+from pubmill.specs.spec_types import Name, Strict
 
 
 class Duplicates(Strict):

@@ -14,20 +14,20 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import SHOWN, nearest
 from pubmill.specs import strict_yaml
-from pubmill.specs.base import Name, Strict, dotted_key, problem_text
-from pubmill.specs.corpora import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
+from pubmill.specs.cell_references import faults_of_references, specs_of_cells
 from pubmill.specs.corpus_checks import faults_of_corpora
-from pubmill.specs.datasets import DatasetSpec
+from pubmill.specs.corpus_specs import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
+from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
-from pubmill.specs.fact_tables import FactTableSpec
-from pubmill.specs.models import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
+from pubmill.specs.fact_table_specs import FactTableSpec
+from pubmill.specs.model_specs import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
-from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
+from pubmill.specs.spec_types import Name, Strict, dotted_key, problem_text
 from pubmill.specs.strict_yaml import YamlDocument
 from pubmill.specs.table_checks import hidden_models, obstacles
-from pubmill.specs.table_references import faults_of_references, specs_of_cells
-from pubmill.specs.tables import TableSpec
+from pubmill.specs.table_specs import TableSpec
 from pubmill.storage import name_patterns as names
 
 
@@ -107,16 +107,16 @@ def load(folder: Path, scale: str) -> Specs:
     errors: list[str] = []
     path = folder / "scales" / f"{scale}.yaml"
     overlay, _ = with_base(path, path.relative_to(folder.parent).as_posix(), errors, "scales")
-    checked_scale = _check(ScaleSpec, overlay, errors)
+    checked_scale = _validate_spec(ScaleSpec, overlay, errors)
     if checked_scale and checked_scale.name != scale:
         errors.append(f"{overlay.where(('name',))}: name must be {scale!r}, as the file is called")
     documents = {kind: _read_kind(folder, kind, overlay, errors) for kind in KINDS}
     made = {
-        kind: {name: _check(KINDS[kind], document, errors) for name, document in found.items()}
+        kind: {name: _validate_spec(KINDS[kind], document, errors) for name, document in found.items()}
         for kind, found in documents.items()
     }
     if not errors and checked_scale is not None:
-        errors += _dangling(made, documents)
+        errors += _reference_faults(made, documents)
         released = checked_scale.prefer == "released"
         faults = faults_of_pretrainings(made["pretraining"], made["models"], released)
         errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
@@ -146,7 +146,7 @@ def _read_kind(folder: Path, kind: str, overlay: YamlDocument, errors: list[str]
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
         if not names.fits(SPEC_PATHS.get(kind, names.SPEC), key):
-            errors.append(_misnamed(kind, shown))
+            errors.append(_naming_fault(kind, shown))
             continue
         document, base = with_base(path, shown, errors, kind)
         for one in filter(None, (base, key)):
@@ -163,7 +163,7 @@ def _read_kind(folder: Path, kind: str, overlay: YamlDocument, errors: list[str]
     return documents
 
 
-def _misnamed(kind: str, shown: str) -> str:
+def _naming_fault(kind: str, shown: str) -> str:
     where = "PAPER/NAME.yaml, where PAPER and NAME" if kind in SPEC_PATHS else "NAME.yaml, where NAME"
     return (
         f"{shown!a}: expected {kind}/{where} have lower-case letters, digits and . + -, and perhaps a "
@@ -198,7 +198,7 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
     return strict_yaml.merge(base, document, (*WHOLE.get(kind, ()), _STATEMENTS)), base_name
 
 
-def _check(model: Any, document: YamlDocument, errors: list[str]) -> Any:
+def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any:
     """Return the spec of a document, or None after adding its mistakes to `errors`."""
     try:
         return TypeAdapter(model).validate_python(document.value)
@@ -208,7 +208,7 @@ def _check(model: Any, document: YamlDocument, errors: list[str]) -> Any:
             # for specs of several kinds, pydantic puts the kind in front of each location
             if place and place[0] == document.value.get("kind"):
                 place = place[1:]
-            written = _written(document, place)
+            written = _written_location(document, place)
             missing = place[-1:] if problem["type"] == "missing" else ()
             errors.append(
                 f"{document.where(written)}: {dotted_key((*written, *missing))}: {problem_text(problem)}"
@@ -216,7 +216,7 @@ def _check(model: Any, document: YamlDocument, errors: list[str]) -> Any:
         return None
 
 
-def _written(document: YamlDocument, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+def _written_location(document: YamlDocument, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """Return a location without pydantic's own steps (the names of union members), which have no line."""
     written: tuple[int | str, ...] = ()
     for step in place:
@@ -225,7 +225,7 @@ def _written(document: YamlDocument, place: tuple[int | str, ...]) -> tuple[int 
     return written
 
 
-def _dangling(
+def _reference_faults(
     made: dict[str, dict[str, Any]], documents: dict[str, dict[str, YamlDocument]]
 ) -> Iterator[str]:
     """Report references to specs that don't exist, `missing:` reasons for specs that do, and cross-check
@@ -299,7 +299,7 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
         for i, table in enumerate(model.tables):
             yield "models", name, ("tables", i), "tables", table, False
     for name, protocol in made["protocols"].items():
-        yield from (("protocols", name, *reference) for reference in _named_by(protocol))
+        yield from (("protocols", name, *reference) for reference in _protocol_references(protocol))
     for name, table in made["tables"].items():
         if isinstance(table, TableSpec):
             for protocol in table.protocols():
@@ -319,7 +319,7 @@ def _has_protocol(table: Any, made: dict[str, dict[str, Any]]) -> bool:
     return isinstance(table, TableSpec) and table.protocol in made["protocols"]
 
 
-def _named_by(protocol: ProtocolSpec) -> Iterator[tuple[tuple[str | int, ...], str, str, bool]]:
+def _protocol_references(protocol: ProtocolSpec) -> Iterator[tuple[tuple[str | int, ...], str, str, bool]]:
     """Yield the models and datasets that a protocol names as (location, kind, name, is a future model)."""
     if protocol.search and protocol.search.models != "each":
         for i, model in enumerate(protocol.search.models):

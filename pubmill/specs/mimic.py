@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pubmill.specs.base import Https, LocalKey, Name, Strict
+from pubmill.specs.spec_types import Https, LocalKey, Name, Strict
 
 
 class MimicSource(Strict):

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from pubmill.pretraining.objectives import OBJECTIVES, PAIRS
-from pubmill.specs.corpora import PretrainingSpec
-from pubmill.specs.models import ModelSpec, RecipeWeights
+from pubmill.specs.corpus_specs import PretrainingSpec
+from pubmill.specs.model_specs import ModelSpec, RecipeWeights
 from pubmill.specs.strict_yaml import Location
 
 Recipes = Mapping[str, PretrainingSpec]
@@ -32,7 +32,7 @@ def needed_before(spec: PretrainingSpec, models: Models, released: bool) -> Iter
     if spec.start and spec.start.recipe:
         yield Prerequisite(spec.start.recipe, spec.start.step, ("start", "recipe"))
     for model, place in ((spec.start and spec.start.model, ("start", "model")), (spec.teacher, ("teacher",))):
-        weights = _made_here(models.get(model or ""), released)
+        weights = _weights_made_here(models.get(model or ""), released)
         if weights and weights.kind == "pretraining":
             yield Prerequisite(weights.recipe, weights.step, place)
 
@@ -40,37 +40,41 @@ def needed_before(spec: PretrainingSpec, models: Models, released: bool) -> Iter
 def faults_of_pretrainings(recipes: Recipes, models: Models, released: bool) -> Iterator[Fault]:
     """Report contradictions between these specs; unknown names are reported by the loader."""
     for name, spec in recipes.items():
-        for place, fault in _faults(spec, recipes, models, released):
+        for place, fault in _spec_faults(spec, recipes, models, released):
             yield "pretraining", name, place, fault
-    yield from _packed_otherwise(recipes)
+    yield from _packing_faults(recipes)
     before = {name: list(needed_before(spec, models, released)) for name, spec in recipes.items()}
     for name in recipes:
-        if name in _reached(name, before):
+        if name in _all_prerequisites(name, before):
             fault = f"{name} depends on itself; change its `start` or `teacher`"
             yield "pretraining", name, before[name][0].place, fault
     for name, model in models.items():
         weights = model.weights
         if isinstance(weights, RecipeWeights) and weights.step is not None:
-            fault = _no_checkpoint(recipes.get(weights.recipe), weights.step)
+            fault = _checkpoint_fault(recipes.get(weights.recipe), weights.step)
             yield from ((("models", name, ("weights", "step"), fault),) if fault else ())
 
 
-def _faults(
+def _spec_faults(
     spec: PretrainingSpec, recipes: Recipes, models: Models, released: bool
 ) -> Iterator[tuple[Location, str]]:
     start = spec.start
     other = recipes.get(start.recipe or "") if start else None
-    if start and start.step is not None and (fault := _no_checkpoint(other, start.step)):
+    if start and start.step is not None and (fault := _checkpoint_fault(other, start.step)):
         yield ("start", "step"), fault
     if other:
-        yield from _differences(("start", "recipe"), _whole(spec), _whole(other), other.name)
-    if start and (other := _recipe_of(start.model, recipes, models, released)):
-        yield from _differences(("start", "model"), _weights(spec), _weights(other), other.name)
-    if spec.teacher and (other := _recipe_of(spec.teacher, recipes, models, released)):
-        yield from _differences(("teacher",), {"vocab": spec.vocab}, {"vocab": other.vocab}, other.name)
+        yield from _field_differences(
+            ("start", "recipe"), _resume_fields(spec), _resume_fields(other), other.name
+        )
+    if start and (other := _recipe_of_model(start.model, recipes, models, released)):
+        yield from _field_differences(
+            ("start", "model"), _weights_fields(spec), _weights_fields(other), other.name
+        )
+    if spec.teacher and (other := _recipe_of_model(spec.teacher, recipes, models, released)):
+        yield from _field_differences(("teacher",), {"vocab": spec.vocab}, {"vocab": other.vocab}, other.name)
 
 
-def _packed_otherwise(recipes: Recipes) -> Iterator[Fault]:
+def _packing_faults(recipes: Recipes) -> Iterator[Fault]:
     """Report recipes that share packed tokens (same corpus and vocabulary) but disagree on how to make
     them."""
     first: dict[tuple[str, str], PretrainingSpec] = {}
@@ -82,32 +86,34 @@ def _packed_otherwise(recipes: Recipes) -> Iterator[Fault]:
                 yield "pretraining", name, (key,), f"{fault}; the two must be equal"
 
 
-def _no_checkpoint(recipe: PretrainingSpec | None, step: int) -> str:
+def _checkpoint_fault(recipe: PretrainingSpec | None, step: int) -> str:
     if recipe is None or step in recipe.checkpoints:
         return ""
     kept = ", ".join(map(str, recipe.checkpoints))
     return f"{recipe.name} keeps no checkpoint at step {step}; it keeps {kept}"
 
 
-def _made_here(model: ModelSpec | None, released: bool) -> RecipeWeights | None:
+def _weights_made_here(model: ModelSpec | None, released: bool) -> RecipeWeights | None:
     chosen = model.preferred(released) if model else None
     return chosen if isinstance(chosen, RecipeWeights) else None
 
 
-def _recipe_of(model: str | None, recipes: Recipes, models: Models, released: bool) -> PretrainingSpec | None:
+def _recipe_of_model(
+    model: str | None, recipes: Recipes, models: Models, released: bool
+) -> PretrainingSpec | None:
     """The pretraining spec of a model that is made here."""
-    weights = _made_here(models.get(model or ""), released)
+    weights = _weights_made_here(models.get(model or ""), released)
     return recipes.get(weights.recipe) if weights else None
 
 
-def _weights(spec: PretrainingSpec) -> dict[str, Any]:
+def _weights_fields(spec: PretrainingSpec) -> dict[str, Any]:
     """Fields that must match before a recipe may start from another recipe's weights."""
     architecture = asdict(spec.recipe.architecture)
     sizes = {key: value for key, value in architecture.items() if key not in _NOT_IN_WEIGHTS}
     return {"vocab": spec.vocab, **{f"recipe.architecture.{key}": value for key, value in sizes.items()}}
 
 
-def _whole(spec: PretrainingSpec) -> dict[str, Any]:
+def _resume_fields(spec: PretrainingSpec) -> dict[str, Any]:
     """Fields that must match before another recipe may resume a checkpoint."""
     objective = spec.recipe.objective
     return {
@@ -122,7 +128,7 @@ def _whole(spec: PretrainingSpec) -> dict[str, Any]:
     }
 
 
-def _differences(
+def _field_differences(
     place: Location, ours: dict[str, Any], theirs: dict[str, Any], other: str
 ) -> Iterator[tuple[Location, str]]:
     differing = [key for key in ours if ours[key] != theirs[key]]
@@ -130,7 +136,7 @@ def _differences(
         yield place, f"{other} has a different {', '.join(differing)}; the two must be equal"
 
 
-def _reached(name: str, before: Mapping[str, list[Prerequisite]]) -> set[str]:
+def _all_prerequisites(name: str, before: Mapping[str, list[Prerequisite]]) -> set[str]:
     """Names of all recipes that must run before one, direct or indirect."""
     found: set[str] = set()
     waiting = [name]

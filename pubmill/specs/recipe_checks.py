@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from pubmill.recipes import FinetuningRecipe
-from pubmill.specs.base import dotted_key, problem_text
-from pubmill.specs.datasets import DatasetSpec
-from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.protocol_specs import ProtocolSpec
+from pubmill.specs.spec_types import dotted_key, problem_text
 from pubmill.specs.strict_yaml import Location
 
 _RECIPE = TypeAdapter(FinetuningRecipe)
@@ -23,20 +23,20 @@ def faults_of_recipes(
     loads the specs.
     """
     seen, blamed = set(), set()
-    for data, model, setting in _runs(protocol, datasets):
+    for data, model, setting in _possible_runs(protocol, datasets):
         choosing = protocol.settings[setting].chosen_by or setting
         parts = (*protocol.applied(data, model, setting), "", *protocol.applied(data, model, choosing))
         what = (data.kind, setting, protocol.fold_of(data.name) is None, parts)
         if what in seen:
             continue
         seen.add(what)
-        for place, fault in _faults(protocol, data, model, setting):
+        for place, fault in _run_faults(protocol, data, model, setting):
             if place not in blamed:
                 blamed.add(place)
                 yield place, f"on {data.kind} (such as {data.name}), setting {setting}: {fault}"
 
 
-def _runs(
+def _possible_runs(
     protocol: ProtocolSpec, datasets: Mapping[str, DatasetSpec]
 ) -> Iterator[tuple[DatasetSpec, str, str]]:
     """Yield one run (dataset, model, setting) for every combination of the protocol's parts that can apply;
@@ -54,7 +54,7 @@ def _runs(
                 yield from ((data, model, setting) for model in models)
 
 
-def _faults(
+def _run_faults(
     protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
 ) -> Iterator[tuple[Location, str]]:
     choosing = protocol.settings[setting].chosen_by or setting
@@ -63,37 +63,39 @@ def _faults(
     final = protocol.recipe(data, model, setting, trial=False)
     if both := sorted(final.keys() & {key for point in points for key in point}):
         yield (
-            _source(protocol, data, model, setting, both[0]),
+            _source_location(protocol, data, model, setting, both[0]),
             f"the search also decides {', '.join(both)}; remove one",
         )
         return
     tried = [protocol.recipe(data, model, setting, trial=True) | point for point in points]
     for values in [*tried, *({**final, **point, **steps} for point in points or [{}])]:
-        for key, fault in _wrong(values):
-            place = _source(protocol, data, model, setting, key) if key else None
-            yield place or _combination(protocol, data, model, setting, values), fault
+        for key, fault in _recipe_faults(values):
+            place = _source_location(protocol, data, model, setting, key) if key else None
+            yield place or _combination_location(protocol, data, model, setting, values), fault
 
 
-def _wrong(values: dict[str, Any]) -> list[tuple[str, str]]:
+def _recipe_faults(values: dict[str, Any]) -> list[tuple[str, str]]:
     """Return (key, message) for each error in a recipe's values; the key is "" where several contradict each
     other."""
     try:
         _RECIPE.validate_python(values)
     except ValidationError as error:
         return [
-            (str(problem["loc"][0]) if problem["loc"] else "", _described(problem))
+            (str(problem["loc"][0]) if problem["loc"] else "", _describe_problem(problem))
             for problem in error.errors()
         ]
     return []
 
 
-def _described(problem: Any) -> str:
+def _describe_problem(problem: Any) -> str:
     if not problem["loc"]:
         return str(problem["msg"]).removeprefix("Value error, ")
     return f"{dotted_key(problem['loc'])}: {problem_text(problem)}"
 
 
-def _source(protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, key: str) -> Location:
+def _source_location(
+    protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, key: str
+) -> Location:
     """Location of the part of the protocol that sets the final value of a key."""
     choosing = protocol.settings[setting].chosen_by or setting
     if key in protocol.settings[setting].values:
@@ -109,7 +111,7 @@ def _source(protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str,
     return ("hyperparameters", key)
 
 
-def _combination(
+def _combination_location(
     protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, values: dict[str, Any]
 ) -> Location:
     """Location of the setting or override whose removal makes the values valid; by default the setting."""
@@ -119,6 +121,6 @@ def _combination(
         for name, override in protocol.applied(data, model, setting).items()
     ]
     for kind, name, given in reversed(parts):
-        if given and not _wrong({key: value for key, value in values.items() if key not in given}):
+        if given and not _recipe_faults({key: value for key, value in values.items() if key not in given}):
             return (kind, name)
     return ("settings", setting)

@@ -68,14 +68,15 @@ def read(path: Path, shown: str, errors: list[str]) -> YamlDocument:
     """Read one YAML file. `shown` is its name in messages; faults are added to `errors`."""
     lines: dict[Location, str] = {(): f"{shown}:1"}
     try:
-        text = _text(path)
+        text = _read_bounded(path)
         _check_depth(text)
         loader = _Loader(text)
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
+            lines[()] = f"{shown}:{node.start_mark.line + 1}"
             return YamlDocument(_NodeReader(loader, shown, lines, errors).value(node, ()), lines)
         if node is not None:
-            raise _FaultError(1, f"expected keys with values, found a {_kind(node)}")
+            raise _FaultError(1, f"expected keys with values, found a {_node_kind(node)}")
     except _FaultError as fault:
         errors.append(f"{shown}:{fault.line}: {fault}")
     except yaml.MarkedYAMLError as error:
@@ -87,7 +88,7 @@ def read(path: Path, shown: str, errors: list[str]) -> YamlDocument:
     return YamlDocument({}, {(): f"{shown}:1"})
 
 
-def _text(path: Path) -> str:
+def _read_bounded(path: Path) -> str:
     """Return the text of a regular file of bounded size; pipes and devices, which may never end, are not
     opened."""
     try:
@@ -143,57 +144,57 @@ class _NodeReader:
         if self.left < 0:
             raise _FaultError(line, f"more than {MOST_VALUES:,} values, including those repeated by aliases")
         if node.tag not in _TAGS:
-            raise _FaultError(line, f"the tag {_short(node.tag)} is not supported; remove it")
+            raise _FaultError(line, f"the tag {_short_repr(node.tag)} is not supported; remove it")
         if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node, line)
+            return self._read_scalar(node, line)
         if id(node) in self.open or len(at) > DEEPEST:
             raise _FaultError(line, "an alias contains itself or nests too deeply; write the value out")
         self.open.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             made: Any = [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
         else:
-            made = dict(self._pairs(node.value, at))
+            made = dict(self._read_pairs(node.value, at))
         self.open.remove(id(node))
         return made
 
-    def _pairs(
+    def _read_pairs(
         self, nodes: list[tuple[yaml.Node, yaml.Node]], at: Location
     ) -> Iterator[tuple[str | int, Any]]:
         for key_node, value_node in nodes:
-            key, line = self._key(key_node), key_node.start_mark.line + 1
+            key, line = self._read_key(key_node), key_node.start_mark.line + 1
             if first := self.lines.get((*at, key)):
                 self.errors.append(
-                    f"{self.shown}:{line}: duplicate key {_short(key)}, first at {first}; remove one"
+                    f"{self.shown}:{line}: duplicate key {_short_repr(key)}, first at {first}; remove one"
                 )
                 continue
             self.lines[(*at, key)] = f"{self.shown}:{line}"
             yield key, self.value(value_node, (*at, key))
 
-    def _key(self, node: yaml.Node) -> Any:
+    def _read_key(self, node: yaml.Node) -> Any:
         line = node.start_mark.line + 1
         if node.tag == "tag:yaml.org,2002:merge":
             raise _FaultError(line, "merge keys (<<) are not supported; write the keys out")
         if not isinstance(node, yaml.ScalarNode):
-            raise _FaultError(line, f"a {_kind(node)} as a key; expected a name")
+            raise _FaultError(line, f"a {_node_kind(node)} as a key; expected a name")
         if node.tag not in _TAGS:
-            raise _FaultError(line, f"the tag {_short(node.tag)} is not supported; remove it")
-        return self._scalar(node, line)
+            raise _FaultError(line, f"the tag {_short_repr(node.tag)} is not supported; remove it")
+        return self._read_scalar(node, line)
 
-    def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+    def _read_scalar(self, node: yaml.ScalarNode, line: int) -> Any:
         try:
             made = self.loader.construct_object(node)
         except (ValueError, KeyError, OverflowError):
             made = math.nan
         if isinstance(made, float) and not math.isfinite(made):
-            raise _FaultError(line, f"{_short(node.value)} is not a valid finite number")
+            raise _FaultError(line, f"{_short_repr(node.value)} is not a valid finite number")
         return made
 
 
-def _kind(node: yaml.Node) -> str:
+def _node_kind(node: yaml.Node) -> str:
     return type(node).__name__.removesuffix("Node").lower()
 
 
-def _short(value: object) -> str:
+def _short_repr(value: object) -> str:
     return f"{value!r:.80}"
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubmill.metrics import metrics_of
-from pubmill.specs.datasets import DatasetSpec
-from pubmill.specs.models import ModelSpec, SpacyWeights
-from pubmill.specs.protocols import ProtocolSpec
-from pubmill.specs.tables import ColumnSpec, RowSpec, TableSpec
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.model_specs import ModelSpec, SpacyWeights
+from pubmill.specs.protocol_specs import ProtocolSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
 
 Place = tuple[str | int, ...]
 
@@ -20,16 +20,16 @@ def obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Pla
     if table.setting not in protocol.settings:
         yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
         return
-    yield from _strange_settings(table, made["protocols"])
+    yield from _unknown_settings(table, made["protocols"])
     columns = [c for c in table.columns if c.model and _is_fine_tuned(models.get(c.model))]
     for i, row in enumerate(table.rows):
         if row.dataset in made["datasets"]:
-            faults = {_obstacle(table, column, row, made) for column in columns}
+            faults = {_cell_obstacle(table, column, row, made) for column in columns}
             yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
-    yield from _strange_metrics(table, protocol, made["datasets"])
+    yield from _metric_faults(table, protocol, made["datasets"])
 
 
-def _strange_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> Iterator[tuple[Place, str]]:
+def _unknown_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> Iterator[tuple[Place, str]]:
     """Report settings of columns, rows and cells that their protocols lack."""
     for i, column in enumerate(table.columns):
         for j, row in enumerate(table.rows):
@@ -41,7 +41,7 @@ def _strange_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> I
                 yield place, f"protocol {name} has no setting {', '.join(strangers)}"
 
 
-def _obstacle(
+def _cell_obstacle(
     table: TableSpec, column: ColumnSpec, row: RowSpec, made: dict[str, dict[str, Any]]
 ) -> str | None:
     """Return why the runs of a cell cannot be made; None for a cell that the paper copied."""
@@ -54,7 +54,7 @@ def _obstacle(
     return protocol.obstacle(data, model, fitting or given)
 
 
-def _strange_metrics(
+def _metric_faults(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
 ) -> Iterator[tuple[Place, str]]:
     """Report rows without a metric, and rows whose metric does not fit their datasets or folds, or those of

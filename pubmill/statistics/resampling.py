@@ -62,10 +62,10 @@ def fold(runs: Sequence[Sequence[Contributions]]) -> Fold:
 def scores(one: Fold, metric: Metric, weights: Array) -> Array:
     """Return the score of each run [resamplings, runs] with documents weighted by `weights` [resamplings,
     units]."""
-    return metric(_totals(one.names, weights, one.values))
+    return metric(_weighted_totals(one.names, weights, one.values))
 
 
-def _totals(names: Sequence[str], weights: Array, values: Array) -> dict[str, Array]:
+def _weighted_totals(names: Sequence[str], weights: Array, values: Array) -> dict[str, Array]:
     summed: Array = (weights @ values.reshape(len(values), -1)).reshape(len(weights), *values.shape[1:])
     return {name: summed[:, number] for number, name in enumerate(names)}
 
@@ -133,7 +133,7 @@ def bootstrap(
 def _on_drawn_documents(one: Fold, metric: Metric, generator: np.random.Generator, resamplings: int) -> Array:
     parts = [
         scores(one, metric, drawn_documents(one.units, size, generator))
-        for size in _sizes(resamplings, one.units)
+        for size in _chunk_sizes(resamplings, one.units)
     ]
     return np.concatenate(parts)
 
@@ -170,9 +170,10 @@ def randomised(
     seeds at once: under the null hypothesis the models are interchangeable. Runs are repeated until both
     models have the same number, which changes neither mean nor median.
     """
-    pairs = [[_pair(one, best, other) for other in others] for one in folds]
+    pairs = [[_paired_runs(one, best, other) for other in others] for one in folds]
     sides = [
-        _exchanged(one, of, metric, generator, resamplings) for one, of in zip(folds, pairs, strict=True)
+        _exchanged_scores(one, of, metric, generator, resamplings)
+        for one, of in zip(folds, pairs, strict=True)
     ]
     together = _TOGETHER[aggregate]
     columns = []
@@ -182,14 +183,14 @@ def randomised(
     return np.stack(columns, axis=1)
 
 
-def _pair(one: Fold, best: int, other: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _paired_runs(one: Fold, best: int, other: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the runs of two models, repeated to a common number."""
     runs = [np.flatnonzero(one.models == model) for model in (best, other)]
     common = int(np.lcm(len(runs[0]), len(runs[1])))
     return np.tile(runs[0], common // len(runs[0])), np.tile(runs[1], common // len(runs[1]))
 
 
-def _exchanged(
+def _exchanged_scores(
     one: Fold,
     pairs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
     metric: Metric,
@@ -202,9 +203,9 @@ def _exchanged(
     gained = one.values[:, :, second] - one.values[:, :, first]
     whole = dict(zip(one.names, one.values.sum(axis=0), strict=True))
     sides: tuple[list[Array], list[Array]] = ([], [])
-    for size in _sizes(resamplings, one.units):
+    for size in _chunk_sizes(resamplings, one.units):
         exchanged = generator.integers(2, size=(size, one.units), dtype=np.uint8).astype(np.float64)
-        moved = _totals(one.names, exchanged, gained)
+        moved = _weighted_totals(one.names, exchanged, gained)
         sides[0].append(metric({name: whole[name][first] + moved[name] for name in one.names}))
         sides[1].append(metric({name: whole[name][second] - moved[name] for name in one.names}))
     ends = np.cumsum([len(pair[0]) for pair in pairs])[:-1]
@@ -212,7 +213,7 @@ def _exchanged(
     return list(zip(*parts, strict=True))
 
 
-def _sizes(resamplings: int, units: int) -> Iterator[int]:
+def _chunk_sizes(resamplings: int, units: int) -> Iterator[int]:
     """Yield the numbers of resamplings that are computed at a time."""
     most = max(1, AT_ONCE // units)
     yield from (min(most, resamplings - start) for start in range(0, resamplings, most))

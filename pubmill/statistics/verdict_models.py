@@ -24,11 +24,11 @@ def rule_in_words(rule: Equivalence, aggregate: Aggregate, labels: Mapping[str, 
         f"{medians if aggregate == 'median' else ''}. Reproduced: a difference as large as the margin is "
         "rejected. Not reproduced: it is not, and the difference is above the margin and above the "
         f"minimal detectable one (two-sided t test, power {rule.power:g}). Else: within the minimal "
-        f"detectable difference (MDD). Margins in points: {_margins(rule, labels)}."
+        f"detectable difference (MDD). Margins in points: {_margins_text(rule, labels)}."
     )
 
 
-def _margins(rule: Equivalence, labels: Mapping[str, str]) -> str:
+def _margins_text(rule: Equivalence, labels: Mapping[str, str]) -> str:
     """Describe each margin with its reason and, if they are few, its rows."""
     of: dict[Margin, list[str]] = {}
     for key, margin in rule.margins.items():

@@ -65,7 +65,7 @@ def members(archive: Path, limits: Limits | None = None) -> Iterator[tuple[str, 
     limits = limits or Limits(LARGEST_MEMBER, LARGEST_ARCHIVE)
     seen: set[str] = set()
     try:
-        read = _zip_members if _start(archive).startswith(_ZIP) else _tar_members
+        read = _zip_members if _first_bytes(archive).startswith(_ZIP) else _tar_members
         for name, content in read(archive, limits):
             if name in seen:
                 raise PubmillError(f"{archive}: {name} is in it twice; fetch it again")
@@ -79,7 +79,7 @@ def members(archive: Path, limits: Limits | None = None) -> Iterator[tuple[str, 
         raise PubmillError(f"{archive}: not a whole tar or zip archive: {error}; fetch it again") from None
 
 
-def _start(archive: Path) -> bytes:
+def _first_bytes(archive: Path) -> bytes:
     with archive.open("rb") as file:
         return file.read(6)
 
@@ -156,14 +156,14 @@ def _check_end(stream: _Stream) -> None:
 
 
 def _tar_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
-    with _decompressed(archive) as stream:
+    with _open_decompressed(archive) as stream:
         for member, content in tar_members(stream, limits.member, limits.archive):
             if member.isfile():
                 yield member.name, content
 
 
-def _decompressed(archive: Path) -> IO[bytes]:
-    start = _start(archive)
+def _open_decompressed(archive: Path) -> IO[bytes]:
+    start = _first_bytes(archive)
     for magic, unpack in _COMPRESSED.items():
         if start.startswith(magic):
             unpacked: IO[bytes] = unpack(archive)

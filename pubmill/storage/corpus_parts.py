@@ -28,10 +28,10 @@ def part_files(folder: Path, count: int) -> list[Path]:
 
 def access_of_parts(parts: Iterable[Path]) -> str:
     """Return the strictest access class in the metadata of Parquet files; public if none has a class."""
-    return strictest(map(_access, parts))
+    return strictest(map(_access_class, parts))
 
 
-def _access(part: Path) -> str:
+def _access_class(part: Path) -> str:
     try:
         metadata = pq.read_metadata(verified(part)).metadata or {}
     except (pa.ArrowException, OSError) as error:

@@ -39,12 +39,12 @@ def temporary_name(path: Path) -> Path:
     """
     host = socket.gethostname()
     for left in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(host)}.*.tmp"):
-        if not _alive(int(left.name.split(".")[-2])):
-            _remove(left)
+        if not _is_alive(int(left.name.split(".")[-2])):
+            _remove_path(left)
     return path.with_name(f".{path.name}.{host}.{os.getpid()}.tmp")
 
 
-def _alive(process: int) -> bool:
+def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -54,14 +54,14 @@ def _alive(process: int) -> bool:
     return True
 
 
-def _remove(path: Path) -> None:
+def _remove_path(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
 
 
-def _explained(error: Exception, path: Path) -> Exception:
+def _explain_write_error(error: Exception, path: Path) -> Exception:
     """Return a write error as a `PubmillError` that explains it; return any other error unchanged.
 
     safetensors, DuckDB and others raise their own errors, which quote the system's message.
@@ -109,27 +109,27 @@ def _rename(temporary: Path, path: Path) -> None:
     if durable:
         _sync_all(temporary) if temporary.is_dir() else _sync(temporary)
     if temporary.is_dir() and os.path.lexists(path):
-        os.replace(path, _aside(path))
+        os.replace(path, _replaced_path(path))
     os.replace(temporary, path)
     if durable:
         _sync(path.parent)
 
 
-def _aside(path: Path) -> Path:
+def _replaced_path(path: Path) -> Path:
     """Return the path of an older folder while the new one takes its name."""
     return path.with_name(f".{path.name}.replaced")
 
 
 def recover(path: Path) -> None:
     """Finish an interrupted replacement: remove the older folder if the new one exists, else restore it."""
-    if not os.path.lexists(_aside(path)):
+    if not os.path.lexists(_replaced_path(path)):
         return
     if os.path.lexists(path):
         temporary = temporary_name(path)
-        os.replace(_aside(path), temporary)  # so a half-deleted folder is never renamed back
-        _remove(temporary)
+        os.replace(_replaced_path(path), temporary)  # so a half-deleted folder is never renamed back
+        _remove_path(temporary)
     else:
-        os.replace(_aside(path), path)
+        os.replace(_replaced_path(path), path)
         _sync(path.parent)
 
 
@@ -142,19 +142,19 @@ def make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _explaining(path: Path, temporary: Path) -> Iterator[None]:
+def _explained_writing(path: Path, temporary: Path) -> Iterator[None]:
     """If the block fails, remove the incomplete output and raise write errors as `PubmillError`."""
     try:
         yield
     except Exception as error:
         with suppress(OSError):  # a read-only disk allows no removal
-            _remove(temporary)
-        explained = _explained(error, path)
+            _remove_path(temporary)
+        explained = _explain_write_error(error, path)
         if explained is error:
             raise
         raise explained from error
     except BaseException:
-        _remove(temporary)
+        _remove_path(temporary)
         raise
 
 
@@ -166,7 +166,7 @@ def writing(path: Path) -> Iterator[Path]:
     (a full disk, no permission) is raised as a `PubmillError`; an incomplete file is removed.
     """
     temporary = temporary_name(path)
-    with _explaining(path, temporary):
+    with _explained_writing(path, temporary):
         make_folder(path.parent)
         yield temporary
         _rename(temporary, path)
@@ -183,7 +183,7 @@ def writing_folder(path: Path) -> Iterator[Path]:
     colleagues could not. A folder made from licensed data gets their label (`pubmill.storage.privacy`).
     """
     temporary = temporary_name(path)
-    with _explaining(path, temporary):
+    with _explained_writing(path, temporary):
         make_folder(path.parent)
         recover(path)
         temporary.mkdir()
@@ -228,7 +228,7 @@ def lock(path: Path) -> FileLock:
                 f"processes from writing the same files. Mount it with locks (NFS: a running lockd or "
                 f"local_lock=flock; Lustre: flock), or point `results:` at another disk."
             ) from None
-        raise _explained(error, path) from error
+        raise _explain_write_error(error, path) from error
     return held
 
 
@@ -263,17 +263,17 @@ def read_json(path: Path) -> Any:
         raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
     except (UnicodeDecodeError, RecursionError, ValueError) as error:  # ValueError: a number too long
         raise PubmillError(f"{path}: not valid JSON: {error}") from None
-    if isinstance(value, dict) and SEAL in value and value.pop(SEAL) != _digest(value):
+    if isinstance(value, dict) and SEAL in value and value.pop(SEAL) != _json_digest(value):
         raise PubmillError(f"{path} is damaged: it does not agree with its {SEAL}. {REMAKE}")
     return value
 
 
 def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON object with the SHA-256 of its keys and values added, which `read_json` checks."""
-    return {**value, SEAL: _digest(json.loads(json.dumps(value)))}
+    return {**value, SEAL: _json_digest(json.loads(json.dumps(value)))}
 
 
-def _digest(value: dict[str, Any]) -> str:
+def _json_digest(value: dict[str, Any]) -> str:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -48,11 +48,11 @@ def _files_in_page(page: str, url: str) -> dict[str, int | None]:
         name = unquote(whole.path.removeprefix(here.path))
         inside = whole.netloc == here.netloc and whole.path.startswith(here.path)
         if inside and name and "/" not in name and not whole.query:
-            files[name] = _size(page[link.end() : end])
+            files[name] = _listed_size(page[link.end() : end])
     return dict(sorted(files.items()))
 
 
-def _size(beside: str) -> int | None:
+def _listed_size(beside: str) -> int | None:
     """Return the size at the end of a line of a listing, in bytes."""
     words = _TAG.sub(" ", beside.split("\n", 1)[0]).split()
     found = _SIZE.fullmatch(words[-1]) if words else None
@@ -70,14 +70,16 @@ class PubmedYear:
 
     def ranges(self) -> list[str]:
         """Return the numbers as corpus specs write them, e.g. `26n0001-26n1334`; a gap starts a new range."""
-        return _ranges(self.year, self.numbers)
+        return _number_ranges(self.year, self.numbers)
 
     def gaps(self) -> list[str]:
         """Return the ranges of numbers that are missing between the first and the last."""
-        return _ranges(self.year, sorted(set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers)))
+        return _number_ranges(
+            self.year, sorted(set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers))
+        )
 
 
-def _ranges(year: int, numbers: Iterable[int]) -> list[str]:
+def _number_ranges(year: int, numbers: Iterable[int]) -> list[str]:
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][1] == number - 1:

@@ -57,13 +57,13 @@ def fetch(url: str, part: Path, largest: int = LARGEST) -> None:
     slow.
     """
     _refuse_plain_http(url)
-    longest, failures = _size(part), 0
+    longest, failures = _existing_size(part), 0
     while True:
         try:
-            return _attempt(url, part, largest)
+            return _request_rest(url, part, largest)
         except _AgainError as problem:
-            if _size(part) > longest:
-                longest, failures = _size(part), failures if problem.slow else 0
+            if _existing_size(part) > longest:
+                longest, failures = _existing_size(part), failures if problem.slow else 0
             if failures == len(PAUSES):
                 raise PubmillError(_explain_failure(url, part, problem)) from None
             pause = max(PAUSES[failures], min(problem.wait, LONGEST_PAUSE))
@@ -80,33 +80,34 @@ def discard(part: Path) -> None:
 
 def _explain_failure(url: str, part: Path, problem: _AgainError) -> str:
     return (
-        f"{url}: {problem}; gave up after {len(PAUSES) + 1} attempts with {_size(part):,} bytes received. "
-        f"Run the same command again to go on from there; without a network connection, set `mirror:` in the "
-        f"config (--mirror by hand) to a folder that holds {urlsplit(url).netloc}{urlsplit(url).path}"
+        f"{url}: {problem}; gave up after {len(PAUSES) + 1} attempts with {_existing_size(part):,} bytes "
+        f"received. Run the same command again to go on from there; without a network connection, set "
+        f"`mirror:` in the config (--mirror by hand) to a folder that holds {urlsplit(url).netloc}"
+        f"{urlsplit(url).path}"
     )
 
 
-def _attempt(url: str, part: Path, largest: int) -> None:
+def _request_rest(url: str, part: Path, largest: int) -> None:
     """Request the rest of the body if the server confirms that the file is unchanged, else all of it."""
-    have, validator = _size(part), _validator(part)
+    have, validator = _existing_size(part), _validator(part)
     headers = {"User-Agent": "pubmill", "Accept-Encoding": "identity"}
     asked = {"Range": f"bytes={have}-", "If-Range": validator} if have and validator else {}
     try:
-        with _answer(url, headers | asked) as response:
+        with _open_response(url, headers | asked) as response:
             whole = f"bytes */{have}"
             if asked and response.status_code == 416 and response.headers.get("Content-Range") == whole:
                 return
             _check_status(response, url, part)
             body = _start_part(response, part, have, validator if asked else "")
             _check_size(url, body, part, largest)
-            _receive(response, url, part, body, largest)
+            _receive_body(response, url, part, body, largest)
     except requests.exceptions.SSLError as error:
         raise PubmillError(f"{url}: no trusted connection: {error}") from None
     except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
-        raise _AgainError(f"connection failed: {_cause(error)}") from None
+        raise _AgainError(f"connection failed: {_underlying_error(error)}") from None
     except requests.RequestException as error:
         raise PubmillError(f"{url}: cannot be fetched: {error}") from None
-    size = _size(part)
+    size = _existing_size(part)
     if body.end is None and not size:  # an answer that was cut before its length was sent is empty, too
         raise _AgainError("the answer is empty")
     if body.total is not None and size < body.total:
@@ -116,7 +117,7 @@ def _attempt(url: str, part: Path, largest: int) -> None:
 
 
 @contextmanager
-def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
+def _open_response(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
     """Yield the response to a request, following redirects within a host or to HTTPS at a public address."""
     at, public = url, False
     for _ in range(REDIRECTS + 1):
@@ -126,16 +127,16 @@ def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
             if not response.is_redirect:
                 yield response
                 return
-            before, at = at, _target(url, at, response)
-        public = public or _host(before) != _host(at)
+            before, at = at, _redirect_target(url, at, response)
+        public = public or _scheme_host_port(before) != _scheme_host_port(at)
     raise PubmillError(f"{url}: redirected more than {REDIRECTS} times, at last to {at}; correct the URL")
 
 
-def _target(url: str, at: str, response: requests.Response) -> str:
+def _redirect_target(url: str, at: str, response: requests.Response) -> str:
     """Return the target of a redirect; raise a `PubmillError` if it must not be followed."""
     try:
         target = urljoin(at, response.headers["Location"].encode("latin-1").decode())
-        parts, same = urlsplit(target), _host(target) == _host(at)
+        parts, same = urlsplit(target), _scheme_host_port(target) == _scheme_host_port(at)
         allowed = same or (parts.scheme == "https" and is_public(parts.hostname or "localhost"))
     except ValueError:
         raise PubmillError(f"{url}: {at} redirects to a target that is not a URL") from None
@@ -147,12 +148,12 @@ def _target(url: str, at: str, response: requests.Response) -> str:
     return target
 
 
-def _host(url: str) -> tuple[str, str | None, int | None]:
+def _scheme_host_port(url: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port
 
 
-def _cause(error: Exception) -> object:
+def _underlying_error(error: Exception) -> object:
     """Return the underlying error, without the wrappers of requests and urllib3."""
     inner = error.args[0] if error.args else error
     return getattr(inner, "reason", None) or inner
@@ -216,7 +217,7 @@ def _start_part(response: requests.Response, part: Path, have: int, validator: s
 def _check_size(url: str, body: _Body, part: Path, largest: int) -> None:
     """Refuse a body whose stated size exceeds the limit for files or the space on the disk."""
     size = max(body.end or 0, body.total or 0)
-    room = _size(part) + shutil.disk_usage(part.parent).free
+    room = _existing_size(part) + shutil.disk_usage(part.parent).free
     if size > largest:
         discard(part)
         raise PubmillError(f"{url}: the server announces {size:,} bytes; expected at most {largest:,}")
@@ -227,9 +228,9 @@ def _check_size(url: str, body: _Body, part: Path, largest: int) -> None:
         )
 
 
-def _receive(response: requests.Response, url: str, part: Path, body: _Body, largest: int) -> None:
+def _receive_body(response: requests.Response, url: str, part: Path, body: _Body, largest: int) -> None:
     """Append the body as it was sent: a .gz file stays one, even if it is declared as encoded."""
-    size, most = _size(part), largest if body.end is None else body.end
+    size, most = _existing_size(part), largest if body.end is None else body.end
     since, received = time.monotonic(), 0
     with part.open("ab", buffering=0) as file:
         while block := response.raw.read1(CHUNK, decode_content=False):
@@ -266,7 +267,7 @@ def _validator(part: Path) -> str:
     return text if _is_validator(text) else ""
 
 
-def _size(path: Path) -> int:
+def _existing_size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 

@@ -51,11 +51,11 @@ def open_parquet(path: Path) -> pq.ParquetFile:
 def seal(path: Path) -> None:
     """Insert the digest of a finished file before its footer."""
     with path.open("r+b") as file:
-        pages = _footer(file)
+        pages = _find_footer(file)
         footer = file.read()
         file.seek(0)
         digest = hashlib.sha256()
-        _add(digest, file, pages)
+        _hash_bytes(digest, file, pages)
         digest.update(footer)
         file.seek(pages)
         file.write(MARK + digest.hexdigest().encode() + footer)
@@ -83,7 +83,7 @@ def all_verified(paths: Sequence[Path]) -> list[str]:
 def is_damaged(path: Path, changed: int, size: int) -> bool | None:
     """Return whether a file differs from its digest; None if it has none."""
     with path.open("rb") as file:
-        start = _footer(file) - SEALED
+        start = _find_footer(file) - SEALED
         if start < 0:
             return None
         file.seek(start)
@@ -92,12 +92,12 @@ def is_damaged(path: Path, changed: int, size: int) -> bool | None:
             return None
         digest = hashlib.sha256()
         file.seek(0)
-        _add(digest, file, start)
+        _hash_bytes(digest, file, start)
         digest.update(footer)
         return found != MARK + digest.hexdigest().encode()
 
 
-def _footer(file: BinaryIO) -> int:
+def _find_footer(file: BinaryIO) -> int:
     """Return where the footer begins and move the file there; negative if there is no footer."""
     size = file.seek(0, 2)
     file.seek(max(0, size - ENDING))
@@ -107,7 +107,7 @@ def _footer(file: BinaryIO) -> int:
     return start
 
 
-def _add(digest: Any, file: BinaryIO, size: int) -> None:
+def _hash_bytes(digest: Any, file: BinaryIO, size: int) -> None:
     while size > 0 and (block := file.read(min(size, 2**20))):
         digest.update(block)
         size -= len(block)

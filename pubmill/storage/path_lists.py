@@ -15,42 +15,44 @@ def by_folder(paths: Iterable[str]) -> dict[str, list[str | list[str]]]:
     for path in paths:
         folder, _, name = path.rpartition("/")
         folders.setdefault(folder, []).append(name)
-    return {folder: list(_runs(names)) for folder, names in folders.items()}
+    return {folder: list(_find_runs(names)) for folder, names in folders.items()}
 
 
 def paths_of(folders: Mapping[str, Names]) -> Iterator[str]:
     """Yield the paths that `by_folder` has compressed."""
     for folder, names in folders.items():
         for name in names:
-            yield from (f"{folder}/{one}" for one in ([name] if isinstance(name, str) else _numbered(*name)))
+            yield from (
+                f"{folder}/{one}" for one in ([name] if isinstance(name, str) else _expand_run(*name))
+            )
 
 
-def _numbered(before: str, first: str, last: str, after: str) -> Iterator[str]:
+def _expand_run(before: str, first: str, last: str, after: str) -> Iterator[str]:
     for number in range(int(first), int(last) + 1):
         yield f"{before}{number:0{len(first)}d}{after}"
 
 
-def _runs(names: Iterable[str]) -> Iterator[str | list[str]]:
+def _find_runs(names: Iterable[str]) -> Iterator[str | list[str]]:
     """Yield names in order; neighbours whose equally long numbers rise by one become one run."""
     run: list[str] = []
     for name in names:
         matched = _LAST_NUMBER.fullmatch(name)
-        if matched and run and _follows(run, *matched.groups()):
+        if matched and run and _continues_run(run, *matched.groups()):
             run[2] = matched[2]
             continue
-        yield from _closed(run)
+        yield from _finish_run(run)
         run = [matched[1], matched[2], matched[2], matched[3]] if matched else []
         if not matched:
             yield name
-    yield from _closed(run)
+    yield from _finish_run(run)
 
 
-def _follows(run: Sequence[str], before: str, number: str, after: str) -> bool:
+def _continues_run(run: Sequence[str], before: str, number: str, after: str) -> bool:
     alike = (run[0], len(run[2]), run[3]) == (before, len(number), after)
     return alike and int(number) == int(run[2]) + 1
 
 
-def _closed(run: list[str]) -> Iterator[str | list[str]]:
+def _finish_run(run: list[str]) -> Iterator[str | list[str]]:
     """Yield a finished run; a run of one name becomes that name."""
     if run:
         yield run if run[1] != run[2] else f"{run[0]}{run[1]}{run[3]}"

@@ -51,7 +51,7 @@ def access_of(path: Path) -> str:
 
     For Parquet use `pubmill.storage.corpus_parts.access_of_parts`: training programs run without pyarrow.
     """
-    return strictest(_labels(path))
+    return strictest(_access_classes(path))
 
 
 def label_of_process() -> dict[str, str]:
@@ -61,13 +61,13 @@ def label_of_process() -> dict[str, str]:
 
 def write_label(folder: Path) -> None:
     """Write the class of this process into a folder, unless it is public."""
-    _write(folder / LABEL)
+    _write_label(folder / LABEL)
 
 
 def write_label_beside(path: Path) -> None:
     """Write the class of this process beside a file that cannot hold a label, unless it is public."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(_beside(path))
+    _write_label(_label_path(path))
 
 
 def gzip_name() -> str:
@@ -75,30 +75,30 @@ def gzip_name() -> str:
     return "".join(f"{key}={value}" for key, value in label_of_process().items())
 
 
-def _write(path: Path) -> None:
+def _write_label(path: Path) -> None:
     path.unlink(missing_ok=True)
     if label := label_of_process():
         path.write_text(json.dumps(label) + "\n", encoding="utf-8")
 
 
-def _beside(path: Path) -> Path:
+def _label_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.{LABEL}")
 
 
-def _labels(path: Path) -> Iterator[str]:
+def _access_classes(path: Path) -> Iterator[str]:
     if path.is_dir():
-        yield from (_in_json(path / name) for name in _LABELLED)
-        yield _in_card(path / "README.md")
+        yield from (_class_in_json(path / name) for name in _LABELLED)
+        yield _class_in_card(path / "README.md")
     elif path.is_file():
-        yield _in_json(_beside(path))
-        yield from (_in_json(path.with_name(name)) for name in (LABEL, "card.json"))
+        yield _class_in_json(_label_path(path))
+        yield from (_class_in_json(path.with_name(name)) for name in (LABEL, "card.json"))
         if path.name.endswith(PREDICTIONS):
-            yield _in_json(path.with_name(path.name.removesuffix(PREDICTIONS) + TRAINING))
+            yield _class_in_json(path.with_name(path.name.removesuffix(PREDICTIONS) + TRAINING))
         if path.suffix == ".gz":
-            yield _in_gzip(path)
+            yield _class_in_gzip(path)
 
 
-def _in_json(path: Path) -> str:
+def _class_in_json(path: Path) -> str:
     if not path.is_file():
         return PUBLIC
     try:
@@ -108,7 +108,7 @@ def _in_json(path: Path) -> str:
     return known_class(content.get(_KEY, PUBLIC) if isinstance(content, dict) else PUBLIC, path)
 
 
-def _in_card(path: Path) -> str:
+def _class_in_card(path: Path) -> str:
     """Return the class in the metadata at the top of a model card."""
     if not path.is_file():
         return PUBLIC
@@ -118,7 +118,7 @@ def _in_card(path: Path) -> str:
     return known_class(found[1], path) if found else PUBLIC
 
 
-def _in_gzip(path: Path) -> str:
+def _class_in_gzip(path: Path) -> str:
     """Return the class in the file name of a gzip header (RFC 1952), as `gzip_name` writes it."""
     with path.open("rb") as packed:
         head = packed.read(100)

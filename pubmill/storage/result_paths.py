@@ -117,7 +117,7 @@ class Paths:
 
     def corpus(self, corpus: str, name: str = "") -> str:
         """Return the folder of a corpus, or one of its files."""
-        return _in(self.at(f"corpora/{corpus}"), name)
+        return _path_in(self.at(f"corpora/{corpus}"), name)
 
     def part(self, corpus: str, part: Number, form: str = "parquet") -> str:
         """Return a part of a corpus; with no form, the path that its files share."""
@@ -138,13 +138,13 @@ class Paths:
 
     def contamination(self, corpus: str, first: Number) -> str:
         """Return what the job that begins with a part found of datasets' texts."""
-        return self.corpus(corpus, f"contamination/from-{_padded(first)}.json")
+        return self.corpus(corpus, f"contamination/from-{_padded_number(first)}.json")
 
     # Vocabularies, pretraining, models
 
     def vocab(self, vocab: str, name: str = "") -> str:
         """Return the folder of a vocabulary, or one of its files."""
-        return _in(self.at(f"vocabs/{vocab}"), name)
+        return _path_in(self.at(f"vocabs/{vocab}"), name)
 
     def vocab_files(self, vocab: str) -> list[str]:
         return [self.vocab(vocab, name) for name in VOCAB_FILES]
@@ -155,21 +155,21 @@ class Paths:
 
     def tokens(self, corpus: str, vocab: str, name: str = "") -> str:
         """Return the folder of packed tokens, or one of its files."""
-        return _in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
+        return _path_in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
 
     def token_files(self, corpus: str, vocab: str) -> list[str]:
         return [self.tokens(corpus, vocab, name) for name in TOKEN_FILES]
 
     def checkpoint(self, recipe: str, step: Number, name: str = "") -> str:
         """Return the folder of a checkpoint, or one of its files."""
-        return _in(self.at(f"pretraining/{recipe}/step-{step}"), name)
+        return _path_in(self.at(f"pretraining/{recipe}/step-{step}"), name)
 
     def checkpoint_files(self, recipe: str, step: Number) -> list[str]:
         return [self.checkpoint(recipe, step, name) for name in CHECKPOINT_FILES]
 
     def model(self, model: str, name: str = "") -> str:
         """Return the folder of a model, or one of its files."""
-        return _in(self.at(f"models/{model}"), name)
+        return _path_in(self.at(f"models/{model}"), name)
 
     def model_files(self, model: str) -> list[str]:
         return [self.model(model, name) for name in MODEL_FILES]
@@ -178,7 +178,7 @@ class Paths:
 
     def dataset(self, dataset: str, name: str = "") -> str:
         """Return the folder of a dataset, or one of its files."""
-        return _in(self.at(f"datasets/{dataset}"), name)
+        return _path_in(self.at(f"datasets/{dataset}"), name)
 
     def dataset_files(self, dataset: str) -> list[str]:
         return [self.dataset(dataset, name) for name in DATASET_FILES]
@@ -243,35 +243,35 @@ class Paths:
 
     def table(self, table: str, form: str = "") -> str:
         """Return a table in one form, or the path that all its forms share."""
-        return _formed(self.at(f"tables/{table}"), form)
+        return _with_suffix(self.at(f"tables/{table}"), form)
 
     def table_files(self, table: str) -> list[str]:
         return [self.table(table, form) for form in TABLE_FORMS]
 
     def comparisons(self, table: str, form: str = "") -> str:
-        return _formed(f"{self.table(table)}.comparisons", form)
+        return _with_suffix(f"{self.table(table)}.comparisons", form)
 
     def comparison_files(self, table: str) -> list[str]:
         return [self.comparisons(table, form) for form in COMPARISON_FORMS]
 
     def page(self, dataset: str, form: str = "") -> str:
         """Return the page of a dataset."""
-        return _formed(self.at(f"pages/datasets/{dataset}"), form)
+        return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
 
     def page_files(self, dataset: str) -> list[str]:
         return [self.page(dataset, form) for form in PAGE_FORMS]
 
     def contradictions(self, form: str = "") -> str:
-        return _formed(self.at("pages/contradictions"), form)
+        return _with_suffix(self.at("pages/contradictions"), form)
 
     def contradiction_files(self) -> list[str]:
         return [self.contradictions(form) for form in PAGE_FORMS]
 
     def report(self, study: str, form: str = "") -> str:
-        return _formed(self.at(f"reports/{study}"), form)
+        return _with_suffix(self.at(f"reports/{study}"), form)
 
     def checklist(self, study: str, form: str = "") -> str:
-        return _formed(f"{self.report(study)}.checklist", form)
+        return _with_suffix(f"{self.report(study)}.checklist", form)
 
     def checklist_files(self, study: str) -> list[str]:
         return [self.checklist(study, form) for form in CHECKLIST_FORMS]
@@ -342,16 +342,16 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
 
 def part_name(part: Number, form: str = "parquet") -> str:
     """Return the name of the file that holds one part of a corpus, or what is made from it."""
-    return _formed(f"part-{_padded(part)}", form)
+    return _with_suffix(f"part-{_padded_number(part)}", form)
 
 
-def _padded(number: Number) -> str:
+def _padded_number(number: Number) -> str:
     return f"{number:04d}" if isinstance(number, int) else number
 
 
-def _in(folder: str, name: str) -> str:
+def _path_in(folder: str, name: str) -> str:
     return f"{folder}/{name}" if name else folder
 
 
-def _formed(path: str, form: str) -> str:
+def _with_suffix(path: str, form: str) -> str:
     return f"{path}.{form}" if form else path

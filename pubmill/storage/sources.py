@@ -55,12 +55,12 @@ def download(
     part = output.with_name(f"{output.name}.part")
     # Two processes must not write the same part: a killed Snakemake may have left a download running.
     with locked(output.with_name(f".{output.name}.lock")), writing(output) as temporary:
-        found = _bring(url, source, part, expected)
+        found = _fill_part(url, source, part, expected)
         record = {
             "url": url,
             "bytes": part.stat().st_size,
             **found,
-            "origin": _origin(url, source),
+            "origin": _source_origin(url, source),
             "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         write_json(Path(BELOW.source_record(str(output))), record)
@@ -74,7 +74,7 @@ def bring(url: str, output: Path, mirror: str | None = None, md5: str = "") -> N
     The caller must prevent simultaneous downloads of the same file, and keeps one record for all.
     """
     part = output.with_name(f"{output.name}.part")
-    _bring(url, _file_for(url, mirror), part, {"md5": md5} if md5 else {})
+    _fill_part(url, _file_for(url, mirror), part, {"md5": md5} if md5 else {})
     part.replace(output)
     discard(part)
 
@@ -95,8 +95,8 @@ def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
 
     `expected` is as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex.
     """
-    found = _digests(path, "git_blob" in expected)
-    if not _agree(expected, found):
+    found = _file_digests(path, "git_blob" in expected)
+    if not _digests_agree(expected, found):
         raise PubmillError(_explain_difference(url, path, path.stat().st_size, expected, found))
 
 
@@ -120,7 +120,7 @@ def name_in(url: str) -> str:
     return unquote(urlsplit(url).path).rsplit("/", 1)[-1]
 
 
-def _origin(url: str, source: Path | None) -> str:
+def _source_origin(url: str, source: Path | None) -> str:
     if source is None:
         return "network"
     return "local" if urlsplit(url).scheme == "file" else "mirror"
@@ -158,28 +158,28 @@ def path_in_mirror(url: str, mirror: str | None) -> Path | None:
     return path
 
 
-def _bring(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
+def _fill_part(url: str, source: Path | None, part: Path, expected: Mapping[str, str]) -> dict[str, str]:
     """Fill `part` with the complete, checked file and return its digests; refetch a bad network copy."""
     if source is not None:
-        _copy(source, part, private=urlsplit(url).scheme == "file")
+        _copy_file(source, part, private=urlsplit(url).scheme == "file")
     else:
         fetch(url, part)
-    found = _digests(part, "git_blob" in expected)
+    found = _file_digests(part, "git_blob" in expected)
     for left in range(REFETCHES if source is None else 0, 0, -1):
-        if _agree(expected, found):
+        if _digests_agree(expected, found):
             break
         report_progress(f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)")
         discard(part)
         fetch(url, part)
-        found = _digests(part, "git_blob" in expected)
-    if not _agree(expected, found):
+        found = _file_digests(part, "git_blob" in expected)
+    if not _digests_agree(expected, found):
         size = part.stat().st_size
         discard(part)
         raise PubmillError(_explain_difference(url, source, size, expected, found))
     return found
 
 
-def _copy(source: Path, part: Path, private: bool) -> None:
+def _copy_file(source: Path, part: Path, private: bool) -> None:
     """Copy a file; the copy of a user's own file is private, because it may be licensed to the user alone."""
     discard(part)  # leftovers of a broken network download are obsolete
     part.touch(mode=0o600 if private else 0o666)
@@ -188,7 +188,7 @@ def _copy(source: Path, part: Path, private: bool) -> None:
             copy.write(block)
 
 
-def _digests(path: Path, git_blob: bool) -> dict[str, str]:
+def _file_digests(path: Path, git_blob: bool) -> dict[str, str]:
     kinds = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
     if git_blob:
         kinds["git_blob"] = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
@@ -199,7 +199,7 @@ def _digests(path: Path, git_blob: bool) -> dict[str, str]:
     return {name: kind.hexdigest() for name, kind in kinds.items()}
 
 
-def _agree(expected: Mapping[str, str], found: Mapping[str, str]) -> bool:
+def _digests_agree(expected: Mapping[str, str], found: Mapping[str, str]) -> bool:
     return all(found[kind] == value for kind, value in expected.items())
 
 

@@ -28,7 +28,7 @@ from pubmill.tables.published_values import (
     with_recomputed,
 )
 from pubmill.tables.recorded_runs import CELL
-from pubmill.tables.table_references import with_references
+from pubmill.tables.referring_cells import with_references
 from pubmill.tables.verdicts import seeds_needed, with_verdicts
 
 AGGREGATES: dict[Aggregate, Callable[[Series], float]] = {"mean": fmean, "median": median}
@@ -51,8 +51,8 @@ def build(
     check_keys(recipe, published)
     shown = published_of_cells(recipe.columns, recipe.all_rows, published)
     cells = {
-        column: found | _composites(recipe, column, found, shown)
-        for column, found in _cells(recipe, runs, shown).items()
+        column: found | _build_composites(recipe, column, found, shown)
+        for column, found in _build_cells(recipe, runs, shown).items()
     }
     cells = with_references(recipe, with_verdicts(recipe, cells), shown, others)
     return Table(
@@ -79,13 +79,13 @@ def aggregated(runs: DataFrame, aggregate: Aggregate) -> DataFrame:
         value=lambda found: AGGREGATES[aggregate](found) if found.notna().all() else float("nan"),
         spread=lambda found: stdev(found) if len(found) > 1 and found.notna().all() else float("nan"),
     )
-    failures = _failures(runs)
+    failures = _failure_texts(runs)
     counts = cells["n"].astype(str) + " of " + cells["expected"].astype(str)
     cells["missing"] = f"no {aggregate}: " + counts + " seeds (" + failures.reindex(cells.index) + ")"
     return cells
 
 
-def _failures(runs: DataFrame) -> Series:
+def _failure_texts(runs: DataFrame) -> Series:
     """Return why runs of each cell have no score, with their seeds: `failed, nan: seed 2, 3`."""
     failed = runs[runs["failed"].notna()]
     names = (failed["fold"] + " " + failed["seed"].astype(str)).str.strip()
@@ -95,7 +95,9 @@ def _failures(runs: DataFrame) -> Series:
     return said.groupby(level=CELL, sort=False).agg("; ".join)
 
 
-def _cells(recipe: TableRecipe, runs: DataFrame, published: PublishedCells) -> dict[str, dict[str, Cell]]:
+def _build_cells(
+    recipe: TableRecipe, runs: DataFrame, published: PublishedCells
+) -> dict[str, dict[str, Cell]]:
     """Build the cells of all columns; those with runs first, because the others are computed from them."""
     cells: dict[str, dict[str, Cell]] = {}
     columns = {column.key: column for column in recipe.columns}
@@ -119,14 +121,14 @@ def _cells(recipe: TableRecipe, runs: DataFrame, published: PublishedCells) -> d
 
 def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCells) -> dict[CellKey, Cell]:
     """Build the cells that have runs."""
-    cells, seeds = aggregated(runs, aggregate), _seeds(runs)
+    cells, seeds = aggregated(runs, aggregate), _seed_scores(runs)
     return {
-        key: _cell(published.get(key), seeds=seeds[key], **_without_nan(line))
+        key: _make_cell(published.get(key), seeds=seeds[key], **_without_nan(line))
         for key, line in cells.to_dict("index").items()
     }
 
 
-def _seeds(runs: DataFrame) -> dict[CellKey, tuple[SeedScore, ...]]:
+def _seed_scores(runs: DataFrame) -> dict[CellKey, tuple[SeedScore, ...]]:
     """Return the runs of each cell."""
     lines = runs[["seed", "score", "failed", "fold", "path", "seconds"]]
     lines = lines.rename(columns={"score": "value", "path": "record"})
@@ -143,10 +145,10 @@ def _empty_cell(recipe: TableRecipe, key: CellKey, published: PublishedValue | N
     """Return a cell without runs, with the reason."""
     column, row = key
     reasons = (recipe.missing.get(name) for name in (f"{column}/{row}", column, row))
-    return _cell(published, value=None, n=0, expected=0, missing=next(filter(None, reasons), NOT_RUN))
+    return _make_cell(published, value=None, n=0, expected=0, missing=next(filter(None, reasons), NOT_RUN))
 
 
-def _cell(
+def _make_cell(
     published: PublishedValue | None,
     *,
     value: float | None,
@@ -169,7 +171,7 @@ def _cell(
     )
 
 
-def _composites(
+def _build_composites(
     recipe: TableRecipe, column: str, cells: Mapping[str, Cell], published: PublishedCells
 ) -> dict[str, Cell]:
     """Build the composites of one column."""
@@ -187,7 +189,7 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
     values = {name: cells[name].value for group in composite.groups.values() for name in group}
     known = {name: value for name, value in values.items() if value is not None}
     whole = len(known) == len(values)
-    return _cell(
+    return _make_cell(
         published,
         value=composite.mean(known) if whole else None,
         n=len(known),
@@ -199,17 +201,17 @@ def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: P
 def best_cell(parts: Sequence[tuple[str, Cell]], published: PublishedValue | None) -> Cell:
     """The cell with the best value of other columns' cells (given with labels); None unless all have a
     value."""
-    return _of_cells("best", parts, published, max)
+    return _aggregate_cells("best", parts, published, max)
 
 
 def drop_cell(
     start: tuple[str, Cell], parts: Sequence[tuple[str, Cell]], published: PublishedValue | None
 ) -> Cell:
     """The cell with the lowest value of other columns minus that of `start`; None unless all have a value."""
-    return _of_cells("drop", [start, *parts], published, lambda values: min(values[1:]) - values[0])
+    return _aggregate_cells("drop", [start, *parts], published, lambda values: min(values[1:]) - values[0])
 
 
-def _of_cells(
+def _aggregate_cells(
     what: str,
     parts: Sequence[tuple[str, Cell]],
     published: PublishedValue | None,
@@ -217,7 +219,7 @@ def _of_cells(
 ) -> Cell:
     values = [cell.value for _, cell in parts if cell.value is not None]
     lacking = [label for label, cell in parts if cell.value is None]
-    return _cell(
+    return _make_cell(
         published,
         value=None if lacking else together(values),
         n=len(values),
@@ -233,23 +235,23 @@ def provenance(runs: DataFrame) -> Provenance:
     packages = DataFrame(
         [item for found in known["packages"] for item in found.items()], columns=["name", "version"]
     )
-    named = of_pipelines.apply(_pipeline, axis=1, result_type="reduce").astype("str")
+    named = of_pipelines.apply(_pipeline_identity, axis=1, result_type="reduce").astype("str")
     return Provenance(
         runs=len(trained),
         failed=int(trained["failed"].notna().sum()),
         seconds=sum(trained["seconds"]),  # one after the other: the last bits depend on the order
-        commits=_distinct(known["commit"].dropna()),
-        packages=packages["version"].groupby(packages["name"]).agg(_distinct).to_dict(),
-        hardware=_distinct(known["hardware"].map(machine)),
-        pipelines=named.groupby(of_pipelines["model"]).agg(_distinct).to_dict(),
+        commits=_distinct_values(known["commit"].dropna()),
+        packages=packages["version"].groupby(packages["name"]).agg(_distinct_values).to_dict(),
+        hardware=_distinct_values(known["hardware"].map(machine)),
+        pipelines=named.groupby(of_pipelines["model"]).agg(_distinct_values).to_dict(),
     )
 
 
-def _distinct(values: Series) -> tuple[str, ...]:
+def _distinct_values(values: Series) -> tuple[str, ...]:
     return tuple(sorted(values.unique()))
 
 
-def _pipeline(run: Series) -> str:
+def _pipeline_identity(run: Series) -> str:
     """Return the own name and version of a run's pipeline, with the hash of its files."""
     own = run["recipe"].get("pipeline", {})
     named = (own.get("lang"), own.get("name"), own.get("version"))

@@ -202,11 +202,11 @@ def printed_notes(table: Table) -> tuple[str, ...]:
     notes = found.assign(note=found["note"].str.split("; ")).explode("note")
     notes = notes[~notes["note"].isin(["", *TYPOGRAPHY])]
     return tuple(
-        f"{_places(of_note, printed)}: {note}" for note, of_note in notes.groupby("note", sort=False)
+        f"{_note_places(of_note, printed)}: {note}" for note, of_note in notes.groupby("note", sort=False)
     )
 
 
-def _places(found: DataFrame, printed: Series) -> str:
+def _note_places(found: DataFrame, printed: Series) -> str:
     """Describe the cells of a note by column; a whole column by its label alone."""
     rows = found.groupby("column", sort=False)["row"].agg(list)
     whole = rows.map(len) == printed.reindex(rows.index)

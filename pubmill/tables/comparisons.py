@@ -6,13 +6,14 @@ do not show whether it would also be the best on another one.
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import unknown
 from pubmill.metrics import METRICS
 from pubmill.metrics.contributions import Contributions, Items, contributions_read_by, read_items
 from pubmill.recipes.tables import Heading, Row, values_of
@@ -82,7 +83,7 @@ def comparisons(table: Table, results: Path) -> Comparisons:
     rows = [row for row in table.rows if row.shown]
     runs = run_frame(table)
     of_rows = dict(list(runs[runs["complete"]].groupby("row")))
-    found = (_of_row(table, row, of_rows[row.key], results) for row in rows if row.key in of_rows)
+    found = (_compare_row(table, row, of_rows[row.key], results) for row in rows if row.key in of_rows)
     return Comparisons(
         **values_of(Heading, table),
         aggregate=table.aggregate,
@@ -95,22 +96,43 @@ def comparisons(table: Table, results: Path) -> Comparisons:
     )
 
 
-def _of_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowComparisons | None:
+def with_columns(table: Table, columns: Sequence[str]) -> Table:
+    """Return the table with only these columns, which may be given by key or label."""
+    keys = [_column_key(table, name) for name in columns]
+    return replace(
+        table,
+        columns=tuple(column for column in table.columns if column.key in keys),
+        cells={key: cells for key, cells in table.cells.items() if key in keys},
+    )
+
+
+def _column_key(table: Table, name: str) -> str:
+    """Return the key of a column; a `PubmillError` for an unknown one."""
+    for column in table.columns:
+        if name in (column.key, column.label):
+            return column.key
+    known = [column.key for column in table.columns]
+    raise PubmillError(f"{table.paper}/{table.table}: {unknown('column', name, known)}")
+
+
+def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowComparisons | None:
     """Compare the models of a row by the runs of its complete cells on its own dataset."""
     runs = runs[runs["dataset"].isin(row.folds or (row.dataset,))]
     columns = list(runs["column"].unique())
     if len(columns) < 2:
         return None
-    items = {path: _read(results / path) for path in runs["record"]}
+    items = {path: _read_record_items(results / path) for path in runs["record"]}
     datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
     for of_dataset in datasets:
-        _refuse_others({path: items[path] for path in of_dataset["record"]})
+        _check_same_documents({path: items[path] for path in of_dataset["record"]})
     metric = METRICS[row.metric].function
-    parts = {path: contributions_read_by(metric, _known(path, one)) for path, one in items.items()}
-    folds = [fold(_by_column(of_dataset, columns, parts)) for of_dataset in datasets]
+    parts = {
+        path: contributions_read_by(metric, _required_contributions(path, one)) for path, one in items.items()
+    }
+    folds = [fold(_contributions_by_column(of_dataset, columns, parts)) for of_dataset in datasets]
     scores = observed(folds, metric, table.aggregate)
     for column, score in zip(columns, scores, strict=True):
-        _check(table, row, column, 100 * float(score))
+        _check_score(table, row, column, 100 * float(score))
     best = int(np.argmax(scores))
     generator = np.random.default_rng(zlib.crc32(f"{table.paper}/{table.table}/{row.key}".encode()))
     compared = compare(folds, metric, table.aggregate, best, generator)
@@ -119,11 +141,11 @@ def _of_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowCompar
         unit=next(iter(items.values())).unit,
         units=sum(one.units for one in folds),
         best=columns[best],
-        pairs=_adjusted({columns[other]: one for other, one in compared.items()}),
+        pairs=_adjusted_pairs({columns[other]: one for other, one in compared.items()}),
     )
 
 
-def _by_column(
+def _contributions_by_column(
     runs: DataFrame, columns: Sequence[str], parts: Mapping[str, Contributions]
 ) -> list[list[Contributions]]:
     """Return the contributions to the runs of each column."""
@@ -131,28 +153,28 @@ def _by_column(
     return [[parts[path] for path in paths.get(column, [])] for column in columns]
 
 
-def _read(record: Path) -> Items:
+def _read_record_items(record: Path) -> Items:
     return read_items(Path(BELOW.contributions(str(record))))
 
 
-def _known(path: str, items: Items) -> Contributions:
+def _required_contributions(path: str, items: Items) -> Contributions:
     if items.contributions is None:
         raise PubmillError(f"{path} has a score, but its contributions are missing; score the run again")
     return items.contributions
 
 
-def _refuse_others(items: Mapping[str, Items]) -> None:
+def _check_same_documents(items: Mapping[str, Items]) -> None:
     """Check that the runs on one dataset were scored on the same documents; else raise a `PubmillError`."""
     (first, one), *others = items.items()
-    size = len(_known(first, one).values)
+    size = len(_required_contributions(first, one).values)
     for path, other in others:
-        if one[:3] != other[:3] or len(_known(path, other).values) != size:
+        if one[:3] != other[:3] or len(_required_contributions(path, other).values) != size:
             raise PubmillError(
                 f"{first} and {path} were scored on different examples; score the older one again (remove it)"
             )
 
 
-def _check(table: Table, row: Row, column: str, score: float) -> None:
+def _check_score(table: Table, row: Row, column: str, score: float) -> None:
     """Check that the contributions belong to the records from which the table was made."""
     shown = table.cells[column][row.key].value
     if shown is None or abs(shown - score) > 1e-6:
@@ -163,7 +185,7 @@ def _check(table: Table, row: Row, column: str, score: float) -> None:
         )
 
 
-def _adjusted(compared: Mapping[str, Comparison]) -> tuple[ModelPair, ...]:
+def _adjusted_pairs(compared: Mapping[str, Comparison]) -> tuple[ModelPair, ...]:
     """Return the comparisons of a row in points, with adjusted p values."""
     pairs = DataFrame(compared.values(), columns=Comparison._fields, index=list(compared)).astype(object)
     pairs["difference"] *= 100

@@ -72,7 +72,7 @@ class Card(CardPart):
         """The counts that describe the size of a split."""
         return SIZES.get(self.kind, ("examples",))
 
-    def named(self, beginning: str) -> list[str]:
+    def counted_names(self, beginning: str) -> list[str]:
         """Names counted under a prefix in any split: labels for `labels.`, reasons for `left_out.`."""
         found = (measure for counts in self.counts.values() for measure in counts)
         return sorted({m.removeprefix(beginning) for m in found if m.startswith(beginning)})
@@ -83,9 +83,9 @@ class Card(CardPart):
 
     def left_out(self, split: str) -> int:
         """Number of source items that are in no example, for any reason."""
-        return sum(self.count(split, f"left_out.{reason}") or 0 for reason in self.named("left_out."))
+        return sum(self.count(split, f"left_out.{reason}") or 0 for reason in self.counted_names("left_out."))
 
-    def met_earlier(self, split: str) -> int:
+    def inputs_in_earlier_split(self, split: str) -> int:
         """The largest number of inputs that a split shares with any one earlier split."""
         return max((one.texts for one in self.overlaps if one.split == split), default=0)
 
@@ -94,7 +94,7 @@ class Card(CardPart):
         """The prefix of the counts that show the label distribution: of labels, of mentions by type, or of
         words by type if no mention has a beginning (EBM-NLP); empty if there are none."""
         for beginning in ("labels.", "mentions.", "words."):
-            names = self.named(beginning)
+            names = self.counted_names(beginning)
             if any(self.count(split, beginning + name) for split in self.splits for name in names):
                 return beginning
         return ""
@@ -122,7 +122,7 @@ def label_bias(card: Card, split: str) -> float | None:
             minority = card.count(split, "fewest_repeats") or 0
             majority = card.count(split, "most_repeats") or 0
         case _:
-            labels = [card.count(split, f"labels.{name}") or 0 for name in card.named("labels.")]
+            labels = [card.count(split, f"labels.{name}") or 0 for name in card.counted_names("labels.")]
             majority = max(labels, default=0)
             minority = sum(labels) - majority
     return minority / majority if majority else None

@@ -73,7 +73,9 @@ def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -
     )
     heading = values_of(FactHeading, recipe) | {"rows": rows}
     cells = {
-        row.subject: {column.key: _cell(recipe, row, column, artefacts, facts) for column in recipe.columns}
+        row.subject: {
+            column.key: _fact_cell(recipe, row, column, artefacts, facts) for column in recipe.columns
+        }
         for row in rows
     }
     return FactTable(**heading, cells=cells, machines=machines(artefacts))
@@ -93,7 +95,7 @@ def _check_keys(recipe: FactTableRecipe, published: DataFrame) -> None:
         )
 
 
-def _cell(
+def _fact_cell(
     recipe: FactTableRecipe,
     row: FactTableRow,
     column: FactTableColumn,
@@ -109,26 +111,26 @@ def _cell(
     if fact is None and recipe.lists_members and column.kind == "boolean":
         printed = "0"
     equal = None if value is None or printed is None else is_equal(value, printed, column.kind)
-    differs = _why_it_differs(row, column, printed) if equal is False else None
+    differs = _difference_reason(row, column, printed) if equal is False else None
     return FactCell(
         kind=column.kind,
         value=value,
         published=printed,
-        note=_worth_noting(fact.note, row.label) if fact else "",
+        note=_relevant_note(fact.note, row.label) if fact else "",
         silent=fact is not None and printed is None,
         equal=equal,
         reason=lacking if value is None else differs,
     )
 
 
-def _worth_noting(note: str, label: str) -> str:
+def _relevant_note(note: str, label: str) -> str:
     """Remove the remark on how the subject's name is printed from a note, if it differs from ours only in
     spaces."""
     printed = f"printed as {label}".replace(" ", "").casefold()
     return "; ".join(part for part in pieces(note) if part.replace(" ", "").casefold() != printed)
 
 
-def _why_it_differs(row: FactTableRow, column: FactTableColumn, printed: str | None) -> str:
+def _difference_reason(row: FactTableRow, column: FactTableColumn, printed: str | None) -> str:
     """Return why our value differs: the scale's effect, the table's reason, or the conflicts in a dataset's
     spec.
 

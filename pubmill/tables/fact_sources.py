@@ -52,20 +52,20 @@ def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> F
     own = artefacts[files[0]]
     match column.fact:
         case "count" | "label_bias":
-            return _of_card(row, column, own)
+            return _card_value(row, column, own)
         case "term":
-            pieces = _at(own, files[0], "terms", column.detail)
+            pieces = _nested_value(own, files[0], "terms", column.detail)
             return len(pieces) == 1 and pieces[0] not in UNKNOWN, None
         case "fit":
-            rate = _at(own, files[0], "splits", column.detail, "entity_words", "subwords_per_word")
+            rate = _nested_value(own, files[0], "splits", column.detail, "entity_words", "subwords_per_word")
             return rate, None if rate is not None else NO_MENTIONS
         case "seconds" | "seconds_ratio":
-            return _of_records([artefacts[file] for file in files])
-    value: FactValue = _at(own, files[0], column.detail)
+            return _records_value([artefacts[file] for file in files])
+    value: FactValue = _nested_value(own, files[0], column.detail)
     return value, None
 
 
-def _at(value: Any, file: str, *keys: str) -> Any:
+def _nested_value(value: Any, file: str, *keys: str) -> Any:
     """Return the value under a path of nested keys in an artefact."""
     for key in keys:
         if not isinstance(value, Mapping) or key not in value:
@@ -74,7 +74,7 @@ def _at(value: Any, file: str, *keys: str) -> Any:
     return value
 
 
-def _of_card(row: FactTableRow, column: FactTableColumn, card: Card) -> Found:
+def _card_value(row: FactTableRow, column: FactTableColumn, card: Card) -> Found:
     """Return a count or label bias from a dataset card."""
     split = column.detail
     if split not in card.counts:
@@ -91,7 +91,7 @@ def _of_card(row: FactTableRow, column: FactTableColumn, card: Card) -> Found:
     return number, None if number is not None else f"{row.measure} are not marked in {split} of {row.subject}"
 
 
-def _of_records(records: list[Record]) -> Found:
+def _records_value(records: list[Record]) -> Found:
     """Return the seconds of a run, or their ratio to another run's on the same kind of machine."""
     for record in records:
         if record.failed is not None:

@@ -33,7 +33,9 @@ def refuse_mixtures(runs: DataFrame) -> None:
 
     Pipelines are not trained here, so they share only the scored data and the scoring with fine-tuned models.
     """
-    known = runs[runs["recorded"]].assign(scoring_versions=lambda found: found["versions"].map(_of_scoring))
+    known = runs[runs["recorded"]].assign(
+        scoring_versions=lambda found: found["versions"].map(_scoring_versions)
+    )
     kinds = ["row", "dataset", "pipeline"]
     first_of_kinds = known.sort_values("pipeline", kind="stable").drop_duplicates(kinds)
     _refuse_differences("cell", CELL, IN_CELL, known)
@@ -41,7 +43,7 @@ def refuse_mixtures(runs: DataFrame) -> None:
     _refuse_differences("row", ["row", "dataset"], OF_SCORING, first_of_kinds)
 
 
-def _of_scoring(versions: Mapping[str, object]) -> dict[str, object]:
+def _scoring_versions(versions: Mapping[str, object]) -> dict[str, object]:
     """Select the versions of the stages that fine-tuned models and pipelines share."""
     return {stage: version for stage, version in versions.items() if stage not in OF_PREDICTING}
 
@@ -74,7 +76,7 @@ def _refuse_differences(where: str, keys: list[str], fields: Mapping[str, str], 
         first, *others = values.where(values.notna(), None).to_dict("records")
         for path, other in zip(of_group["path"].iloc[1:], others, strict=True):
             mixed = [
-                f"{name}: {_difference(first[field], other[field])}"
+                f"{name}: {_difference_text(first[field], other[field])}"
                 for field, name in fields.items()
                 if first[field] != other[field]
             ]
@@ -85,7 +87,7 @@ def _refuse_differences(where: str, keys: list[str], fields: Mapping[str, str], 
                 )
 
 
-def _difference(one: object, other: object) -> str:
+def _difference_text(one: object, other: object) -> str:
     """Describe two different values; for mappings, only the keys that differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))

@@ -50,11 +50,11 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
             "note where the paper prints none"
         )
     lines = lines.rename(columns={"value": "printed"}).reset_index(drop=True)
-    lines.insert(3, "value", lines["printed"].map(_number).astype("float64"))
+    lines.insert(3, "value", lines["printed"].map(_parse_number).astype("float64"))
     return lines
 
 
-def _number(printed: str) -> float:
+def _parse_number(printed: str) -> float:
     return float(printed) if printed else float("nan")
 
 
@@ -99,14 +99,16 @@ def published_of_cells(
 ) -> dict[tuple[str, str], PublishedValue]:
     """Return the published values of cells by the keys of column and row; of several, the first name's."""
     known = published.dropna(subset="value").set_index(NAMES)
-    found = _cells(columns, rows).join(known, on=NAMES, how="inner").drop_duplicates(["in_column", "in_row"])
+    found = (
+        _cell_names(columns, rows).join(known, on=NAMES, how="inner").drop_duplicates(["in_column", "in_row"])
+    )
     return {
         (one.in_column, one.in_row): PublishedValue(value=one.value, printed=one.printed, note=one.note)
         for one in found.itertuples()
     }
 
 
-def _cells(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]) -> DataFrame:
+def _cell_names(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]) -> DataFrame:
     """Return one line per cell and name under which its published value may be."""
     lines = [
         (column.key, row.key, *place) for column in columns for row in rows for place in places(column, row)
@@ -131,7 +133,7 @@ def with_cells(recipe: TableRecipe, published: DataFrame) -> DataFrame:
 
 
 def _has_cell(recipe: TableRecipe, published: DataFrame) -> NDArray[np.bool_]:
-    known = _cells(recipe.columns, recipe.all_rows).set_index(NAMES).index
+    known = _cell_names(recipe.columns, recipe.all_rows).set_index(NAMES).index
     return np.asarray(published.set_index(NAMES).index.isin(known))
 
 

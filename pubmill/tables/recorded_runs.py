@@ -100,7 +100,7 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
             "row": row,
             "pipeline": column in pipelines,
             "path": path,
-            **_run(recipe, column, rows[row], path),
+            **_run_of_path(recipe, column, rows[row], path),
         }
         for column, found in recipe.record_paths.items()
         for row, paths in found.items()
@@ -109,7 +109,7 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
     return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
 
 
-def _run(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[str, Any]:
+def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[str, Any]:
     """Return the dataset and seed that a path names; a `PubmillError` if the cell has other datasets."""
     run, own = run_of(path), recipe.datasets.get(f"{column}/{row.key}")
     expected = (own,) if own else row.folds or (row.dataset or "",)

@@ -123,13 +123,13 @@ def _fact_line(
         "column": column.key,
         "kind": cell.kind,
         "measure": row.measure if column.fact == "count" else None,
-        "value": exact(cell.value) if isinstance(cell.value, float) else _plain(cell.value),
+        "value": exact(cell.value) if isinstance(cell.value, float) else _csv_value(cell.value),
         "published": cell.published,
         "published_note": cell.note,
-        "equal": _plain(cell.equal),
+        "equal": _csv_value(cell.equal),
         "reason": cell.reason,
     }
 
 
-def _plain(value: bool | int | float | str | None) -> int | float | str | None:
+def _csv_value(value: bool | int | float | str | None) -> int | float | str | None:
     return int(value) if isinstance(value, bool) else value

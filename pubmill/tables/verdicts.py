@@ -49,13 +49,13 @@ def incomparable(recipe: TableRecipe, column: str, key: str) -> str | None:
     must not."""
     if not recipe.comparable:
         return recipe.scale_title
-    parts = next((_members(one) for one in recipe.composites if one.name == key), {key: 1.0})
+    parts = next((_member_weights(one) for one in recipe.composites if one.name == key), {key: 1.0})
     reasons = {row.key: row.not_comparable for row in recipe.rows}
     found = (recipe.not_comparable.get(f"{column}/{part}") or reasons[part] for part in parts)
     return next(filter(None, found), None)
 
 
-def _members(composite: Composite) -> dict[str, float]:
+def _member_weights(composite: Composite) -> dict[str, float]:
     """The rows of a composite and their weights."""
     groups = composite.groups.values()
     return {name: 1 / len(groups) / len(group) for group in groups for name in group}
@@ -65,7 +65,7 @@ def uncertainty_of(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> 
     """The uncertainty of ours minus published; for a composite, combined from its rows."""
     composite = next((one for one in recipe.composites if one.name == key), None)
     if composite is not None:
-        weights = _members(composite)
+        weights = _member_weights(composite)
         parts = [(weight, uncertainty_of(recipe, name, found)) for name, weight in weights.items()]
         known = [(weight, of) for weight, of in parts if of is not None]
         return combined(known) if len(known) == len(parts) else None
@@ -117,11 +117,15 @@ def verdict_on(difference: float, of: Uncertainty, margin: float, rule: Equivale
     else:
         name = "not reproduced" if beyond else "within the minimal detectable difference"
     return Verdict(
-        verdict=name, why=_why(p, margin, detectable, name), margin=margin, p=p, detectable=detectable
+        verdict=name,
+        why=_verdict_reason(p, margin, detectable, name),
+        margin=margin,
+        p=p,
+        detectable=detectable,
     )
 
 
-def _why(p: float, margin: float, detectable: float, name: str) -> str:
+def _verdict_reason(p: float, margin: float, detectable: float, name: str) -> str:
     tested = f"a true difference of {margin:g} or more is {{}}rejected (p = {p:.2g})"
     if name == "reproduced":
         return tested.format("")

@@ -51,10 +51,10 @@ def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, s
     Equally frequent words are kept or left out together. DuckDB spills to a folder beside `spill`. Raises
     `PubmillError` if the corpus has no words, or if more than `most_words` words are the most frequent.
     """
-    metadata = [_metadata(part, splitting) for part in parts]
+    metadata = [_part_metadata(part, splitting) for part in parts]
     fault = f"{parts[0].parent}: the word counts can't be merged"
     with database(temporary_name(spill), MEMORY, fault) as connection:
-        merged = _merge(connection, all_verified(parts), most_words)
+        merged = _merge_parts(connection, all_verified(parts), most_words)
     words, minimum, pruned_words, pruned_occurrences = merged
     documents, running = (sum(int(part[name]) for part in metadata) for name in ("documents", "running"))
     if pruned_words and not words:
@@ -69,7 +69,7 @@ def merge_counts(parts: Sequence[Path], splitting: Splitting, most_words: int, s
     return MergedCounts(Counted(words, documents, running), minimum, pruned_words, pruned_occurrences)
 
 
-def _merge(
+def _merge_parts(
     connection: duckdb.DuckDBPyConnection, files: list[str], most_words: int
 ) -> tuple[dict[str, int], int, int, int]:
     connection.execute(
@@ -94,7 +94,7 @@ def _merge(
     return result, minimum, pruned_words, pruned_occurrences
 
 
-def _metadata(part: Path, splitting: Splitting) -> dict[str, Any]:
+def _part_metadata(part: Path, splitting: Splitting) -> dict[str, Any]:
     """Return the metadata of a part's counts."""
     try:
         schema = pq.read_schema(verified(part)).metadata or {}

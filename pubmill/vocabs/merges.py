@@ -73,7 +73,7 @@ def learn_pieces(
 
 def _alphabet(words: Sequence[str], counts: Mapping[str, int], required: frozenset[str]) -> set[str]:
     """Return the given characters and the most frequent others; ties go to the smaller code point."""
-    codes, weights = _spelt(words), _weights(words, counts)
+    codes, weights = _code_points(words), _character_weights(words, counts)
     known, inverse = np.unique(codes, return_inverse=True)
     sums = np.bincount(inverse, weights, len(known)) if len(known) else np.zeros(0)
     ranked = [chr(code) for code in known[np.argsort(-sums, kind="stable")].tolist()]
@@ -81,12 +81,12 @@ def _alphabet(words: Sequence[str], counts: Mapping[str, int], required: frozens
     return {*required, *others[: LARGEST_ALPHABET - len(required)]}
 
 
-def _spelt(words: Sequence[str]) -> NDArray[np.uint32]:
+def _code_points(words: Sequence[str]) -> NDArray[np.uint32]:
     """Return the concatenated code points of all words."""
     return np.frombuffer("".join(words).encode("utf-32-le"), np.uint32)
 
 
-def _weights(words: Sequence[str], counts: Mapping[str, int]) -> Integers:
+def _character_weights(words: Sequence[str], counts: Mapping[str, int]) -> Integers:
     """Return the occurrences of each character of each word: its word's count."""
     return np.repeat([counts[word] for word in words], [len(word) for word in words]).astype(np.int64)
 
@@ -109,7 +109,7 @@ class _PairedText:
         ends = np.cumsum(lengths)
         begins, total = ends - lengths, int(ends[-1]) if len(words) else 0
         self.piece = self._first_pieces(words, begins)
-        self.weight = _weights(words, counts)
+        self.weight = _character_weights(words, counts)
         self.following = np.arange(1, total + 1, dtype=np.int32)
         self.following[ends - 1] = -1
         self.preceding = np.arange(-1, total - 1, dtype=np.int32)
@@ -121,12 +121,12 @@ class _PairedText:
         self.floor = int(self.weight.sum()) + 1
         places = np.flatnonzero(self.following >= 0).astype(np.int32)
         pairs = self.piece[places].astype(np.int64) << 32 | self.piece[self.following[places]]
-        for pair, weight, where in _grouped(pairs, self.weight[places], places):
-            self._add(pair, weight, where)
+        for pair, weight, where in _group_sums(pairs, self.weight[places], places):
+            self._add_weight(pair, weight, where)
 
     def _first_pieces(self, words: Sequence[str], begins: Integers) -> Places:
         """Return the ids of all characters, looked up through an array of code points."""
-        known, inverse = np.unique(_spelt(words), return_inverse=True)
+        known, inverse = np.unique(_code_points(words), return_inverse=True)
         characters = [chr(code) for code in known.tolist()]
         initial = np.array([self.ids[c] for c in characters], np.int32)
         inner = np.array([self.ids.get(self._continuation + c, -1) for c in characters], np.int32)
@@ -140,7 +140,7 @@ class _PairedText:
             count, pair = heapq.heappop(self.queue)
             now = self.count.get(pair, 0)
             if now == -count:
-                self._merge(pair)
+                self._merge_pair(pair)
                 return True
             # only increases are queued; a decreased count is corrected when popped
             if self.floor <= now < -count:
@@ -155,12 +155,12 @@ class _PairedText:
         heapq.heapify(self.queue)
         return bool(self.queue)
 
-    def _merge(self, pair: int) -> None:
+    def _merge_pair(self, pair: int) -> None:
         left, right = pair >> 32, pair & 0xFFFFFFFF
         first = self._occurrences(pair, left, right)
         second = self.following[first]
         before, after = self.preceding[first], self.following[second]
-        joined = self._id(left, right)
+        joined = self._piece_id(left, right)
         self.merges.append((self.pieces[left], self.pieces[right]))
         del self.count[pair]
         inner = after >= 0
@@ -177,23 +177,23 @@ class _PairedText:
         piece = self.piece[before]
         still = piece >= 0
         piece, before = piece[still], before[still]
-        for other, weight, where in _grouped(piece, self.weight[before], before):
-            self._subtract(other << 32 | left, weight)
-            self._add(other << 32 | joined, weight, where)
+        for other, weight, where in _group_sums(piece, self.weight[before], before):
+            self._subtract_weight(other << 32 | left, weight)
+            self._add_weight(other << 32 | joined, weight, where)
 
     def _exchange_right(
         self, first: Places, old: Places, new: Places, left: int, right: int, joined: int
     ) -> None:
         """Update the pairs with the pieces after the joined ones; `new` differs from `old` if joined too."""
         apart = old == new
-        for other, weight, where in _grouped(old[apart], self.weight[first[apart]], first[apart]):
-            self._subtract(right << 32 | other, weight)
-            self._add(joined << 32 | other, weight, where)
+        for other, weight, where in _group_sums(old[apart], self.weight[first[apart]], first[apart]):
+            self._subtract_weight(right << 32 | other, weight)
+            self._add_weight(joined << 32 | other, weight, where)
         touching = first[~apart]
         if len(touching):
             weight = int(self.weight[touching].sum())
-            self._subtract(right << 32 | left, weight)
-            self._add(joined << 32 | joined, weight, touching)
+            self._subtract_weight(right << 32 | left, weight)
+            self._add_weight(joined << 32 | joined, weight, touching)
 
     def _occurrences(self, pair: int, left: int, right: int) -> Places:
         """Return the positions of the pair, in order and without overlaps: in "aaa" only the first."""
@@ -210,7 +210,7 @@ class _PairedText:
         kept: Places = places[(number - np.maximum.accumulate(np.where(begins, number, 0))) % 2 == 0]
         return kept
 
-    def _id(self, left: int, right: int) -> int:
+    def _piece_id(self, left: int, right: int) -> int:
         """Return the id of a joined pair; different pairs may join to one string (##a ##bc, ##ab ##c)."""
         piece = self.pieces[left] + self.pieces[right].removeprefix(self._continuation)
         number = self.ids.setdefault(piece, len(self.pieces))
@@ -218,7 +218,7 @@ class _PairedText:
             self.pieces.append(piece)
         return number
 
-    def _subtract(self, pair: int, weight: int) -> None:
+    def _subtract_weight(self, pair: int, weight: int) -> None:
         """Subtract from a pair's count; the pair being joined has no count any more."""
         if pair in self.count:
             self.count[pair] -= weight
@@ -226,14 +226,14 @@ class _PairedText:
                 del self.count[pair]
                 self.places.pop(pair, None)
 
-    def _add(self, pair: int, weight: int, places: Places) -> None:
+    def _add_weight(self, pair: int, weight: int, places: Places) -> None:
         count = self.count[pair] = self.count.get(pair, 0) + weight
         self.places.setdefault(pair, []).append(places)
         if count >= self.floor:
             heapq.heappush(self.queue, (-count, pair))
 
 
-def _grouped(keys: NDArray[Any], weights: Integers, places: Places) -> Iterable[tuple[int, int, Places]]:
+def _group_sums(keys: NDArray[Any], weights: Integers, places: Places) -> Iterable[tuple[int, int, Places]]:
     """Return each distinct key with the sum of its weights and its places, in their order."""
     if len(keys) == 0:
         return ()

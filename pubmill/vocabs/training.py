@@ -36,16 +36,20 @@ def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     if fault:
         raise PubmillError(fault)
     if recipe.kind == "wordpiece":
-        return _wordpiece(recipe, words)
-    return _byte_level(recipe, words) if recipe.kind == "byte-level-bpe" else _sentencepiece(recipe, words)
+        return _learn_wordpiece(recipe, words)
+    return (
+        _learn_byte_level(recipe, words)
+        if recipe.kind == "byte-level-bpe"
+        else _learn_sentencepiece(recipe, words)
+    )
 
 
-def _wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
+def _learn_wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     too_long = 0
     if recipe.learner == "merges":
         pieces = learn_pieces(words, recipe.size, wordpiece.SPECIAL).pieces
     else:
-        model, too_long = sentencepiece.learn(words, recipe.size, _model(recipe), special={})
+        model, too_long = sentencepiece.learn(words, recipe.size, _sentencepiece_model(recipe), special={})
         pieces = sentencepiece.as_wordpiece(sentencepiece.read_pieces(model), recipe.size, wordpiece.SPECIAL)
     tokenizer = wordpiece.make_tokenizer(pieces, recipe.lowercase)
     return LearntVocabulary(
@@ -53,14 +57,14 @@ def _wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabular
     )
 
 
-def _byte_level(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
+def _learn_byte_level(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     learnt = learn_pieces(words, recipe.size - 1, byte_level.FIRST, "", byte_level.byte_alphabet())
     tokenizer = byte_level.make_tokenizer(learnt)
     return LearntVocabulary(tokenizer, lambda folder: byte_level.save(tokenizer, learnt, folder), words)
 
 
-def _sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
-    kind, words = _model(recipe), sentencepiece.normalise(words, recipe.lowercase)
+def _learn_sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
+    kind, words = _sentencepiece_model(recipe), sentencepiece.normalise(words, recipe.lowercase)
     model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
     tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
     return LearntVocabulary(
@@ -71,7 +75,7 @@ def _sentencepiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocab
     )
 
 
-def _model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
+def _sentencepiece_model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
     return "unigram" if recipe.learner == "sentencepiece-unigram" else "bpe"
 
 

@@ -61,7 +61,7 @@ class Counted:
     running: int
 
 
-def _bert(lowercase: bool) -> Split:
+def _bert_splitter(lowercase: bool) -> Split:
     """Return a splitter into BERT's words; lower-casing also removes accents, as in BERT."""
     normalizer, splitter = BertNormalizer(lowercase=lowercase), BertPreTokenizer()
 
@@ -74,7 +74,7 @@ def _bert(lowercase: bool) -> Split:
     return split
 
 
-def _byte_level() -> Split:
+def _byte_level_splitter() -> Split:
     """Return a splitter into GPT-2's words, with each byte written as one character (a space as Ġ)."""
     splitter = ByteLevel(add_prefix_space=False, use_regex=True)
 
@@ -87,9 +87,9 @@ def _byte_level() -> Split:
 
 
 SPLITTINGS: dict[str, tuple[str, Callable[[], Split]]] = {
-    "bert-uncased": (_COARSE, lambda: _bert(lowercase=True)),
-    "bert-cased": (_COARSE, lambda: _bert(lowercase=False)),
-    "byte-level": (_LINES, _byte_level),
+    "bert-uncased": (_COARSE, lambda: _bert_splitter(lowercase=True)),
+    "bert-cased": (_COARSE, lambda: _bert_splitter(lowercase=False)),
+    "byte-level": (_LINES, _byte_level_splitter),
     "white-space": (_COARSE, lambda: str.split),
 }
 """Splitting -> the query that cuts a text into chunks, and the function that makes the chunk splitter."""
@@ -102,10 +102,10 @@ def count_part(part: Path, splitting: Splitting, spill: Path) -> Counted:
     fault = f"{part}: no readable corpus part with a column text"
     with database(spill, MEMORY, fault) as connection:
         name = str(verified(part)).replace("'", "''")
-        return _count(connection, f"read_parquet('{name}')", splitting)
+        return _count_words(connection, f"read_parquet('{name}')", splitting)
 
 
-def _count(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitting) -> Counted:
+def _count_words(connection: duckdb.DuckDBPyConnection, table: str, splitting: Splitting) -> Counted:
     query, make_split = SPLITTINGS[splitting]
     connection.execute("SET threads = 1")
     documents = connection.execute(f"SELECT count(*) FROM {table}").fetchone()

@@ -34,14 +34,14 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
                 snakefile=root / "Snakefile",
             )
             dag = workflow.dag(dag_settings=DAGSettings(targets=set(targets)))
-            return list(_built(dag.workflow_api._workflow, dag.dag_settings))
+            return list(_built_jobs(dag.workflow_api._workflow, dag.dag_settings))
     except SystemExit as error:
         raise PubmillError(str(error.code).removeprefix("pubmill: error: ")) from None
     except Exception as error:
         raise PubmillError(str(error)) from None
 
 
-def _built(workflow: Any, settings: DAGSettings) -> Iterator[Job]:
+def _built_jobs(workflow: Any, settings: DAGSettings) -> Iterator[Job]:
     """Build the graph of a workflow and yield its jobs.
 
     Snakemake's only public way to the graph is a dry run, which takes twice as long because it formats the

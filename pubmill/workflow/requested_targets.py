@@ -59,34 +59,34 @@ def check_asked(
     `files`: all requested files; `lost`: those that no rule makes; `many`: requested rules with wildcards in
     their outputs; `patterns`: rule -> its outputs, with the names of wildcards in braces.
     """
-    wrong = [_of_one_name(rule, patterns[rule]) for rule in sorted(many)]
-    wrong += [text for file in sorted(files) for text in _strangers(file, graph)]
+    wrong = [_several_files_message(rule, patterns[rule]) for rule in sorted(many)]
+    wrong += [text for file in sorted(files) for text in _unknown_names(file, graph)]
     if not wrong:
-        wrong = [_why_lost(file, patterns, graph, studies) for file in sorted(lost)]
+        wrong = [_lost_target_message(file, patterns, graph, studies) for file in sorted(lost)]
     if wrong:
         raise PubmillError("\n".join(wrong))
 
 
-def _of_one_name(rule: str, outputs: list[str]) -> str:
+def _several_files_message(rule: str, outputs: list[str]) -> str:
     return f"rule {rule} makes many files; request one of them by its path: {outputs[0]}"
 
 
-def _strangers(file: str, graph: Graph) -> Iterator[str]:
+def _unknown_names(file: str, graph: Graph) -> Iterator[str]:
     """Names in a path of the results that no spec has."""
     paths, specs = graph.paths, graph.specs
     for kind, name in names_in(paths.below(file)) if file.startswith(paths.at("")) else ():
-        known = _known(kind, specs)
+        known = _known_names(kind, specs)
         if name not in known:
             yield f"{file}: {unknown(KINDS.get(kind, kind.removesuffix('s')), name, known)}"
 
 
-def _known(kind: str, specs: Specs) -> list[str]:
+def _known_names(kind: str, specs: Specs) -> list[str]:
     """The names of a kind that a path may have."""
     further: dict[str, Iterable[str]] = {"tables": specs.fact_tables, "protocols": [OFF_THE_SHELF]}
     return [*getattr(specs, kind), *further.get(kind, ())]
 
 
-def _why_lost(file: str, patterns: Mapping[str, list[str]], graph: Graph, studies: Path) -> str:
+def _lost_target_message(file: str, patterns: Mapping[str, list[str]], graph: Graph, studies: Path) -> str:
     """Return a message on a target that no rule makes: the wrong scale, or a wrong name."""
     study = graph.study
     for scale in scales(studies.parent / "specs"):
@@ -99,13 +99,13 @@ def _why_lost(file: str, patterns: Mapping[str, list[str]], graph: Graph, studie
             )
     meant = {path: [path] for paths in patterns.values() for path in paths}
     if not file.startswith(f"{study.results}/"):
-        meant |= {rule: [rule] for rule in patterns} | _by_name(graph)
+        meant |= {rule: [rule] for rule in patterns} | _files_by_name(graph)
     shown = dict.fromkeys(path for name in nearest(file, meant)[:SHOWN] for path in meant[name])
     listed = "\n  ".join(list(shown)[:SHOWN])
     return f"{file}: no rule has this name, and no rule makes this file. The nearest:\n  {listed}"
 
 
-def _by_name(graph: Graph) -> dict[str, list[str]]:
+def _files_by_name(graph: Graph) -> dict[str, list[str]]:
     """Names of tables, models and datasets, and the files that a user means by them."""
     specs, paths = graph.specs, graph.paths
     meant = {name: [paths.model(name, "config.json")] for name in specs.models}

@@ -80,7 +80,7 @@ def resources(graph: Graph, gpus: Gpus) -> Callable[[str], dict[str, Callable[[A
         if rule in ("trial", "task_model", "finetune"):
             return finetuning(of.protocol, of.model, of.dataset, of.setting)
         if rule in ("export_model", "take_model"):
-            return Needs(_memory(WEIGHTS, costs.parameters_of_model(graph, of.model)), HOUR)
+            return Needs(_memory_mb(WEIGHTS, costs.parameters_of_model(graph, of.model)), HOUR)
         if rule == "train_vocab" and _by_sentencepiece(graph.specs.vocabs[of.vocab]):
             return SENTENCEPIECE
         return RULES.get(rule, LITTLE)
@@ -109,11 +109,11 @@ def needs_of_pretraining(graph: Graph, gpus: Gpus, recipe: str, step: int) -> Ne
     On a CPU, the weights and optimiser state of training stay in memory; on a GPU they pass through it.
     """
     share = costs.share_of_pretraining(graph, gpus, recipe)
-    minutes = _minutes(gpus, costs.operations_of_segment(graph, recipe, step), share)
+    minutes = _runtime_minutes(gpus, costs.operations_of_segment(graph, recipe, step), share)
     spec = graph.specs.pretraining[recipe]
     teacher = spec.teacher
     weights = costs.bytes_of_model(graph, teacher) / 1e6 if teacher else 0
-    memory = _memory(
+    memory = _memory_mb(
         OPTIMISERS[spec.recipe.optimisation.optimiser].training_bytes,
         costs.parameters_of_recipe(graph, recipe),
     )
@@ -126,13 +126,13 @@ def needs_of_finetuning(
     """Return what a run or a trial needs on one GPU."""
     operations = costs.operations_of_finetuning(graph, protocol, model, dataset, setting)
     share = costs.share_of_finetuning(graph, gpus, model)
-    memory = _memory(OPTIMISERS["adamw"].training_bytes, costs.parameters_of_model(graph, model))
-    return Needs(memory, UNKNOWN if operations is None else _minutes(gpus, operations, share))
+    memory = _memory_mb(OPTIMISERS["adamw"].training_bytes, costs.parameters_of_model(graph, model))
+    return Needs(memory, UNKNOWN if operations is None else _runtime_minutes(gpus, operations, share))
 
 
-def _memory(bytes_each: int, parameters: float) -> int:
+def _memory_mb(bytes_each: int, parameters: float) -> int:
     return round(TORCH + bytes_each * parameters / 1e6)
 
 
-def _minutes(gpus: Gpus, operations: float, share: float) -> int:
+def _runtime_minutes(gpus: Gpus, operations: float, share: float) -> int:
     return max(HOUR, round(MARGIN * 60 * gpus.hours(operations, share)[SLOWEST]))

@@ -22,14 +22,14 @@ def begin(workflow: Any, graph: Graph) -> FileLock:
     held = lock(Path(graph.results) / ".lock")
     wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
     if missing := out_of_reach(wanted, graph.study.mirror):
-        raise PubmillError("\n".join(["files cannot be reached:", *missing, _advice(workflow)]))
+        raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
     run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all jobs of this run in Slurm
     if run:
         begin_run(Path(graph.results), run)
     return held
 
 
-def _advice(workflow: Any) -> str:
+def _fetch_advice(workflow: Any) -> str:
     """Return advice on how to fetch the files that a study needs."""
     study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
     fetch = commands.script("mirror", study, "--fetch", "FOLDER")

@@ -105,7 +105,7 @@ MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
 
 def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Trainer:
     job = FinetuningJob(recipe, folder, folder, 1, "test")
-    trainer, _ = run._begin(job, examples, GPU)
+    trainer, _ = run._make_trainer(job, examples, GPU)
     return trainer
 
 
@@ -116,11 +116,11 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     trainer = begin(recipe, folder, examples)
     split = encode_split(trainer.task, examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
-    first, second, *_ = trainer._batches(split, 0)
+    first, second, *_ = trainer._epoch_batches(split, 0)
     trainer.model.train()
-    trainer._step(split, first, 0, 9)
+    trainer._update(split, first, 0, 9)
     with Watch() as step:
-        trainer._step(split, second, 1, 9)
+        trainer._update(split, second, 1, 9)
     with Watch() as predict:
         trainer.predict(split)
     return {"outcome": "done", "step": step.found(), "predict": predict.found()}

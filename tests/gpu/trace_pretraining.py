@@ -21,7 +21,7 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.objectives.distillation import Distilled
-from pubmill.pretraining.tokens import PackedTokens
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe
 from tests.gpu.pretended_cuda import Watch, pretend
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data
@@ -81,8 +81,8 @@ def outcome(recipe: PretrainingRecipe, data: Path, teacher: Path) -> dict[str, A
 
 def plant_tensor() -> None:
     """Leave a tensor of the last layer on the processor."""
-    at = forward._at
-    forward._at = lambda hidden, rows: at(hidden, rows) + torch.zeros(1)
+    select_rows = forward._select_rows
+    forward._select_rows = lambda hidden, rows: select_rows(hidden, rows) + torch.zeros(1)
 
 
 def main() -> None:

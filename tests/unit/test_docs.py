@@ -11,7 +11,7 @@ import pytest
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.pretraining import EXTRAS
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
-from pubmill.specs.protocols import ProtocolSpec
+from pubmill.specs.protocol_specs import ProtocolSpec
 from tests.metrics_table import TABLE, as_markdown
 
 

@@ -24,13 +24,14 @@ ROOMS: dict[str, str] = {
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",
     "prediction": "annotation finetuning hardware recipes storage",
     "statistics": "metrics recipes",
-    "tables": "annotation metrics recipes specs statistics storage",
+    "tables": "annotation messages metrics recipes specs statistics storage",
     "publication": "hardware messages metrics recipes specs statistics storage tables",
     "graph": "messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage",
     "inspection": "convert graph hardware messages metrics planning pretraining publication recipes specs"
     " storage tables workflow",
+    "cli": "inspection messages specs storage",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pubmill.pretraining.tokens import TokenShard, id_dtype
+from pubmill.pretraining.packed_tokens import TokenShard, id_dtype
 
 
 def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) -> TokenShard:

@@ -42,6 +42,7 @@ PLACEHOLDERS = {
     "/path/to/mirror": "tests/world/mirror",
     "/data/mirror": "tests/world/mirror",
     "/data/mednli": "own/mednli",
+    "./my-bert": "pubmedbert-base",
     "~/my-cluster": "profiles/slurm",  # of which it is a copy
     "TABLE ROW COLUMN": "gu2020/table06 bc2gm pubmedbert-base",
     "STUDY": "gu2020",
@@ -58,8 +59,11 @@ NOT_TRIED = {
     r"\.venv/bin/python -m tests\.metrics_table": "tests/unit/test_docs.py compares what it writes",
     r"\.venv/bin/python -m tests\.mutations": "tests/unit/test_mutations.py runs its parts; it takes an hour",
     r"\.venv/bin/python -m tests\.fidelity_page": "tests/unit/specs/test_fidelity.py compares what it writes",
+    r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
+    r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
+    r"\.venv/bin/pubmill open": "needs a finished study and a browser; tests/unit/cli runs it",
     r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",
 }
 SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
@@ -99,6 +103,10 @@ def is_snakemake(text: str) -> bool:
     return ".venv/bin/snakemake" in text
 
 
+def is_command(text: str) -> bool:
+    return text.startswith(".venv/bin/pubmill")
+
+
 def is_program(text: str) -> bool:
     return ".venv/bin/python scripts/" in text
 
@@ -106,6 +114,10 @@ def is_program(text: str) -> bool:
 def task(text: str, *, long: bool = False) -> dict[str, object]:
     """Return how to run a command in the clone."""
     words = shlex.split(filled(text), comments=True)
+    if is_command(text):
+        runs = words[1] in ("run", "table", "demo")
+        words += ["-n"] if runs and "-n" not in words else []
+        return {"way": "whole" if runs or words[1] in ("explain", "--help") else "parse", "words": words}
     if is_snakemake(text):
         place = 1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake"))
         has_target = any("results/" in word for word in words[place : place + 2])
@@ -240,12 +252,12 @@ def counted_wrong() -> str:
 
 
 def not_at_this_scale() -> str:
-    return doctor._examine(finding("linnaeus"), targets(), None, []).to_do[0]
+    return doctor._diagnose_dataset(finding("linnaeus"), targets(), None, []).to_do[0]
 
 
 def to_do() -> str:
     row, column = SimpleNamespace(dataset="bc2gm"), SimpleNamespace(model="pubmedbert-base")
-    return explanation._to_do(explainer(), "gu2020/table06", row, column, [], False)[0]  # type: ignore[arg-type]
+    return explanation._missing_file_commands(explainer(), "gu2020/table06", row, column, [], False)[0]  # type: ignore[arg-type]
 
 
 def said_by(*words: str) -> str:
@@ -272,20 +284,22 @@ OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --c
 CARD = Path("results/demo/datasets/bc5-chem/card.json")
 
 ADVICE: dict[str, Callable[[], str]] = {
-    "requested_targets._why_lost": lambda: asked._why_lost(FULL, {}, targets(), ROOT / "studies"),
+    "requested_targets._lost_target_message": lambda: asked._lost_target_message(
+        FULL, {}, targets(), ROOT / "studies"
+    ),
     "user_folders.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
-    "task_model_cards._use": lambda: cards._use(None),
+    "task_model_cards._usage_text": lambda: cards._usage_text(None),
     "damaged_results.report": lambda: "\n".join(report([Finding(CARD, "changed", CARD)])),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
     "dataset_diagnoses._add_counts": counted_wrong,
-    "dataset_diagnoses._examine": not_at_this_scale,
-    "cell_explanations._to_do": to_do,
+    "dataset_diagnoses._diagnose_dataset": not_at_this_scale,
+    "cell_explanations._missing_file_commands": to_do,
     "cell_explanations.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
     "export.main": lambda: said_by("scripts/export.py", "bc2gm", "folder", "--results", "results/full"),
     "network._where_it_went": lambda: _where_it_went(GONE),
     "plan.main": lambda: said_by("scripts/plan.py"),
     "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),
-    "run_start._advice": lambda: starting._advice(started_with("studies/gu2020.yaml")),
+    "run_start._fetch_advice": lambda: starting._fetch_advice(started_with("studies/gu2020.yaml")),
 }
 """Every function that formats a command -> its text."""
 

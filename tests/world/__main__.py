@@ -12,9 +12,13 @@ from typing import Any
 
 import yaml
 
+from pubmill.specs.schemas import first_line
 from tests.world import overlay, write_world
 
-HEADING = "# The miniature world's hashes and counts, written by `python -m tests.world --overlay`.\n"
+HEADING = (
+    f"{first_line('scales', depth=2)}\n"
+    "# The miniature world's hashes and counts, written by `python -m tests.world --overlay`.\n"
+)
 
 
 def written_out(content: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
 
@@ -35,7 +35,12 @@ class Multilabel(Task[MultilabelExample]):
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[MultilabelExample]) -> Labels:
         """Return the labels in alphabetical order."""
-        found = {label for example in examples for _, labels in _units(example, recipe) for label in labels}
+        found = {
+            label
+            for example in examples
+            for _, labels in _labelled_texts(example, recipe)
+            for label in labels
+        }
         if not found:
             raise PubmillError("no training example has a label to learn; convert the dataset again")
         return sorted(found)
@@ -46,7 +51,7 @@ class Multilabel(Task[MultilabelExample]):
             [
                 Text(example=number, id=example.id, first=text)
                 for number, example in enumerate(examples)
-                for text, _ in _units(example, self.recipe)
+                for text, _ in _labelled_texts(example, self.recipe)
             ],
         )
 
@@ -57,12 +62,12 @@ class Multilabel(Task[MultilabelExample]):
         return [
             [float(label in labels) for label in self.labels]
             for example in examples
-            for _, labels in _units(example, self.recipe)
+            for _, labels in _labelled_texts(example, self.recipe)
         ]
 
     def prepare(self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]) -> None:
         if self.recipe.loss == "weighted":
-            units = [labels for example in examples for _, labels in _units(example, self.recipe)]
+            units = [labels for example in examples for _, labels in _labelled_texts(example, self.recipe)]
             counts = Counter(label for labels in units for label in labels)
             self.weights = torch.tensor(label_weights([counts[label] for label in self.labels], len(units)))
 
@@ -93,7 +98,7 @@ class Multilabel(Task[MultilabelExample]):
         return [sorted(labels) for labels in found]
 
 
-def _units(example: MultilabelExample, recipe: FinetuningRecipe) -> list[tuple[str, Labels]]:
+def _labelled_texts(example: MultilabelExample, recipe: FinetuningRecipe) -> list[tuple[str, Labels]]:
     """Return the texts into which an example is divided, each with its labels."""
     if recipe.unit == "document":
         return [(example.text, example.labels)]

@@ -47,7 +47,7 @@ class Mention:
 
 def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
     """Return the text with its mentions in the recipe's form, and the mentions' positions in it."""
-    _check(example, recipe)
+    _check_mentions(example, recipe)
     if not example.entities:
         return example.text, []
     if recipe.entities == "markers":
@@ -71,7 +71,7 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
     return made.text, [Argument(*span) for span in made.spans]
 
 
-def _check(example: SequenceExample, recipe: FinetuningRecipe) -> None:
+def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
     """Check that the example has the mentions that the recipe needs."""
     found = len(example.entities)
     if recipe.pooling != "cls" and found != MENTIONS:
@@ -134,11 +134,11 @@ def remaining(length: int, room: int, mentions: Sequence[Mention]) -> Sequence[i
     if end - begin <= room:
         start = min(begin - (room - (end - begin)) // 2, length - room)
         return range(start, start + room)
-    return _most_needed(length, room, mentions)
+    return _most_important_places(length, room, mentions)
 
 
-def _most_needed(length: int, room: int, mentions: Sequence[Mention]) -> list[int]:
-    ranks = [min(_rank(place, mention) for mention in mentions) for place in range(length)]
+def _most_important_places(length: int, room: int, mentions: Sequence[Mention]) -> list[int]:
+    ranks = [min(_place_rank(place, mention) for mention in mentions) for place in range(length)]
     if ranks.count((0, 0)) > room:
         raise PubmillError(
             f"a text has room for {room} subwords, its mentions need {ranks.count((0, 0))}; raise max_length"
@@ -146,7 +146,7 @@ def _most_needed(length: int, room: int, mentions: Sequence[Mention]) -> list[in
     return sorted(sorted(range(length), key=ranks.__getitem__)[:room])
 
 
-def _rank(place: int, mention: Mention) -> tuple[int, int]:
+def _place_rank(place: int, mention: Mention) -> tuple[int, int]:
     """Rank the subwords by their importance for a mention, lowest first: the one whose encoding is read, the
     end mark, the rest of the mention from its beginning, the surroundings from near to far."""
     begin, end = mention.whole
@@ -174,15 +174,15 @@ def add_marks(tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel) -> N
     tokenizer.add_tokens(tokens, special_tokens=True)
     ids = [int(tokenizer.get_vocab()[mark]) for mark in new]
     # Some encoders have more rows than their tokenizers have tokens.
-    if max(ids) >= len(_rows(encoder)):
+    if max(ids) >= len(_embedding_matrix(encoder)):
         encoder.resize_token_embeddings(max(ids) + 1, mean_resizing=False)
-    rows = _rows(encoder)
+    rows = _embedding_matrix(encoder)
     std = float(getattr(encoder.config, "initializer_range", 0.02))
     with torch.no_grad():
         rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
 
 
-def _rows(encoder: PreTrainedModel) -> torch.Tensor:
+def _embedding_matrix(encoder: PreTrainedModel) -> torch.Tensor:
     """Return the embeddings of the vocabulary, subwords x width."""
     weight = encoder.get_input_embeddings().weight
     assert isinstance(weight, torch.Tensor)

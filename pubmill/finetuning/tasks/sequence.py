@@ -17,8 +17,8 @@ from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.pooling import Concatenated
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import SequenceBiLstm
-from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.relations import MENTIONS, add_marks, transformed
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
 
@@ -60,9 +60,11 @@ class Sequences(Task[SequenceExample]):
                 Text(example=number, id=example.id, first=text, second=example.text_pair, arguments=arguments)
             )
         encoded = encode_texts(self.reader, texts, self.recipe.pooling)
-        return replace(encoded, instances=[self._read(instance) for instance in encoded.instances])
+        return replace(
+            encoded, instances=[self._with_read_places(instance) for instance in encoded.instances]
+        )
 
-    def _read(self, instance: Instance) -> Instance:
+    def _with_read_places(self, instance: Instance) -> Instance:
         """Return the instances, with the places that the head reads."""
         every = self.recipe.head == "bilstm"
         return replace(instance, places=list(range(len(instance.ids)))) if every else instance

@@ -20,7 +20,6 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader, Subwords
-from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.span_answers import (
     Characters,
     Scores,
@@ -31,6 +30,7 @@ from pubmill.finetuning.tasks.span_answers import (
     probabilities,
     text_of,
 )
+from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe
 
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
@@ -153,9 +153,11 @@ class Span(Task[SpanExample]):
         Only one, because a softmax has one correct place; sources list the preferred answer first. Both are
         0, the first place, if there is none.
         """
-        return [list(map(float, self._target(examples[window.example], window))) for window in instances]
+        return [
+            list(map(float, self._target_tokens(examples[window.example], window))) for window in instances
+        ]
 
-    def _target(self, example: SpanExample, window: ContextWindow) -> Tokens:
+    def _target_tokens(self, example: SpanExample, window: ContextWindow) -> Tokens:
         found = (window.at(tokens) for tokens in _answer_tokens(example, window.spans))
         return next((places for places in found if places), (0, 0))
 
@@ -187,13 +189,17 @@ class Span(Task[SpanExample]):
         pairs = zip(instances, outputs, strict=True)
         of_examples = groupby(pairs, key=lambda pair: pair[0].example)
         return [
-            self._answers(examples[number].context, [(window, _scores(output)) for window, output in own])
+            self._ranked_answers(
+                examples[number].context, [(window, _to_numpy(output)) for window, output in own]
+            )
             for number, own in of_examples
         ]
 
-    def _answers(self, context: str, windows: Sequence[tuple[ContextWindow, Scores]]) -> list[Predicted]:
+    def _ranked_answers(
+        self, context: str, windows: Sequence[tuple[ContextWindow, Scores]]
+    ) -> list[Predicted]:
         # Sometimes all of the best ends come before all of the best starts.
-        found = self._texts(context, windows, self.recipe.n_best) or self._texts(
+        found = self._scored_texts(context, windows, self.recipe.n_best) or self._scored_texts(
             context, windows, self.reader.max_length
         )
         if UNANSWERABLE in self.labels or not found:
@@ -203,7 +209,7 @@ class Span(Task[SpanExample]):
         answers = [Predicted(text=text, probability=p) for (text, _), p in zip(ranked, shares, strict=True)]
         return answers[: self.recipe.n_best]
 
-    def _texts(
+    def _scored_texts(
         self, context: str, windows: Sequence[tuple[ContextWindow, Scores]], tried: int
     ) -> dict[str, float]:
         """Return the best texts and their scores, from the `tried` best starts and ends of each window."""
@@ -246,6 +252,6 @@ def _count_answers(example: SpanExample, windows: Sequence[ContextWindow], count
         counts["answers_in_no_window"] += not any(window.at(tokens) for window in windows)
 
 
-def _scores(output: torch.Tensor) -> Scores:
+def _to_numpy(output: torch.Tensor) -> Scores:
     scores: Scores = output.numpy().astype(np.float64)
     return scores

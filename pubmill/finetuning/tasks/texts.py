@@ -43,24 +43,24 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
         second = None if text.second is None else next(seconds)
         mentions, lost = located(first, text.arguments)
         try:
-            kept, end = _cut(reader, first, second, mentions)
+            kept, end = _kept_subwords(reader, first, second, mentions)
         except PubmillError as error:
             raise PubmillError(f"example {text.id}: {error}") from None
         counts["mentions_without_subword"] += lost
-        _count(counts, first, kept, mentions)
+        _count_omissions(counts, first, kept, mentions)
         counts["texts_shortened"] += second is not None and end < len(second.ids)
         ids, segments = reader.framed(
             [first.ids[place] for place in kept], None if second is None else second.ids[:end]
         )
         before = len((reader.one if second is None else reader.two).before)
-        places, groups = _places(pooling, kept, mentions, before)
+        places, groups = _read_places(pooling, kept, mentions, before)
         instances.append(
             Instance(example=text.example, ids=ids, segments=segments, places=places, groups=groups)
         )
     return Encoded(instances=instances, counts=counts)
 
 
-def _cut(
+def _kept_subwords(
     reader: Reader, first: Subwords, second: Subwords | None, mentions: Sequence[Mention]
 ) -> tuple[Sequence[int], int]:
     """Return the places of the first text's subwords to keep, and the number of the second one's."""
@@ -82,7 +82,9 @@ def shares(first: int, second: int, room: int) -> tuple[int, int]:
     return room - room // 2, room // 2
 
 
-def _count(counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions: Sequence[Mention]) -> None:
+def _count_omissions(
+    counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions: Sequence[Mention]
+) -> None:
     """Count the omissions from a text."""
     if len(kept) == len(text.ids):
         return
@@ -90,11 +92,11 @@ def _count(counts: dict[str, int], text: Subwords, kept: Sequence[int], mentions
     counts["beginnings_left_out"] += kept[0] > 0
     counts["middles_left_out"] += kept[-1] - kept[0] >= len(kept)
     counts["mentions_shortened"] += sum(
-        len(_within(kept, mention)) < mention.last - mention.first for mention in mentions
+        len(_kept_in_mention(kept, mention)) < mention.last - mention.first for mention in mentions
     )
 
 
-def _places(
+def _read_places(
     pooling: Pooling, kept: Sequence[int], mentions: Sequence[Mention], before: int
 ) -> tuple[list[int], list[int] | None]:
     """Return the places that the head reads, and the number of places pooled to each encoding.
@@ -106,10 +108,10 @@ def _places(
     if pooling == "entity-start":
         starts = [mention.marks[0] for mention in mentions if mention.marks]
         return [before + kept.index(start) for start in starts], None
-    runs = [[before + at for at in _within(kept, mention)] or [FIRST_TOKEN] for mention in mentions]
+    runs = [[before + at for at in _kept_in_mention(kept, mention)] or [FIRST_TOKEN] for mention in mentions]
     return [place for run in runs for place in run], [len(run) for run in runs]
 
 
-def _within(kept: Sequence[int], mention: Mention) -> range:
+def _kept_in_mention(kept: Sequence[int], mention: Mention) -> range:
     """Return which of the kept subwords belong to the mention."""
     return range(bisect_left(kept, mention.first), bisect_left(kept, mention.last))

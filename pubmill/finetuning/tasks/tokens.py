@@ -24,7 +24,7 @@ from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import BiLstm
-from pubmill.finetuning.tasks.base import Task
+from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe
 
 
@@ -111,7 +111,7 @@ class Tokens(Task[TokensExample]):
     ) -> list[list[float]]:
         """Return the index of the label at each place."""
         wanted = [
-            [self.places[label] for label in _in_scheme(example.labels, self.recipe.tagging)]
+            [self.places[label] for label in _convert_labels(example.labels, self.recipe.tagging)]
             for example in examples
         ]
         return [[wanted[window.example][word] for word in window.words] for window in instances]
@@ -132,7 +132,7 @@ class Tokens(Task[TokensExample]):
     ) -> torch.Tensor:
         """Return the mean loss over all places."""
         if self.recipe.crf:
-            mean: torch.Tensor = _chain(model)(scores, batch.counts, targets)
+            mean: torch.Tensor = _crf_layer(model)(scores, batch.counts, targets)
             return mean
         if self.weights is not None:
             self.weights = self.weights.to(scores.device)
@@ -140,7 +140,7 @@ class Tokens(Task[TokensExample]):
 
     def outputs(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
         """Return the index of the best label at each place; with a CRF, those of the best sequence."""
-        best = _chain(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
+        best = _crf_layer(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
         return by_instance(best.cpu(), batch.counts)
 
     def predictions(
@@ -155,22 +155,22 @@ class Tokens(Task[TokensExample]):
             # Backwards, so that the first of a word's places decides.
             for word, label in zip(reversed(window.words), reversed(best.tolist()), strict=True):
                 predicted[window.example][word] = self.labels[label]
-        return [_in_scheme(labels, "bio") for labels in predicted]
+        return [_convert_labels(labels, "bio") for labels in predicted]
 
     def constant(self, predictions: Sequence[list[str]]) -> bool:
         """Return whether a single label of the scheme at all words would give these predictions."""
         return any(
-            all(labels == _in_scheme([label] * len(labels), "bio") for labels in predictions)
+            all(labels == _convert_labels([label] * len(labels), "bio") for labels in predictions)
             for label in self.labels
         )
 
 
-def _in_scheme(labels: Sequence[str], scheme: Scheme) -> list[str]:
+def _convert_labels(labels: Sequence[str], scheme: Scheme) -> list[str]:
     """Convert a sentence's labels from any scheme to another one."""
     return to_labels(to_mentions(labels), len(labels), scheme)
 
 
-def _chain(model: nn.Module) -> LinearChain:
+def _crf_layer(model: nn.Module) -> LinearChain:
     chain = model.get_submodule("head.chain")
     assert isinstance(chain, LinearChain)
     return chain

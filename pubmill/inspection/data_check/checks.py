@@ -113,13 +113,13 @@ def plan(graph: Graph, names: Iterable[str]) -> tuple[list[DatasetCheck], list[U
         found = places(graph, name, in_results=False)
         absent = [place for place in found if place.found is None]
         if absent:
-            unchecked.append(Unchecked(name, _why(spec, absent)))
+            unchecked.append(Unchecked(name, _absence_reason(spec, absent)))
         else:
-            tasks.append(_task(name, spec, found))
+            tasks.append(_make_check(name, spec, found))
     return sorted(tasks, key=lambda task: task.size, reverse=True), unchecked
 
 
-def _why(spec: DatasetSpec, absent: list[Place]) -> str:
+def _absence_reason(spec: DatasetSpec, absent: list[Place]) -> str:
     urls = sorted({place.name for place in absent if isinstance(place.source, File)})
     more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
     reasons = [f"absent: {urls[0]}{more}"] if urls else []
@@ -132,7 +132,7 @@ def _why(spec: DatasetSpec, absent: list[Place]) -> str:
     return "; ".join(reasons)
 
 
-def _task(name: str, spec: DatasetSpec, found: list[Place]) -> DatasetCheck:
+def _make_check(name: str, spec: DatasetSpec, found: list[Place]) -> DatasetCheck:
     form = published_recipe(name, spec) if spec.published else None
     return DatasetCheck(name, conversion_recipe(name, spec), form, found)
 
@@ -160,16 +160,16 @@ def check(task: DatasetCheck) -> CheckOutcome:
                 if place.path:
                     sources.check(place.name, place.path, place.digests)
             examples = Path(folder) / "examples"
-            counts = _converted(task, examples, faults)
+            counts = _convert_and_count(task, examples, faults)
             if task.published:
-                forms = _published(task.published, examples, Path(folder) / "published", faults)
+                forms = _published_forms(task.published, examples, Path(folder) / "published", faults)
         except Exception as error:
-            faults.append(_describe(error, task))
-    splits = [_split(task, name, counts, forms) for name in task.recipe.splits]
+            faults.append(_error_message(error, task))
+    splits = [_check_split(task, name, counts, forms) for name in task.recipe.splits]
     return CheckOutcome(task.dataset, splits, faults, time.perf_counter() - began)
 
 
-def _converted(task: DatasetCheck, output: Path, faults: list[str]) -> Mapping[str, Counts]:
+def _convert_and_count(task: DatasetCheck, output: Path, faults: list[str]) -> Mapping[str, Counts]:
     inputs = {place.role: place.path for place in task.places if place.path}
     try:
         card = convert(task.recipe, inputs, output)
@@ -180,7 +180,7 @@ def _converted(task: DatasetCheck, output: Path, faults: list[str]) -> Mapping[s
     return counts
 
 
-def _published(
+def _published_forms(
     recipe: PublishedRecipe, examples: Path, output: Path, faults: list[str]
 ) -> Mapping[str, Mapping[str, Any]]:
     """Return split -> what `publish` returns for it, even if a hash differs."""
@@ -199,7 +199,7 @@ def _published(
         }
 
 
-def _describe(error: Exception, task: DatasetCheck) -> str:
+def _error_message(error: Exception, task: DatasetCheck) -> str:
     """Return the message of an error; an unexpected one with its place in the code.
 
     The text of an unexpected error is left out if the dataset's licence forbids showing its text.
@@ -213,7 +213,7 @@ def _describe(error: Exception, task: DatasetCheck) -> str:
     )
 
 
-def _split(
+def _check_split(
     task: DatasetCheck,
     name: str,
     counts: Mapping[str, Counts] | None,

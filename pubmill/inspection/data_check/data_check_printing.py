@@ -17,7 +17,7 @@ def print_outcomes(to: Console, outcomes: Sequence[CheckOutcome], unchecked: Seq
         name, _, variant = outcome.dataset.partition("@")
         first = (name, variant, f"{outcome.seconds:.1f}")
         for split in outcome.splits:
-            rows.add_row(*first[:2], split.split, *_counts(split), _hash(split), first[2])
+            rows.add_row(*first[:2], split.split, *_count_cells(split), _hash_cell(split), first[2])
             first = ("", "", "")
     to.print(rows)
     for outcome in outcomes:
@@ -34,7 +34,7 @@ def print_outcomes(to: Console, outcomes: Sequence[CheckOutcome], unchecked: Seq
     to.print(totals(outcomes, unchecked), soft_wrap=True)
 
 
-def _counts(split: SplitCheck) -> tuple[str, str, Text]:
+def _count_cells(split: SplitCheck) -> tuple[str, str, Text]:
     """Return the main measure as expected and as found, and how many expected measures are equal."""
     main, equal, total = split.main, len(split.equal), len(split.expected)
     expected = f"{split.expected[main]} {main}" if main in split.expected else ""
@@ -45,7 +45,7 @@ def _counts(split: SplitCheck) -> tuple[str, str, Text]:
     return expected, f"{split.found.get(main, 0)} {main}", shown
 
 
-def _hash(split: SplitCheck) -> Text:
+def _hash_cell(split: SplitCheck) -> Text:
     if not split.has_form:
         return coloured("no other form", None)
     if split.found is None:

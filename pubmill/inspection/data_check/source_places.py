@@ -37,10 +37,10 @@ class Place:
 def places(graph: Graph, dataset: str, in_results: bool) -> list[Place]:
     """Look for every source file of a dataset; `in_results`: also accept a copy in the results folder."""
     sources = graph.specs.datasets[dataset].sources.items()
-    return [_place(graph, role, source, in_results) for role, source in sources]
+    return [_find_place(graph, role, source, in_results) for role, source in sources]
 
 
-def _place(graph: Graph, role: str, source: File | LocalFile, in_results: bool) -> Place:
+def _find_place(graph: Graph, role: str, source: File | LocalFile, in_results: bool) -> Place:
     where: list[tuple[Found, Path | None]] = []
     if isinstance(source, File):
         where.append(("mirror", path_in_mirror(source.url, graph.study.mirror)))

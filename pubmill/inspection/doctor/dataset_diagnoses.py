@@ -80,12 +80,12 @@ def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()
     wanted = set(graph.table_datasets.wanted())
     specs = sorted(graph.specs.datasets.items())
     return [
-        _examine(DatasetFinding(name, name in wanted, spec), graph, links, configuration)
+        _diagnose_dataset(DatasetFinding(name, name in wanted, spec), graph, links, configuration)
         for name, spec in specs
     ]
 
 
-def _examine(
+def _diagnose_dataset(
     finding: DatasetFinding, graph: Graph, links: Links | None, configuration: Sequence[str]
 ) -> DatasetFinding:
     if not graph.access.exists(finding.dataset):
@@ -96,7 +96,7 @@ def _examine(
         return finding
     for place in places(graph, finding.dataset, in_results=True):
         _add_place(finding, place, graph, links)
-    _add_own(finding, graph)
+    _add_own_files(finding, graph)
     _add_counts(finding, graph, configuration)
     return finding
 
@@ -111,10 +111,10 @@ def _add_place(finding: DatasetFinding, place: Place, graph: Graph, links: Links
         dead = links.dead.get(place.name) if links else None
         if dead:
             finding.dead.append(f"{place.name}: {dead}")
-        _add_remote(finding, place.name, dead, graph.study.mirror, links)
+        _add_remote_file(finding, place.name, dead, graph.study.mirror, links)
 
 
-def _add_remote(
+def _add_remote_file(
     finding: DatasetFinding, url: str, dead: str | None, mirror: str | None, links: Links | None
 ) -> None:
     """Add a file that only the network may have; with a mirror, it is never requested from the network."""
@@ -138,7 +138,7 @@ def _add_remote(
         finding.to_do.append(advice)
 
 
-def _add_own(finding: DatasetFinding, graph: Graph) -> None:
+def _add_own_files(finding: DatasetFinding, graph: Graph) -> None:
     """Add what to do about the user's own files; mistakes in their settings come first."""
     if finding.sources["absent"] == 0:
         return
@@ -174,10 +174,10 @@ def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[s
         command = commands.snakemake(str(path), configuration=configuration, options=again)
         finding.to_do.append(f"convert it again: {command}")
     else:
-        finding.counted, finding.counts = _as_expected(finding.spec)
+        finding.counted, finding.counts = _expectation(finding.spec)
 
 
-def _as_expected(spec: DatasetSpec) -> tuple[bool | None, str]:
+def _expectation(spec: DatasetSpec) -> tuple[bool | None, str]:
     """Return whether equal counts confirm the dataset (None if the spec expects none), and a description."""
     bare = [split for split in spec.splits if not spec.expect.get(split)]
     if len(bare) == len(spec.splits):

@@ -33,7 +33,7 @@ def print_findings(to: Console, findings: Sequence[DatasetFinding], links: Links
         if chosen:
             to.print(Text(f"\n{heading}", style="bold"))
         for finding in chosen:
-            _print(to, finding)
+            _print_finding(to, finding)
     if links is not None and not links.network:
         to.print("\nThere is no network: no host answers, so links were not checked.")
     if links is None:
@@ -52,7 +52,7 @@ def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
             to.print(f"    to do: {finding.to_do}", soft_wrap=True)
 
 
-def _print(to: Console, finding: DatasetFinding) -> None:
+def _print_finding(to: Console, finding: DatasetFinding) -> None:
     word, style = {
         True: ("available", GOOD),
         False: ("NOT AVAILABLE", BAD),

@@ -34,23 +34,25 @@ def check_links(urls: Iterable[str]) -> Links:
     for url in dict.fromkeys(urls):
         by_host.setdefault(urlsplit(url).netloc, []).append(url)
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        first = dict(zip(by_host, threads.map(_ask, (found[0] for found in by_host.values())), strict=True))
+        first = dict(
+            zip(by_host, threads.map(_link_fault, (found[0] for found in by_host.values())), strict=True)
+        )
         silent = {host for host, answer in first.items() if isinstance(answer, _NoAnswerError)}
         if by_host and silent == by_host.keys():
             return Links(False, {})
         others = [url for host, found in by_host.items() if host not in silent for url in found[1:]]
-        answers = dict(zip(others, threads.map(_ask, others), strict=True))
+        answers = dict(zip(others, threads.map(_link_fault, others), strict=True))
     for host, found in by_host.items():
         answers |= dict.fromkeys(found, first[host]) if host in silent else {found[0]: first[host]}
     return Links(True, {url: str(answer) for url, answer in answers.items() if answer is not None})
 
 
-def _ask(url: str) -> str | _NoAnswerError | None:
+def _link_fault(url: str) -> str | _NoAnswerError | None:
     """Return None if the URL exists, else what is wrong."""
     try:
-        answer = _status("HEAD", url, {})
+        answer = _status_fault("HEAD", url, {})
         # Some servers do not support HEAD, or forbid it; requesting one byte of the file answers as well.
-        return answer and _status("GET", url, {"Range": "bytes=0-0"})
+        return answer and _status_fault("GET", url, {"Range": "bytes=0-0"})
     except requests.exceptions.SSLError:
         return "no trusted connection"
     except (requests.ConnectionError, requests.Timeout):
@@ -59,7 +61,7 @@ def _ask(url: str) -> str | _NoAnswerError | None:
         return f"cannot be requested: {type(error).__name__}"
 
 
-def _status(method: str, url: str, headers: dict[str, str]) -> str | None:
+def _status_fault(method: str, url: str, headers: dict[str, str]) -> str | None:
     with requests.request(
         method,
         url,

@@ -34,14 +34,14 @@ class ModelFinding:
 
 def examine_models(graph: Graph) -> list[ModelFinding]:
     """Examine every model in the study's tables of results."""
-    return [_examine(name, graph) for name in graph.table_models.wanted()]
+    return [_diagnose_model(name, graph) for name in graph.table_models.wanted()]
 
 
-def _examine(name: str, graph: Graph) -> ModelFinding:
+def _diagnose_model(name: str, graph: Graph) -> ModelFinding:
     weights = graph.models.weights(name)
     match weights:
         case ReleasedWeights() | ArchivedWeights():
-            return _released(name, weights, graph)
+            return _diagnose_release(name, weights, graph)
         case LocalWeights() | PipelineWeights():
             what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
             if (found := graph.folders.find(weights.local)) is not None and found.is_dir():
@@ -53,7 +53,7 @@ def _examine(name: str, graph: Graph) -> ModelFinding:
     return ModelFinding(name, f"{made}, recipe {weights.recipe}")
 
 
-def _released(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Graph) -> ModelFinding:
+def _diagnose_release(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Graph) -> ModelFinding:
     """Return the finding on released weights: at hand or still to fetch, and whether they are pinned."""
     pin = graph.models.pin(name)
     version = weights.version or pin.get(PINNED[weights.kind])
@@ -62,7 +62,7 @@ def _released(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Grap
         found = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
         state += f", not pinned: {found}"
     if isinstance(weights, ArchivedWeights):
-        return _in_an_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
+        return _diagnose_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
     source = f"the hub's {weights.id}{state}"
     if version and isinstance(
         huggingface_hub.try_to_load_from_cache(weights.id, "config.json", revision=version), str
@@ -73,7 +73,7 @@ def _released(name: str, weights: ReleasedWeights | ArchivedWeights, graph: Grap
     )
 
 
-def _in_an_archive(name: str, url: str, source: str, graph: Graph) -> ModelFinding:
+def _diagnose_archive(name: str, url: str, source: str, graph: Graph) -> ModelFinding:
     mirrored = path_in_mirror(url, graph.study.mirror)
     if Path(graph.paths.source_of_url(url)).is_file() or (mirrored and mirrored.is_file()):
         return ModelFinding(name, f"{source}, in the results or the mirror")

@@ -122,12 +122,16 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = explainer.graph.tables.recipe(table)
     rows = recipe.all_rows
-    straight = bool(_named_so(row, rows, _key)) and bool(_named_so(column, recipe.columns, _key))
-    turned = bool(_named_so(row, recipe.columns, _key)) and bool(_named_so(column, rows, _key))
+    straight = bool(_matching_items(row, rows, _own_key)) and bool(
+        _matching_items(column, recipe.columns, _own_key)
+    )
+    turned = bool(_matching_items(row, recipe.columns, _own_key)) and bool(
+        _matching_items(column, rows, _own_key)
+    )
     if turned and not straight:
         row, column = column, row  # papers print tables in both orientations
-    found_row = _find("row", row, rows, _key)
-    found_column = _find("column", column, recipe.columns, _key)
+    found_row = _find_unique("row", row, rows, _own_key)
+    found_column = _find_unique("column", column, recipe.columns, _own_key)
     try:
         made = table_of_cell(recipe, found_row, found_column, explainer.published(table), explainer.results)
     except PubmillError as error:
@@ -135,11 +139,11 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
 
 
-def _key(one: Any) -> str:
+def _own_key(one: Any) -> str:
     return str(one.key)
 
 
-def _named_so(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
+def _matching_items(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
     """Return the items with a matching name, from the strictest way to match that finds any.
 
     In this order: the key is `name`; the label is; the first word of key or label is; key or label begins
@@ -160,15 +164,15 @@ def _first_word(name: str) -> str:
     return re.split(r"[\s@-]", name, maxsplit=1)[0]
 
 
-def _find(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str]) -> Named:
+def _find_unique(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str]) -> Named:
     """Return the item with this name; raise a `PubmillError` with the candidates if it is not unique."""
-    found = _named_so(name, among, key)
+    found = _matching_items(name, among, key)
     if len(found) == 1:
         return found[0]
     if found:
-        meant = ", ".join(_named(key(one), one.label) for one in found)
+        meant = ", ".join(_label_and_key(key(one), one.label) for one in found)
         raise PubmillError(f"{name!r} matches several {what}s; give the key of one: {meant}")
-    raise PubmillError(unknown(what, name, [_named(key(one), one.label) for one in among]))
+    raise PubmillError(unknown(what, name, [_label_and_key(key(one), one.label) for one in among]))
 
 
 def _explain_cell(
@@ -188,10 +192,10 @@ def _explain_cell(
     ]
     shown = Explanation(
         table=table,
-        row=_named(row.key, row.label),
-        column=_named(column.key, column.label),
+        row=_label_and_key(row.key, row.label),
+        column=_label_and_key(column.key, column.label),
         scale=recipe.scale,
-        value=_value(row, cell),
+        value=_cell_fields(row, cell),
         refused=refused,
     )
     difference, origin = difference_of(recipe, row), recipe.copied.get(f"{column.key}/{row.key}")
@@ -209,7 +213,7 @@ def _explain_cell(
         commands = (explainer.command(lacking),) if lacking else ()
         return replace(shown, parts=parts, lacking=lacking, to_do=(*commands, *others))
     paths = recipe.record_paths.get(column.key, {}).get(row.key, ())
-    return replace(shown, **_behind(explainer, table, recipe, row, column, paths))
+    return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
 
 
 def _elsewhere(explainer: Explainer, cell: ReferencedCell) -> Explanation:
@@ -217,41 +221,43 @@ def _elsewhere(explainer: Explainer, cell: ReferencedCell) -> Explanation:
     return explain(explainer, cell.table, cell.row, cell.column)
 
 
-def _named(key: str, label: str) -> str:
+def _label_and_key(key: str, label: str) -> str:
     return key if key == label else f"{label} ({key})"
 
 
-def _value(row: Row, cell: Cell | None) -> Account:
+def _cell_fields(row: Row, cell: Cell | None) -> Account:
     """Return the fields of a cell in the table, except its runs and the other cells that it refers to."""
     excluded = {"seeds", "copied_from", "minus"}
     return {"metric": row.metric, **(cell.model_dump(exclude=excluded) if cell else {})}
 
 
-def _behind(
+def _cell_origins(
     explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column, paths: Sequence[str]
 ) -> dict[str, Any]:
     """Return runs, recipe, data and weights of a cell that has, or should have, runs of its own."""
     graph = explainer.graph
-    runs = tuple(_run(explainer, path, row.metric) for path in paths)
+    runs = tuple(_cell_run(explainer, path, row.metric) for path in paths)
     own = recipe.datasets.get(f"{column.key}/{row.key}")
     data = (own,) if own else row.folds or ((row.dataset,) if row.dataset else ())
-    known = tuple(_data(graph, name, runs) for name in data if name in graph.specs.datasets)
+    known = tuple(_scored_dataset(graph, name, runs) for name in data if name in graph.specs.datasets)
     named = run_of(paths[0]).model if paths else column.model
     model = named if named in graph.specs.models else None
     weights = weights_account(graph, model) if model else None
     lacking = [run.file for run in runs if not run.facts]
     return {
         "runs": runs,
-        "compared": _compared(explainer, table, recipe, row, column) if paths and not lacking else None,
+        "compared": _stored_comparison(explainer, table, recipe, row, column)
+        if paths and not lacking
+        else None,
         "data": known,
         "weights": weights,
         "lacking": tuple(lacking),
-        "to_do": _to_do(explainer, table, row, column, lacking, bool(paths)),
-        **_planned(graph, paths, model, runs),
+        "to_do": _missing_file_commands(explainer, table, row, column, lacking, bool(paths)),
+        **_run_settings(graph, paths, model, runs),
     }
 
 
-def _compared(
+def _stored_comparison(
     explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column
 ) -> Account | None:
     """Return the stored comparison, and whether it matches the current records."""
@@ -265,7 +271,7 @@ def _compared(
     return comparison_account(explainer.graph, table, row.key, column.key, scores)
 
 
-def _data(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Account:
+def _scored_dataset(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Account:
     """Describe a dataset, and whether its examples are still those that the runs were scored on."""
     account = dataset_account(graph, dataset)
     scored = {
@@ -278,7 +284,7 @@ def _data(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Account:
     return account
 
 
-def _run(explainer: Explainer, path: str, metric: str) -> CellRun:
+def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
     """Return a run by the path of its record below the results."""
     file, named = explainer.results / path, run_of(path)
     dataset, seed = named.dataset, named.seed
@@ -286,17 +292,17 @@ def _run(explainer: Explainer, path: str, metric: str) -> CellRun:
         return CellRun(path, dataset, seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
-    return CellRun(path, dataset, seed, score, record.failed, _facts(record))
+    return CellRun(path, dataset, seed, score, record.failed, _record_fields(record))
 
 
-def _facts(record: Record) -> Account:
+def _record_fields(record: Record) -> Account:
     """Return the fields of a record that describe how it was made."""
     kept = {"split", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages"}
     hashes = {"data_sha256", "trained_on_sha256", "model_sha256", "versions", "recipe", "scored_with"}
     return {**record.model_dump(include=kept | hashes), "machine": machine(record.hardware)}
 
 
-def _planned(
+def _run_settings(
     graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]
 ) -> dict[str, Any]:
     """Return protocol, setting, resolved recipe, and where its hyper-parameters were chosen."""
@@ -309,17 +315,17 @@ def _planned(
         return place | {"recipe": resolved}
     recipe = resolved or dict(graph.runs.recipe(protocol, model, dataset, setting).values)
     selected = graph.runs.selected(protocol, model, dataset, setting)
-    return place | {"recipe": recipe, "choice": _choice(selected[0]) if selected else None}
+    return place | {"recipe": recipe, "choice": _choice_account(selected[0]) if selected else None}
 
 
-def _choice(path: str) -> Account:
+def _choice_account(path: str) -> Account:
     if not Path(path).is_file():
         return {"file": path, "chosen": "not yet"}
     found = read_json(Path(path))
     return {"file": path, **{key: found.get(key) for key in ("chosen", "mean_dev", "failed")}}
 
 
-def _to_do(
+def _missing_file_commands(
     explainer: Explainer,
     table: str,
     row: Row,
@@ -353,8 +359,8 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     """Explain a cell of a fact table; its value comes from a spec or from artefacts."""
     graph = explainer.graph
     recipe = graph.fact_tables.recipe(table)
-    found_row = _find("row", row, recipe.rows, lambda one: one.subject)
-    found_column = _find("column", column, recipe.columns, _key)
+    found_row = _find_unique("row", row, recipe.rows, lambda one: one.subject)
+    found_column = _find_unique("column", column, recipe.columns, _own_key)
     source = found_row.sources[found_column.key]
     lacking = [file for file in source.paths if not (explainer.results / file).is_file()]
     if lacking:
@@ -368,8 +374,8 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     known = recipe.subjects == "datasets" and alone.subject in graph.specs.datasets
     return Explanation(
         table=table,
-        row=_named(alone.subject, alone.label),
-        column=_named(found_column.key, found_column.label),
+        row=_label_and_key(alone.subject, alone.label),
+        column=_label_and_key(found_column.key, found_column.label),
         scale=recipe.scale,
         value=made.cells[alone.subject][found_column.key].model_dump(),
         data=(dataset_account(graph, alone.subject),) if known else (),

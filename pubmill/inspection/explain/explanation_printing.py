@@ -25,7 +25,7 @@ def to_json(explanation: Explanation) -> str:
 def print_explanation(to: Console, explanation: Explanation) -> None:
     """Print the cell, its runs, then the inputs of those runs."""
     to.print(Text(f"{explanation.table}, {explanation.row}, {explanation.column}", style="bold"))
-    for line in _value(explanation.value):
+    for line in _value_lines(explanation.value):
         to.print(line)
     if explanation.refused:
         to.print(Text(f"refused: {explanation.refused}", style=BAD))
@@ -52,7 +52,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
             to.print(f"  {command}", soft_wrap=True)
 
 
-def _value(value: Mapping[str, Any]) -> Iterator[str]:
+def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield the cell's numbers and reasons, line by line; a mean score has two decimals, a count has none."""
     for name, found in value.items():
         if found is None or found in ("", ()):
@@ -103,7 +103,7 @@ def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
         found: dict[str, list[str]] = {}
         for run in runs:
             if run.facts:
-                found.setdefault(_words(run.facts.get(name)), []).append(str(run.seed))
+                found.setdefault(_value_text(run.facts.get(name)), []).append(str(run.seed))
         for value, seeds in found.items():
             which = f" (seed {', '.join(seeds)})" if len(found) > 1 else ""
             to.print(Padding(Text(f"{name.replace('_', ' ')}{which}: {value}"), (0, 0, 0, 2), expand=False))
@@ -115,18 +115,18 @@ def _print_account(to: Console, account: Mapping[str, Any], depth: int = 1) -> N
         inside = isinstance(value, Mapping) and any(isinstance(one, Mapping) for one in value.values())
         shown = f"{str(name).replace('_', ' ') if depth < 3 else name}:"
         if not inside:
-            shown += f" {_words(value)}"
+            shown += f" {_value_text(value)}"
         to.print(Padding(Text(shown, overflow="fold"), (0, 0, 0, 2 * depth), expand=False))
         if inside:
             _print_account(to, value, depth + 1)
 
 
-def _words(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return a value as one line of text."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_words(one)}" for name, one in value.items()) or "none"
+        return ", ".join(f"{name} {_value_text(one)}" for name, one in value.items()) or "none"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_words, value)) or "none"
+        return ", ".join(map(_value_text, value)) or "none"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, int):

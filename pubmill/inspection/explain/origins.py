@@ -37,13 +37,13 @@ def dataset_account(graph: Graph, dataset: str) -> Account:
         "counts": card.get("counts", NOT_THERE),
         "examples sha256": card.get("examples_sha256", NOT_THERE),
         "sources": {
-            role: _source(Path(graph.paths.source_record(file)))
+            role: _source_account(Path(graph.paths.source_record(file)))
             for role, file in graph.datasets.inputs(dataset).items()
         },
     }
 
 
-def _source(record: Path) -> Any:
+def _source_account(record: Path) -> Any:
     if not record.is_file():
         return NOT_THERE
     found = read_json(record)
@@ -65,18 +65,18 @@ def comparison_account(
     if of is None or not pairs:
         due = column in scores and len(scores) > 1
         return {"file": file, "compared": f"not with these runs yet; {COMPARE_ANEW}"} if due else None
-    same = _matches(of, scores)
+    same = _is_current(of, scores)
     return {
         "file": file,
         OF_RECORDS: same or f"no: the scores of its row are others now; {COMPARE_ANEW}",
         "best": found.column_labels[of.best],
-        "best minus": {found.column_labels[pair.other]: _pair(pair) for pair in pairs},
+        "best minus": {found.column_labels[pair.other]: _pair_account(pair) for pair in pairs},
         "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
         "method": found.method,
     }
 
 
-def _matches(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
+def _is_current(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
     """Return whether exactly these models were compared, with the differences that they have now."""
     if {compared.best, *(pair.other for pair in compared.pairs)} != scores.keys():
         return False
@@ -84,7 +84,7 @@ def _matches(compared: RowComparisons, scores: Mapping[str, float]) -> bool:
     return all(abs(best - scores[pair.other] - pair.difference) < SAME for pair in compared.pairs)
 
 
-def _pair(pair: ModelPair) -> Account:
+def _pair_account(pair: ModelPair) -> Account:
     return {
         "difference": pair.difference,
         "interval": pair.interval or "not defined",
@@ -104,7 +104,7 @@ def weights_account(graph: Graph, model: str) -> Account:
     elif isinstance(weights, RandomWeights):
         spec = graph.specs.pretraining[weights.recipe]
         account |= {"architecture": asdict(spec.recipe.architecture)}
-        account |= {"vocabulary": _vocabulary(graph, spec.vocab)}
+        account |= {"vocabulary": _vocabulary_account(graph, spec.vocab)}
     return account
 
 
@@ -113,10 +113,10 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     spec = graph.specs.pretraining[recipe]
     account: Account = {
         "checkpoint": BELOW.checkpoint(recipe, step),
-        "training": _training(graph, recipe, step),
-        "values": _values(graph, recipe, step),
-        "corpus": _corpus(graph, spec.corpus),
-        "vocabulary": _vocabulary(graph, spec.vocab),
+        "training": _training_account(graph, recipe, step),
+        "values": _checkpoint_recipe(graph, recipe, step),
+        "corpus": _corpus_account(graph, spec.corpus),
+        "vocabulary": _vocabulary_account(graph, spec.vocab),
     }
     if spec.start and spec.start.model:
         account["began with"] = weights_account(graph, spec.start.model)
@@ -127,13 +127,13 @@ def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
     return account
 
 
-def _values(graph: Graph, recipe: str, step: int) -> Any:
+def _checkpoint_recipe(graph: Graph, recipe: str, step: int) -> Any:
     """The recipe that a checkpoint was made by, or the one that it would be made by."""
     state = Path(graph.paths.checkpoint(recipe, step, STATE))
     return read_json(state).get("recipe") if state.is_file() else asdict(graph.pretrainings.recipe(recipe))
 
 
-def _training(graph: Graph, recipe: str, step: int) -> Any:
+def _training_account(graph: Graph, recipe: str, step: int) -> Any:
     """Tokens, loss, time and machine of the checkpoint, from its own state and log."""
     folder = Path(graph.paths.checkpoint(recipe, step))
     if not (folder / STATE).is_file():
@@ -149,7 +149,7 @@ def _training(graph: Graph, recipe: str, step: int) -> Any:
     }
 
 
-def _corpus(graph: Graph, corpus: str) -> Account:
+def _corpus_account(graph: Graph, corpus: str) -> Account:
     """Counts of a corpus, and its source files by folder."""
     statistics = Path(graph.paths.corpus(corpus, STATISTICS))
     found = read_json(statistics) if statistics.is_file() else {}
@@ -185,7 +185,7 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
     return folders | ({NOT_THERE: f"{lacking} of {len(records)} files"} if lacking else {})
 
 
-def _vocabulary(graph: Graph, vocab: str) -> Account:
+def _vocabulary_account(graph: Graph, vocab: str) -> Account:
     """A vocabulary as its diagnosis tells it."""
     path = Path(graph.paths.vocab(vocab, DIAGNOSIS))
     found: Mapping[str, Any] = read_json(path) if path.is_file() else {}

@@ -36,7 +36,7 @@ def fetch_all(wanted: RequiredFiles, folder: Path) -> list[str]:
     failed = []
     for url, checks in wanted.urls.items():
         try:
-            _fetch(url, checks, folder)
+            _fetch_file(url, checks, folder)
         except PubmillError as error:
             failed.append(str(error))
     for model in (at_commit(one, str(folder)) for one in wanted.models):
@@ -45,7 +45,7 @@ def fetch_all(wanted: RequiredFiles, folder: Path) -> list[str]:
     return [*failed, *listed(RequiredFiles(pmc=wanted.pmc))]
 
 
-def _fetch(url: str, checks: list[str], folder: Path) -> None:
+def _fetch_file(url: str, checks: list[str], folder: Path) -> None:
     output = path_in_mirror(url, str(folder))
     assert output is not None
     expected = {

@@ -85,7 +85,7 @@ def _replaced_tokens_operations(networks: Networks, size: Size) -> float:
     return operations(networks["model"], *size, whole=True) + operations(networks["generator"], *size)
 
 
-def _generator(objective: Objective, shape: NetworkShape) -> Networks:
+def _generator_networks(objective: Objective, shape: NetworkShape) -> Networks:
     """ELECTRA's generator, which has the discriminator's embeddings."""
     assert objective.generator is not None
     hidden, between = objective.generator.hidden_size, objective.generator.intermediate_size
@@ -121,7 +121,7 @@ OBJECTIVES: dict[str, ObjectiveKind] = {
         learner="pubmill.pretraining.objectives.replaced_tokens:ReplacedTokenDetection",
         terms=_replaced_tokens_terms,
         operations=_replaced_tokens_operations,
-        beside=_generator,
+        beside=_generator_networks,
         adds_weights=True,
     ),
     "adversarial": ObjectiveKind(

@@ -40,7 +40,7 @@ def labels(study: StudyData) -> ChecklistAnswer:
     """Label shares by split; if there are many labels, a reference to the dataset's page."""
     rows = []
     for name, card in study.cards.items():
-        names = card.named(card.labels) if card.labels else []
+        names = card.counted_names(card.labels) if card.labels else []
         for split in card.splits if names else []:
             counts = {label: card.count(split, card.labels + label) or 0 for label in names}
             total = sum(counts.values())
@@ -81,7 +81,11 @@ def exclusions(study: StudyData) -> ChecklistAnswer:
         )
         for name, card in study.cards.items()
         for split in card.splits
-        if (found := {r: n for r in card.named("left_out.") if (n := card.count(split, f"left_out.{r}"))})
+        if (
+            found := {
+                r: n for r in card.counted_names("left_out.") if (n := card.count(split, f"left_out.{r}"))
+            }
+        )
     ]
     shortened: dict[str, int] = {}
     for record in study.records:
@@ -154,28 +158,28 @@ def collection(study: StudyData) -> ChecklistAnswer:
 
 def citations(study: StudyData) -> ChecklistAnswer:
     """The citations in the specs."""
-    rows = [*_cited("dataset", ((n, one.citation) for n, one in study.recipe.datasets.items()))]
-    rows += _cited("model", ((n, one.citation) for n, one in study.recipe.models.items()))
-    rows += _cited("protocol", ((n, one.citation) for n, one in study.recipe.protocols.items()))
+    rows = [*_citations("dataset", ((n, one.citation) for n, one in study.recipe.datasets.items()))]
+    rows += _citations("model", ((n, one.citation) for n, one in study.recipe.models.items()))
+    rows += _citations("protocol", ((n, one.citation) for n, one in study.recipe.protocols.items()))
     text = ("The citation of a dataset tells where its counts are from; its page has the rest.",)
     return ChecklistAnswer("specified", text, grid(("Artefact", "Citation"), rows))
 
 
-def _cited(kind: str, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def _citations(kind: str, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(f"{kind} {name}", citation or "none given in its spec") for name, citation in pairs]
 
 
 def licences(study: StudyData) -> ChecklistAnswer:
     """The licences of datasets, from their specs, and of weights, as far as known."""
     rows = [(f"dataset {name}", one.licence) for name, one in study.recipe.datasets.items()]
-    rows += [(f"model {name}", _terms(one.weights.kind)) for name, one in study.recipe.models.items()]
+    rows += [(f"model {name}", _weights_terms(one.weights.kind)) for name, one in study.recipe.models.items()]
     text = (
         "pubmill itself: Apache License 2.0. It gives no licence to corpora, weights or scores made with it.",
     )
     return ChecklistAnswer("specified", text, grid(("Artefact", "Licence"), rows))
 
 
-def _terms(kind: str) -> str:
+def _weights_terms(kind: str) -> str:
     if kind in ("pretraining", "random"):
         return "made here; for its makers to say, within the terms of its corpus"
     return "not recorded: see the card that came with its weights"

@@ -27,14 +27,14 @@ FROZEN = "the version of the first download, which the model's card states"
 def description(study: StudyData) -> ChecklistAnswer:
     """Each model's weights, and the citations of the protocols by which it is fine-tuned."""
     rows = (
-        (model.label or name, _weights(model.weights), model.citation or "none given")
+        (model.label or name, _weights_text(model.weights), model.citation or "none given")
         for name, model in study.recipe.models.items()
     )
     protocols = (f"Protocol {name}: {one.citation}" for name, one in study.recipe.protocols.items())
     return ChecklistAnswer("specified", tuple(protocols), grid(("Model", "Weights", "Citation"), rows))
 
 
-def _weights(weights: ModelWeights | PipelineWeights) -> str:
+def _weights_text(weights: ModelWeights | PipelineWeights) -> str:
     match weights:
         case ReleasedWeights():
             return f"released: {weights.id} at {weights.revision or FROZEN}"
@@ -85,7 +85,7 @@ def runtime(study: StudyData) -> ChecklistAnswer:
         by_model.setdefault(record.model, []).append(record.seconds)
     rows = [
         (
-            f"fine-tuning {_label(study, name)}",
+            f"fine-tuning {_model_label(study, name)}",
             count(len(seconds)),
             duration(fmean(seconds)),
             duration(sum(seconds)),
@@ -109,7 +109,7 @@ def energy(study: StudyData) -> ChecklistAnswer:
 def parameters(study: StudyData) -> ChecklistAnswer:
     """Number of parameters in the stored weights."""
     rows = (
-        (_label(study, name), count(number_of) if number_of is not None else NO_WEIGHTS)
+        (_model_label(study, name), count(number_of) if number_of is not None else NO_WEIGHTS)
         for name, number_of in study.parameters.items()
     )
     text = ("Counted in the stored weights, heads of pretraining included; a task's own head comes on top.",)
@@ -120,9 +120,9 @@ def validation(study: StudyData) -> ChecklistAnswer:
     """Mean dev and test score of each model on each dataset, over the runs that did not fail."""
     rows = [
         (
-            _label(study, model), dataset, f"{protocol}, {setting}", metric(found[0].metric),
-            _mean([one.dev_score for one in found]),
-            _mean([(one.metrics or {}).get(one.metric) for one in found]),
+            _model_label(study, model), dataset, f"{protocol}, {setting}", metric(found[0].metric),
+            _mean_text([one.dev_score for one in found]),
+            _mean_text([(one.metrics or {}).get(one.metric) for one in found]),
             f"{sum(one.failed is None for one in found)} of {len(found)}",
         )
         for (protocol, setting, dataset, model), found in _by_cell(study.trained).items()
@@ -142,7 +142,7 @@ def _by_cell(records: list[Record]) -> dict[tuple[str, str, str, str], list[Reco
     return found
 
 
-def _mean(scores: list[float | None]) -> str:
+def _mean_text(scores: list[float | None]) -> str:
     known = [score for score in scores if score is not None]
     return number(100 * fmean(known)) if known else "none"
 
@@ -162,10 +162,10 @@ def metrics(study: StudyData) -> ChecklistAnswer:
 
 def limits(study: StudyData) -> ChecklistAnswer:
     """The scale, cells without a score, failed runs, and the protocols' assumptions."""
-    return ChecklistAnswer("measured and specified", tuple(_limits(study)))
+    return ChecklistAnswer("measured and specified", tuple(_limitations(study)))
 
 
-def _limits(study: StudyData) -> Iterator[str]:
+def _limitations(study: StudyData) -> Iterator[str]:
     if not study.recipe.comparable:
         yield f"Scale {study.recipe.scale}: {study.recipe.scale_title}."
     for name, table in study.tables.items():
@@ -190,6 +190,6 @@ def assistants(study: StudyData) -> ChecklistAnswer:
     return ChecklistAnswer("unknown", ("Nothing that pubmill records tells it.",))
 
 
-def _label(study: StudyData, model: str) -> str:
+def _model_label(study: StudyData, model: str) -> str:
     known: Mapping[str, Any] = study.recipe.models
     return known[model].label or model if model in known else model

@@ -28,7 +28,7 @@ def runs(study: StudyData) -> ChecklistAnswer:
 def bounds(study: StudyData) -> ChecklistAnswer:
     """The values of each grid."""
     rows = (
-        (search.protocol, name_of(key), value_text(values), _searchers(search))
+        (search.protocol, name_of(key), value_text(values), _search_models_text(search))
         for search in study.recipe.searches
         for key, values in search.grid.items()
     )
@@ -36,7 +36,7 @@ def bounds(study: StudyData) -> ChecklistAnswer:
     return ChecklistAnswer("specified", () if found else (NOTHING,), found)
 
 
-def _searchers(search: SearchSummary) -> str:
+def _search_models_text(search: SearchSummary) -> str:
     models = "each model" if search.models == "each" else value_text(search.models)
     return f"{models}, {search.seeds} seed{'s' * (search.seeds != 1)}"
 
@@ -45,7 +45,7 @@ def chosen(study: StudyData) -> ChecklistAnswer:
     """The choice of each search, and its mean score on validation data."""
     rows = [
         (
-            _place(path),
+            _choice_place(path),
             value_text(choice["chosen"]) if choice["chosen"] else "none: all trials failed",
             number(100 * choice["mean_dev"]) if choice["mean_dev"] is not None else "none",
         )
@@ -55,7 +55,7 @@ def chosen(study: StudyData) -> ChecklistAnswer:
     return ChecklistAnswer("measured" if rows else "specified", () if rows else (NOTHING,), found)
 
 
-def _place(path: str) -> str:
+def _choice_place(path: str) -> str:
     """Return the protocol, dataset, setting and models that a choice is for."""
     choice = choice_of(path)
     return ", ".join((choice.protocol, choice.dataset, choice.setting, choice.model or "all models"))
@@ -64,7 +64,7 @@ def _place(path: str) -> str:
 def method(study: StudyData) -> ChecklistAnswer:
     """How grid points are tried and chosen."""
     if not study.recipe.searches:
-        return ChecklistAnswer("specified", (NOTHING, *_epochs(study)))
+        return ChecklistAnswer("specified", (NOTHING, *_kept_epochs_text(study)))
     text = (
         "Every point of the grid is tried with every model and seed that the search names.",
         "The point with the best validation score is chosen, the mean over these models and seeds; of equal "
@@ -72,10 +72,10 @@ def method(study: StudyData) -> ChecklistAnswer:
         "trials.",
         "Test scores decide nothing.",
     )
-    return ChecklistAnswer("specified", (*text, *_epochs(study)))
+    return ChecklistAnswer("specified", (*text, *_kept_epochs_text(study)))
 
 
-def _epochs(study: StudyData) -> tuple[str, ...]:
+def _kept_epochs_text(study: StudyData) -> tuple[str, ...]:
     kept = {str(record.recipe.get("keep")) for record in study.trained}
     words = {
         "best": "Of a run's epochs the one that is best on validation is kept.",

@@ -35,7 +35,7 @@ from pubmill.metrics import dev_scores
 from pubmill.recipes.datasets import Access, PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 from pubmill.specs import DatasetSpec
-from pubmill.specs.datasets import TASKS
+from pubmill.specs.dataset_specs import TASKS
 from tests.world.part import CANARY
 
 TEXT = "IL-2 binds aspirin."

@@ -86,7 +86,7 @@ def same(folder: Path, content: bytes, patch: pytest.MonkeyPatch) -> Outcome:
 
 
 def test_every_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(medline._MedlineReader, "_tree", lambda *_: iter(()))
+    monkeypatch.setattr(medline._MedlineReader, "_read_tree", lambda *_: iter(()))
     assert outcome(tmp_path, file_of(USUAL), monkeypatch, tree=False) == [READ]
     monkeypatch.undo()
     assert same(tmp_path, file_of(USUAL), monkeypatch) == [READ]

@@ -20,7 +20,7 @@ from pubmill.finetuning.encoders import (
     has_segments,
     layers,
     load_encoder,
-    load_tokenizer,
+    load_encoder_tokenizer,
     longest_input,
 )
 from pubmill.finetuning.finetuning_job import FinetuningJob
@@ -81,7 +81,7 @@ def batch_of(encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
 def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family: str) -> None:
     encoder = load(folders[family])
     assert longest_input(encoder) == 64
-    pad = load_tokenizer(folders[family]).pad_token_id
+    pad = load_encoder_tokenizer(folders[family]).pad_token_id
     ids = torch.full((2, 64), 7)
     ids[1, 40:] = pad
     hidden = encoder(input_ids=ids, attention_mask=(ids != pad).long()).last_hidden_state
@@ -124,7 +124,7 @@ def test_without_dropout_training_computes_what_prediction_does(
 
 @every_family
 def test_padded_equals_alone(folders: dict[str, Path], family: str) -> None:
-    reader = Reader(load_tokenizer(folders[family], words=True), 64, "none")
+    reader = Reader(load_encoder_tokenizer(folders[family], words=True), 64, "none")
     generator = random.Random(2)
     task = Tokens(RECIPE, reader, ["O", "B"])
     windows = task.encode([sentence(generator) for _ in range(12)]).instances
@@ -164,7 +164,7 @@ FRAMES = {
 
 @pytest.mark.parametrize("family", FRAMES)
 def test_texts_are_framed_as_their_tokenizer_frames_them(folders: dict[str, Path], family: str) -> None:
-    tokenizer = load_tokenizer(folders[family])
+    tokenizer = load_encoder_tokenizer(folders[family])
     reader = Reader(tokenizer, 64, "separate")
     first, second = (found.ids for found in reader.subwords(["ine baco", "nu"]))
     one, two = FRAMES[family]
@@ -179,7 +179,7 @@ def test_texts_are_framed_as_their_tokenizer_frames_them(folders: dict[str, Path
 
 @pytest.mark.parametrize("family", sorted(WITH_SEGMENTS))
 def test_segments_are_as_their_tokenizer_has_them(folders: dict[str, Path], family: str) -> None:
-    tokenizer = load_tokenizer(folders[family])
+    tokenizer = load_encoder_tokenizer(folders[family])
     reader = Reader(tokenizer, 64, "separate")
     _, segments = reader.framed(*(found.ids for found in reader.subwords(["ine baco", "nu"])))
     assert segments == tokenizer("ine baco", "nu", return_token_type_ids=True)["token_type_ids"]
@@ -190,7 +190,7 @@ def test_segments_are_as_their_tokenizer_has_them(folders: dict[str, Path], fami
 @given(words=WORDS)
 def test_words_are_read_as_in_a_text(folders: dict[str, Path], family: str, words: list[str]) -> None:
     reader = READERS.setdefault(
-        folders[family], Reader(load_tokenizer(folders[family], words=True), 64, "none")
+        folders[family], Reader(load_encoder_tokenizer(folders[family], words=True), 64, "none")
     )
     [by_word] = reader.subwords_of_words([words])
     [text] = reader.subwords([" ".join(words)])
@@ -204,7 +204,7 @@ READERS: dict[Path, Reader] = {}
 @every_family
 def test_spans_have_no_spaces_around_them(folders: dict[str, Path], family: str) -> None:
     text = "  ine  baco (longmi)\n nu "
-    [found] = Reader(load_tokenizer(folders[family]), 64, "none").subwords([text])
+    [found] = Reader(load_encoder_tokenizer(folders[family]), 64, "none").subwords([text])
     assert len(found.ids) == len(found.spans)
     assert all(text[start:end] == text[start:end].strip() for start, end in found.spans)
     places = [start for start, _ in found.spans]
@@ -215,7 +215,10 @@ def test_spans_have_no_spaces_around_them(folders: dict[str, Path], family: str)
 @pytest.mark.parametrize("words", [False, True])
 def test_texts_are_read_as_in_pretraining(folders: dict[str, Path], family: str, words: bool) -> None:
     """Only for words that are given one by one, and only byte-level BPE, is made to read otherwise."""
-    plain, ours = AutoTokenizer.from_pretrained(folders[family]), load_tokenizer(folders[family], words)
+    plain, ours = (
+        AutoTokenizer.from_pretrained(folders[family]),
+        load_encoder_tokenizer(folders[family], words),
+    )
     texts = ["ine baco", " Ine  xyz.", "(nu) ge,lo", ""]
     spaced = words and isinstance(ours.backend_tokenizer.pre_tokenizer, ByteLevel)
     assert (ours(texts)["input_ids"] == plain(texts)["input_ids"]) != spaced
@@ -223,12 +226,13 @@ def test_texts_are_read_as_in_pretraining(folders: dict[str, Path], family: str,
 
 @every_family
 def test_a_kept_tokenizer_reads_the_same(folders: dict[str, Path], tmp_path: Path, family: str) -> None:
-    tokenizer, encoder = load_tokenizer(folders[family], words=True), load(folders[family])
+    tokenizer, encoder = load_encoder_tokenizer(folders[family], words=True), load(folders[family])
     tokenizer.save_pretrained(tmp_path)
     encoder.save_pretrained(tmp_path)
     words = [SYLLABLES, ["ineba", "xyz", "Ge"]]
     readers = [
-        Reader(load_tokenizer(folder, words=True), 64, "none") for folder in (folders[family], tmp_path)
+        Reader(load_encoder_tokenizer(folder, words=True), 64, "none")
+        for folder in (folders[family], tmp_path)
     ]
     assert readers[0].subwords_of_words(words) == readers[1].subwords_of_words(words)
     inputs = batch_of(encoder)
@@ -241,7 +245,7 @@ def test_positions_win_over_the_tokenizer_s_own_limit(folders: dict[str, Path], 
         (tmp_path / file.name).write_bytes(file.read_bytes())
     settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": 8}))
-    reader = Reader(load_tokenizer(tmp_path), longest_input(load(tmp_path)), "none")
+    reader = Reader(load_encoder_tokenizer(tmp_path), longest_input(load(tmp_path)), "none")
     assert reader.max_length == 64 and reader.tokenizer.model_max_length == 8
     assert len(reader.subwords(["ba " * 50])[0].ids) == len(reader.subwords_of_words([["ba"] * 50])[0]) == 50
 

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.pooling import pooled
 from pubmill.finetuning.reader import Subwords
 from pubmill.finetuning.tasks.relations import Argument, Mention, add_marks, located, remaining
@@ -173,7 +173,7 @@ def rows_of(encoder: PreTrainedModel) -> torch.Tensor:
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 def test_marks_are_new_rows_that_depend_on_the_seed_alone(models: dict[str, Path], name: str) -> None:
     def rows(seed: int) -> torch.Tensor:
-        tokenizer, encoder = load_tokenizer(models[name]), load_encoder(models[name], 0.0, CPU)
+        tokenizer, encoder = load_encoder_tokenizer(models[name]), load_encoder(models[name], 0.0, CPU)
         before = rows_of(encoder)
         torch.manual_seed(seed)
         add_marks(tokenizer, encoder)
@@ -189,7 +189,7 @@ def test_marks_are_new_rows_that_depend_on_the_seed_alone(models: dict[str, Path
 
 
 def test_spare_rows_are_used_and_a_kept_model_is_left_as_it_is(models: dict[str, Path]) -> None:
-    tokenizer, encoder = load_tokenizer(models["bert"]), load_encoder(models["bert"], 0.0, CPU)
+    tokenizer, encoder = load_encoder_tokenizer(models["bert"]), load_encoder(models["bert"], 0.0, CPU)
     encoder.resize_token_embeddings(len(tokenizer) + 10, mean_resizing=False)
     before = rows_of(encoder)
     add_marks(tokenizer, encoder)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from pubmill.annotation.examples import Entity, SequenceExample, read_examples, write_examples
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Instance, collate
@@ -216,7 +216,7 @@ def test_a_text_without_subwords_is_read_at_its_first_token(models: dict[str, Pa
 def test_padded_equals_alone(models: dict[str, Path], dataset: Path, head: dict[str, Any]) -> None:
     made = Sequences(
         replace(RECIPE, entities="markers", **head),
-        Reader(load_tokenizer(models["bert"]), 64, "separate"),
+        Reader(load_encoder_tokenizer(models["bert"]), 64, "separate"),
         ["ine", "long"],
     )
     encoder = load_encoder(models["bert"], 0.0, CPU)

@@ -20,12 +20,12 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning import run as runs
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
-from pubmill.finetuning.selection import select
 from pubmill.finetuning.splits import Split, read_split
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
-from pubmill.finetuning.tasks.base import Task
 from pubmill.finetuning.tasks.regression import Regression
+from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
+from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from tests.unit.tiny_encoders import tiny_bert
@@ -301,7 +301,7 @@ def test_a_kept_model_is_prepared_as_it_was_trained(
 
 def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one, its optimiser and its best weights are gone before the second is made."""
-    original, held = runs._begin, list[Any]()
+    original, held = runs._make_trainer, list[Any]()
 
     def begin(*arguments: Any) -> Any:
         assert all(reference() is None for reference in held)
@@ -319,14 +319,14 @@ def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch
         assert not arguments[-1].best_weights
         return refit(*arguments)
 
-    monkeypatch.setattr(runs, "_begin", begin)
+    monkeypatch.setattr(runs, "_make_trainer", begin)
     monkeypatch.setattr(runs, "_refit", again)
     assert finetune(FinetuningJob(BOTH, model, tokens, 1, "test")).report["steps_on_train_and_dev"] > 0
     assert len(progresses) == 1 and progresses[0].best
 
 
 def collapsed(task: Task[Any], examples: list[Any], predicted: list[Any], number: int | None = None) -> bool:
-    return runs._collapsed(task, examples[:number], predicted[:number])
+    return runs._is_collapsed(task, examples[:number], predicted[:number])
 
 
 def test_one_label_for_all_is_no_failure_where_it_is_right(model: Path, tmp_path: Path, squad: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import Answer
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
@@ -33,7 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def task(model: Path, labels: Sequence[str] = ("answerable",), **settings: Any) -> Any:
     """A `Span`; untyped, because `encode` returns instances and the other methods take windows."""
     recipe = replace(RECIPE, **settings)
-    return Span(recipe, Reader(load_tokenizer(model), recipe.max_length, "separate"), labels)
+    return Span(recipe, Reader(load_encoder_tokenizer(model), recipe.max_length, "separate"), labels)
 
 
 def scored(
@@ -53,7 +53,7 @@ def test_a_window_by_hand(model: Path) -> None:
     made = task(model)
     encoded = made.encode([example])
     [window] = encoded.instances
-    tokens = load_tokenizer(model).convert_ids_to_tokens(window.ids)
+    tokens = load_encoder_tokenizer(model).convert_ids_to_tokens(window.ids)
     assert " ".join(tokens) == "[CLS] who lo [SEP] ba co ##di fu ##ge [UNK] [SEP]"
     assert window.segments == [0] * 4 + [1] * 7
     assert window.places == [0, 4, 5, 6, 7, 8, 9]
@@ -94,7 +94,7 @@ def test_every_token_is_seen_and_short_answers_are_whole_somewhere(model: Path, 
     windows = made.encode([asked(context, question=question)]).instances
 
     seen: set[int] = set()
-    tokenizer = load_tokenizer(model)
+    tokenizer = load_encoder_tokenizer(model)
     for window in windows:
         assert len(window.ids) <= max_length and len(window.places) - 1 >= min(1, len(window.spans))
         for place, number in zip(window.places[1:], range(window.first, len(window.spans)), strict=False):

@@ -19,7 +19,7 @@ from pubmill.annotation.examples import (
     write_examples,
 )
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, collate
@@ -60,7 +60,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def reader(
     model: Path, max_length: int = 64, segments: Literal["separate", "single", "none"] = "separate"
 ) -> Reader:
-    return Reader(load_tokenizer(model), max_length, segments)
+    return Reader(load_encoder_tokenizer(model), max_length, segments)
 
 
 def filler(generator: random.Random, words: int = 6) -> list[str]:

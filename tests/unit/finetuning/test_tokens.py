@@ -15,7 +15,7 @@ from transformers import BertForPreTraining
 from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.annotation.tagging import Scheme, to_labels, to_mentions
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
@@ -95,7 +95,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def task_of(model: Path, examples: Sequence[TokensExample], max_length: int = 64, **settings: Any) -> Any:
     """A `Tokens`; untyped, because `encode` returns instances and the other methods take windows."""
     recipe = replace(RECIPE, **settings)
-    reader = Reader(load_tokenizer(model), max_length, "separate")
+    reader = Reader(load_encoder_tokenizer(model), max_length, "separate")
     return Tokens(recipe, reader, Tokens.labels_of(recipe, examples))
 
 

@@ -16,7 +16,7 @@ from transformers import BertForPreTraining
 
 from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import Layers, TaskModel
 from pubmill.finetuning.inputs import collate
@@ -52,7 +52,7 @@ def finetune(*arguments: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 def encode(sentences: list[list[str]], model: Path, max_length: int) -> Any:
     """Windows of sentences without labels."""
-    task = Tokens(RECIPE, Reader(load_tokenizer(model), max_length, "separate"), ["O", "B"])
+    task = Tokens(RECIPE, Reader(load_encoder_tokenizer(model), max_length, "separate"), ["O", "B"])
     examples = [
         TokensExample(id=str(number), document=None, words=words, labels=["O"] * len(words))
         for number, words in enumerate(sentences)
@@ -93,7 +93,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_first_subword_carries_the_word(model: Path) -> None:
-    tokenizer = load_tokenizer(model)
+    tokenizer = load_encoder_tokenizer(model)
     [window] = encode([["baco", "\u200d", "ine"]], model, 64).instances
     assert tokenizer.convert_ids_to_tokens(window.ids) == ["[CLS]", "ba", "##co", "ine", "[SEP]"]
     assert (window.words, window.places) == ([0, 2], [1, 3])
@@ -116,7 +116,7 @@ def test_padded_equals_alone(model: Path, dataset: Path) -> None:
     """Sentences of many lengths give the same logits and labels together as one by one."""
     windows = encode([e.words for e in read_split(dataset, "dev", TokensExample)], model, 64).instances
     cpu = torch.device("cpu")
-    task = Tokens(RECIPE, Reader(load_tokenizer(model), 64, "separate"), ["O", "B", "I"])
+    task = Tokens(RECIPE, Reader(load_encoder_tokenizer(model), 64, "separate"), ["O", "B", "I"])
     tagger = TaskModel(load_encoder(model, 0.1, cpu), task.head(32)).eval()
     with torch.inference_mode():
         together = tagger(collate(windows, 0, cpu))

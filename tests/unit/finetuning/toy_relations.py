@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 
 from pubmill.annotation.examples import Entity, SequenceExample
-from pubmill.finetuning.encoders import load_encoder, load_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.inputs import Instance
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.sequence import Sequences
@@ -42,7 +42,7 @@ def relation(name: str, text: str, entities: list[Entity], label: str = "no") ->
 def task(model: Path, recipe: FinetuningRecipe, max_length: int = 64) -> Sequences:
     """With the marks in its vocabulary, where the recipe has them."""
     segments: Literal["separate", "none"] = "none" if model.name == "roberta" else "separate"
-    made = Sequences(recipe, Reader(load_tokenizer(model), max_length, segments), ["ine", "long"])
+    made = Sequences(recipe, Reader(load_encoder_tokenizer(model), max_length, segments), ["ine", "long"])
     made.extend(load_encoder(model, 0.0, CPU))
     return made
 

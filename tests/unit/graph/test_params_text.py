@@ -8,7 +8,7 @@ from typing import Any
 from pubmill.graph import Graph, checked_graph
 from pubmill.graph.dataset_recipes import published_recipe
 from pubmill.recipes import read
-from pubmill.recipes.base import PartialRecipe
+from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 

@@ -11,7 +11,7 @@ import pytest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.inspection.damaged_results import Finding, examine, report
 from pubmill.metrics.contributions import Contributions, Items, write_items
-from pubmill.pretraining.tokens import write_packed
+from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
 from tests.unit.toy_shards import make_shard
 

@@ -27,7 +27,7 @@ def targets(root: Path) -> Graph:
 
 @pytest.fixture
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_answers", lambda host: False)
+    monkeypatch.setattr(module, "_host_answers", lambda host: False)
 
 
 def test_jobs_say_what_is_needed(targets: Graph) -> None:
@@ -71,7 +71,7 @@ def test_what_mirror_and_cache_have_is_in_reach(tmp_path: Path, monkeypatch: pyt
 
 
 def test_one_silent_host_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_answers", lambda host: host == "a.org")
+    monkeypatch.setattr(module, "_host_answers", lambda host: host == "a.org")
     assert out_of_reach(RequiredFiles({"https://a.org/1": [], "https://b.org/2": []}), None) == []
 
 

@@ -20,7 +20,7 @@ from pubmill.annotation.examples import (
 )
 from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
 from pubmill.metrics.correlation import score_correlation
-from pubmill.specs.datasets import TASKS
+from pubmill.specs.dataset_specs import TASKS
 
 NUMBER = st.floats(-100, 100).map(lambda value: round(value, 3))
 GOLD: dict[str, list[Any]] = {

@@ -17,7 +17,7 @@ from pubmill.metrics.records import score_run
 from pubmill.prediction.spacy_pipelines import annotate, check_folder, load_pipeline, pipeline_sha256
 from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.recipes.scoring import ScoringRecipe
-from pubmill.specs.models import ModelSpec
+from pubmill.specs.model_specs import ModelSpec
 from pubmill.specs.study import check_study
 from pubmill.storage.files import read_jsonl_gz
 

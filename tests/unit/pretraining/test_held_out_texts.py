@@ -9,8 +9,8 @@ import pytest
 
 from pubmill.annotation.sentences import FOLDER, TABLES
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.pretraining.packing import apart, is_held_out, pack
-from pubmill.pretraining.tokens import HELD_OUT, PackedTokens
 from pubmill.recipes.pretraining import PackingRecipe
 from tests.unit.toy_vocabs import RECIPES, TEXTS, make_vocab
 

@@ -15,7 +15,7 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.tokens import PackedTokens
+from pubmill.pretraining.packed_tokens import PackedTokens
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
 
 AT_ONCE = 2
@@ -35,7 +35,7 @@ def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stop_in(monkeypatch: pytest.MonkeyPatch, micro_batch: int) -> list[int]:
     """Send SIGTERM during a micro-batch, counted from the first of all; return their sizes as they come."""
-    add, sizes = Pretraining._add, list[int]()
+    add, sizes = Pretraining._process_micro_batch, list[int]()
 
     def adding(self: Pretraining, part: Part, *rest: Any) -> Any:
         sizes.append(len(part.ids))
@@ -44,7 +44,7 @@ def stop_in(monkeypatch: pytest.MonkeyPatch, micro_batch: int) -> list[int]:
             os.kill(os.getpid(), signal.SIGTERM)
         return found
 
-    monkeypatch.setattr(Pretraining, "_add", adding)
+    monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
     return sizes
 
 
@@ -68,7 +68,7 @@ def test_a_stop_between_micro_batches_drops_the_step_and_resumes_bit_for_bit(
 
 def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, after: int) -> list[int]:
     """Let more than `most` sequences at once fail once `after` micro-batches went well."""
-    add, sizes = Pretraining._add, list[int]()
+    add, sizes = Pretraining._process_micro_batch, list[int]()
 
     def adding(self: Pretraining, part: Part, *rest: Any) -> Any:
         if len(part.ids) > most and len(sizes) >= after:
@@ -76,7 +76,7 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, after: int) -> l
         sizes.append(len(part.ids))
         return add(self, part, *rest)
 
-    monkeypatch.setattr(Pretraining, "_add", adding)
+    monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
     return sizes
 
 
@@ -126,5 +126,5 @@ def test_processes_that_wait_for_each_other_do_not_halve(data: Path) -> None:
     work = Pretraining(RECIPE, packed, read_vocabulary(data, packed.special), World(torch.device("cpu")))
     work.world = World(torch.device("cpu"), 0, 2)
     with pytest.raises(PubmillError, match="too little memory for 2 sequences"):
-        work._halve()
+        work._halve_micro_batch()
     assert work.at_once == AT_ONCE

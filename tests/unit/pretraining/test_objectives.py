@@ -22,8 +22,8 @@ from pubmill.pretraining.objectives import MASKED_LM, OBJECTIVES, Term, kind_of,
 from pubmill.pretraining.objectives.adversarial import AdversarialLearner
 from pubmill.pretraining.objectives.learner import divergence
 from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetection, sample
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.step_costs import operations_of_step
-from pubmill.pretraining.tokens import PackedTokens
 from pubmill.recipes import Adversarial, Distillation, Generator, Objective, PretrainingRecipe
 from pubmill.recipes.pretraining import EXTRAS
 from tests.unit.pretraining.toy_pretraining import (

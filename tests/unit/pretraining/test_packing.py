@@ -23,8 +23,8 @@ from pubmill.annotation.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.pretraining import packing
+from pubmill.pretraining.packed_tokens import SPECIAL, PackedTokens, TokenShard, write_packed
 from pubmill.pretraining.packing import pack
-from pubmill.pretraining.tokens import SPECIAL, PackedTokens, TokenShard, write_packed
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs.merges import learn_pieces
@@ -135,7 +135,7 @@ def test_a_folder_without_its_index_is_refused(tmp_path: Path) -> None:
 
 def test_the_reader_needs_numpy_only() -> None:
     code = (
-        "import sys, pubmill.pretraining.tokens; "
+        "import sys, pubmill.pretraining.packed_tokens; "
         "sys.exit(bool({'nltk', 'pyarrow', 'tokenizers'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.pretraining import segments
+from pubmill.pretraining.packed_tokens import HELD_OUT, write_packed
 from pubmill.pretraining.segments import Segment
-from pubmill.pretraining.tokens import HELD_OUT, write_packed
 from pubmill.recipes import Architecture, Objective, Optimisation, PretrainingRecipe
 from pubmill.storage.files import read_json
 from pubmill.vocabs.wordpiece import make_tokenizer, save

@@ -9,9 +9,9 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe, build, fits, read
-from pubmill.recipes.base import OMIT_DEFAULT, PartialRecipe
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe, PmcParsingRecipe
 from pubmill.recipes.models import ExportRecipe, PretrainedWeights, ReleasedWeights, TrainingStart
+from pubmill.recipes.recipe_types import OMIT_DEFAULT, PartialRecipe
 from pubmill.recipes.writing import as_json, as_values
 
 PRETRAINING: dict[str, Any] = {

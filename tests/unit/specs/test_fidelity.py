@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from pubmill.specs.base import Statement
-from pubmill.specs.fidelity import Row, faults, rows
+from pubmill.specs.fidelity import FidelityRow, faults, rows
+from pubmill.specs.spec_types import Statement
 from tests.fidelity_page import STANDINGS, as_markdown
 
 SPEC = """\
@@ -59,7 +59,7 @@ def test_a_statement_covers_all_below_its_key_and_shows_the_values(tmp_path: Pat
     assert faults(folder) == []
     assert faults(of(tmp_path, SPEC.split("method:")[0] + "method:\n  hyperparameters: {ours: all}\n")) == []
     [both, _] = rows(of(tmp_path, SPEC + EPOCHS))
-    assert both == Row(
+    assert both == FidelityRow(
         paper="gu2020",
         spec="protocols/small",
         about="hyperparameters: warmup, dropout",

@@ -9,7 +9,7 @@ from pubmill import specs
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.specs import LearntVocabSpec
-from pubmill.specs.datasets import _functions
+from pubmill.specs.dataset_specs import _function_names
 from pubmill.specs.study import check_study
 
 
@@ -78,7 +78,7 @@ def test_a_reason_for_missing_must_go_when_the_spec_has_come(folder: Path) -> No
 
 def test_a_file_called_otherwise_than_its_name(folder: Path) -> None:
     (folder / "vocabs/pubmed-uncased.yaml").rename(folder / "vocabs/other.yaml")
-    assert "specs/vocabs/other.yaml:1: name must be 'other'" in mistakes(folder)
+    assert "specs/vocabs/other.yaml:2: name must be 'other'" in mistakes(folder)
 
 
 def test_all_mistakes_of_all_files_are_reported_together(folder: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_scale_is_a_file(folder: Path) -> None:
     study, loaded = check_study(config, folder)
     assert study.scale == loaded.scale.name == "tiny"
     (folder / "scales/tiny.yaml").write_text(small)
-    assert "specs/scales/tiny.yaml:2: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
+    assert "specs/scales/tiny.yaml:3: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
     with pytest.raises(PubmillError, match="no specs/scales/huge.yaml; the scales are demo, full, small"):
         specs.load(folder, "huge")
 
@@ -306,8 +306,8 @@ def test_keys_of_a_dataset_that_contradict_each_other_are_reported(
 def test_what_only_looks_like_a_function_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "convert").mkdir()
     (tmp_path / "convert/mine.py").write_text('"""Once\ndef gone(given):\n"""\n\n\ndef read(given): ...\n')
-    monkeypatch.setattr("pubmill.specs.datasets.__file__", str(tmp_path / "specs/datasets.py"))
-    assert _functions("mine") == {"read"}
+    monkeypatch.setattr("pubmill.specs.dataset_specs.__file__", str(tmp_path / "specs/datasets.py"))
+    assert _function_names("mine") == {"read"}
 
 
 def test_a_count_that_is_null_takes_back_that_of_the_included_spec(folder: Path) -> None:

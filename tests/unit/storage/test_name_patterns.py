@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.specs import load
-from pubmill.specs.base import FileName, FilePath, Https, LocalKey, Name
+from pubmill.specs.spec_types import FileName, FilePath, Https, LocalKey, Name
 from pubmill.storage.name_patterns import FILE, PATH, SPEC, URL, fits
 from pubmill.storage.path_lists import by_folder, paths_of
 

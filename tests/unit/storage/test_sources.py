@@ -281,7 +281,7 @@ def test_a_full_disk_leaves_nothing_at_the_output(
     def full(*given: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(network, "_receive", full)
+    monkeypatch.setattr(network, "_receive_body", full)
     with pytest.raises(PubmillError, match="no space left on the disk"):
         download(f"{server.url}/f.gz", tmp_path / "f.gz")
     assert not (tmp_path / "f.gz").exists()

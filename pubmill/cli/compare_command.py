@@ -1,0 +1,35 @@
+"""`pubmill compare`."""
+
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout, start_script
+from pubmill.cli.studies import (
+    DEMO,
+    configuration,
+    paths,
+    sort_words,
+    study_files,
+    study_names,
+    table_of_study,
+)
+
+
+def compare(
+    context: typer.Context,
+    table: Annotated[str, typer.Argument(help="a finished table of the study, for example table06")],
+    first: Annotated[str, typer.Argument(help="a column of it")],
+    second: Annotated[str, typer.Argument(help="another one")],
+    study: Annotated[
+        str, typer.Option(help="study whose results it asks", autocompletion=study_names)
+    ] = DEMO,
+) -> None:
+    """Test whether two models of a table differ, row by row, from their stored predictions."""
+    checkout()
+    words = sort_words(context.args)
+    config = configuration([*study_files(study), *words.configfiles], words.settings)
+    results = paths(config)
+    page = results.table(table_of_study(table, config), "json")
+    given = ["--table", page, "--results", results.results, "--columns", first, second]
+    start_script("compare", *given, *words.options)

@@ -1,0 +1,13 @@
+"""`pubmill demo`."""
+
+import typer
+
+from pubmill.cli.checkout import make_demo_files, start_snakemake
+from pubmill.cli.studies import snakemake_words, sort_words
+
+
+def demo(context: typer.Context) -> None:
+    """Run the whole pipeline on made-up miniature data."""
+    make_demo_files()
+    words = sort_words(context.args)
+    start_snakemake(*snakemake_words(words.names, [], words))

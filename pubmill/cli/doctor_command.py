@@ -1,0 +1,20 @@
+"""`pubmill doctor`."""
+
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout, start_script
+from pubmill.cli.studies import DEMO, sort_words, study_files, study_names
+from pubmill.messages import commands
+
+
+def doctor(
+    context: typer.Context,
+    study: Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)] = DEMO,
+) -> None:
+    """Report which datasets and models of a study are available, and what to do for the others."""
+    checkout()
+    words = sort_words(context.args)
+    files = [*study_files(study), *words.configfiles]
+    start_script("doctor", *commands.configuration_options(files, words.settings), *words.options)

@@ -1,0 +1,16 @@
+"""`pubmill export`."""
+
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import start_script
+
+
+def export(
+    context: typer.Context,
+    dataset: Annotated[str, typer.Argument(help="for example chemprot@blurb")],
+    folder: Annotated[str, typer.Argument(help="folder to write")],
+) -> None:
+    """Write a converted dataset in the form in which others publish it, or in a general form."""
+    start_script("export", dataset, folder, *context.args)

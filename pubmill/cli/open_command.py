@@ -1,0 +1,41 @@
+"""`pubmill open`."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import (
+    DEMO,
+    configuration,
+    paths,
+    sort_words,
+    study_files,
+    study_names,
+    table_of_study,
+)
+from pubmill.errors import PubmillError
+from pubmill.messages import commands
+
+
+def open_page(
+    context: typer.Context,
+    study: Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)] = DEMO,
+) -> None:
+    """Open the report of a study in the browser, or the page of a table: pubmill open gu2020 table06."""
+    checkout()
+    words = sort_words(context.args)
+    files = study_files(study)
+    config = configuration([*files, *words.configfiles], words.settings)
+    results = paths(config)
+    pages = [results.table(table_of_study(name, config), "html") for name in words.names]
+    for page in map(Path, pages or [results.report(config["study"], "html")]):
+        if not page.is_file():
+            made = commands.snakemake(
+                str(page), configuration=commands.configuration_options(files, words.settings)
+            )
+            raise PubmillError(f"{page} does not exist yet. Make it: {made}")
+        print(page)
+        webbrowser.open(page.resolve().as_uri())

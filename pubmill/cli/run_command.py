@@ -1,0 +1,39 @@
+"""`pubmill run`."""
+
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
+from pubmill.cli.studies import (
+    DEMO,
+    configuration,
+    paths,
+    snakemake_words,
+    sort_words,
+    study_files,
+    study_names,
+    table_of_study,
+)
+
+
+def run(
+    context: typer.Context,
+    study: Annotated[
+        str,
+        typer.Argument(help="name or file of a study; demo for the demo", autocompletion=study_names),
+    ],
+) -> None:
+    """Run a study, or only some of its tables, and all that they need.
+
+    TABLES follow the study (table06, or gu2020/table06), then options of Snakemake:
+    pubmill run gu2020 table06 -n --profile profiles/slurm
+    """
+    checkout()
+    words = sort_words(context.args)
+    files = study_files(study)
+    config = configuration([*files, *words.configfiles], words.settings)
+    if config["scale"] == DEMO:
+        make_demo_files()
+    tables = [paths(config).table(table_of_study(name, config), "html") for name in words.names]
+    start_snakemake(*snakemake_words(tables, files, words))

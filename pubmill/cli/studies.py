@@ -1,0 +1,91 @@
+"""Studies and tables as words of the command line, and the configuration that they stand for."""
+
+import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.messages import commands
+from pubmill.messages.nearest_names import unknown
+from pubmill.specs.study import study_file, study_of_scale
+from pubmill.storage.result_paths import Paths
+
+DEMO = "demo"
+"""The study of config.yaml itself, which needs no file."""
+STUDIES, SPECS = Path("studies"), Path("specs")
+
+
+class Words(NamedTuple):
+    """Words after a verb. `names` come first; `configfiles` and `settings` are those of `--configfile` and
+    `--config`; `options` are all others, which belong to the program."""
+
+    names: list[str]
+    configfiles: list[str]
+    settings: list[str]
+    options: list[str]
+
+
+def sort_words(words: Sequence[str] | None) -> Words:
+    """Sort the words after a verb: names up to the first option, then options."""
+    given = list(words or ())
+    first = next((place for place, word in enumerate(given) if word.startswith("-")), len(given))
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", action="extend", default=[])
+    parser.add_argument("--config", "-C", nargs="+", action="extend", default=[])
+    known, options = parser.parse_known_args(given[first:])
+    return Words(given[:first], known.configfile, known.config, options)
+
+
+def study_files(study: str) -> list[str]:
+    """Return the configuration files of a study, given by name or path; none for the demo."""
+    return [] if study == DEMO else [str(study_file(study, STUDIES))]
+
+
+def study_of_table(table: str, scale: str) -> list[str]:
+    """Return the configuration file of a study at a scale, preferably that of the table's paper."""
+    return study_of_scale(scale, STUDIES, table)
+
+
+def study_names() -> list[str]:
+    """Return the names of all studies, for the completion of a word."""
+    return [DEMO, *sorted(path.stem for path in STUDIES.glob("*.yaml"))]
+
+
+def table_names() -> list[str]:
+    """Return the names of all tables, for the completion of a word."""
+    return sorted(path.relative_to(SPECS / "tables").with_suffix("").as_posix() for path in _table_specs())
+
+
+def _table_specs() -> Iterable[Path]:
+    return (SPECS / "tables").glob("*/*.yaml")
+
+
+def configuration(configfiles: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
+    """Return the configuration that Snakemake builds from these files and settings."""
+    return merged_config(Path("config.yaml"), configfiles, settings)
+
+
+def table_of_study(name: str, config: dict[str, Any]) -> str:
+    """Return the full name of a table of a study: `table06` stands for `gu2020/table06` if no other paper's
+    table of the study has this number."""
+    tables = [str(table) for table in config["tables"]]
+    found = [table for table in tables if name in (table, table.rpartition("/")[2])]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise PubmillError(f"{name} may be {' or '.join(found)}; write the paper too")
+    raise PubmillError(f"study {config['study']}: {unknown('table', name, tables)}")
+
+
+def paths(config: dict[str, Any]) -> Paths:
+    """Return the result paths of a study's scale."""
+    return Paths(f"{config['results']}/{config['scale']}")
+
+
+def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: Words) -> list[str]:
+    """Return the arguments of Snakemake: targets, then the profile, then the configuration and options."""
+    profile = [] if "--profile" in words.options else ["--profile", commands.PROFILE]
+    options = commands.configuration_options([*configfiles, *words.configfiles], words.settings)
+    return [*targets, *profile, *options, *words.options]

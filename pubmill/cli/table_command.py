@@ -1,0 +1,85 @@
+"""`pubmill table`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
+from pubmill.cli.studies import (
+    DEMO,
+    SPECS,
+    configuration,
+    paths,
+    snakemake_words,
+    sort_words,
+    study_of_table,
+    table_names,
+)
+from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import unknown
+
+if TYPE_CHECKING:
+    from pubmill.inspection.new_model import NewModel
+
+
+def table(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="for example gu2020/table06", autocompletion=table_names)],
+    model: Annotated[
+        list[str],
+        typer.Option(help="./FOLDER, hub:GROUP/MODEL@COMMIT, or the name of a spec; may be repeated"),
+    ],
+    dataset: Annotated[list[str] | None, typer.Option(help="only this dataset; may be repeated")] = None,
+    scale: Annotated[str, typer.Option(help="demo, small or full")] = "full",
+) -> None:
+    """Run models on the datasets of a table, and make the table with them as columns.
+
+    A model folder or a model of the hub gets a spec, specs/models/NAME.yaml, after a check that it loads.
+    Options of Snakemake follow, for example -n or --profile profiles/gpu.
+    """
+    checkout()
+    if name not in table_names():
+        raise PubmillError(unknown("table", name, table_names()))
+    words = sort_words(context.args)
+    files = [*study_of_table(name, scale), *words.configfiles]
+    config = configuration(files, words.settings)
+    if config["scale"] != scale:
+        raise PubmillError(f"no study of studies/ has the scale {scale!r}; name one with --configfile")
+    if scale == DEMO:
+        make_demo_files()
+    names, folders = _models(model)
+    settings = [f"models={json.dumps(names)}", f"tables={json.dumps([name])}"]
+    settings += [f"datasets={json.dumps(dataset)}"] if dataset else []
+    settings += [f"local_files={json.dumps({**config['local_files'], **folders})}"] if folders else []
+    page = paths(config).table(name, "html")
+    all_words = words._replace(configfiles=files, settings=[*words.settings, *settings])
+    start_snakemake(*snakemake_words([page], [], all_words))
+
+
+def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the names of models, and the folders of those that are given as folders; write the specs that
+    are missing."""
+    names: list[str] = []
+    folders: dict[str, str] = {}
+    for model in given:
+        if (SPECS / "models" / f"{model}.yaml").is_file():
+            names.append(model)
+            continue
+        if not model.startswith("hub:") and not Path(model).is_dir() and "/" not in model:
+            known = [path.stem for path in (SPECS / "models").glob("*.yaml")]
+            raise PubmillError(f"{unknown('model', model, known)}. A folder is given as ./{model}")
+        described = _described(model)
+        names.append(described.name)
+        folders |= described.local_files
+    return names, folders
+
+
+def _described(model: str) -> "NewModel":
+    from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
+
+    described = new_model(model)
+    print(f"{model} is described in {write_spec(described, SPECS)}", file=sys.stderr)
+    return described

@@ -1,0 +1,175 @@
+"""Choice of one grid point for a dataset from its trials' dev scores. Standard library only."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.storage.files import read_json
+
+STEPS = "stop_after"
+"""A key outside of grids: the number of steps after which the chosen point was best on dev, averaged over its
+trials. For data without a dev split (lewis2020 section 5.2)."""
+
+FOUND = ("mean_dev", "trials", "failed")
+"""Fields of a considered point besides its values."""
+NEEDED = ("recipe", "data_sha256", "model", "seed", "dev", "failed")
+"""Fields that are read from a trial's training.json."""
+
+Training = tuple[Path, dict[str, Any]]
+"""A trial's training.json and its content."""
+Point = dict[str, Any]
+"""A value for each searched key."""
+
+
+def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]:
+    """Choose the grid point with the best dev score, averaged over models and seeds (gu2020 section 6.2).
+
+    `trials` are in the order of the grid, whose keys are `decides` (except `stop_after`); of equal points the
+    first is chosen. Every point must have been tried with the same models and seeds on the same data. Means
+    are over the trials that did not end in NaN, and only points with the fewest such trials are candidates: a
+    point with a failed trial is not chosen if others have none. A trial with constant predictions has a dev
+    score like any other.
+
+    Returns `{"chosen": {a value for each of `decides`}, "failed": None, "mean_dev", "considered": [every
+    point with its mean_dev, trials and failed ones]}`; if all trials failed, chosen is None and failed "nan".
+    """
+    searched = [key for key in decides if key != STEPS]
+    points = _group_by_point(trials, searched)
+    _check_same([trial for _, tried in points for trial in tried], searched)
+    _check_complete(points)
+    considered = [_point_summary(point, tried) for point, tried in points]
+    candidates = [number for number, point in enumerate(considered) if point["mean_dev"] is not None]
+    if not candidates:
+        return {"chosen": None, "failed": "nan", "mean_dev": None, "considered": considered}
+    rank = {number: (-considered[number]["failed"], considered[number]["mean_dev"]) for number in candidates}
+    best = max(candidates, key=rank.__getitem__)  # The first of equals.
+    chosen, tried = points[best]
+    if STEPS in decides:
+        chosen = {**chosen, STEPS: _mean_best_step(tried)}
+    mean = considered[best]["mean_dev"]
+    return {"chosen": chosen, "failed": None, "mean_dev": mean, "considered": considered}
+
+
+def read_choice(path: Path) -> tuple[Point, list[str] | None]:
+    """Return the chosen values for the recipe, and if all trials failed the undecided keys, else None.
+
+    If all trials failed, the values are those of the first trial, because the recipe must still be valid.
+    """
+    selected = read_json(path)
+    chosen = chosen_values(path, selected)
+    if chosen is not None:
+        return chosen, None
+    first = first_tried(path, selected)
+    return first, list(first)
+
+
+def chosen_values(path: Path, selected: Any) -> Point | None:
+    """Return the values that a selected.json decides; None if all trials failed. Raises a `PubmillError` for
+    other files."""
+    found = selected if isinstance(selected, dict) else {}
+    chosen = found.get("chosen")
+    if chosen is None and found.get("failed") == "nan":
+        return None
+    if not isinstance(chosen, dict):
+        raise PubmillError(f'{path} has no "chosen" values; scripts/select_trial.py writes such a file')
+    return chosen
+
+
+def first_tried(path: Path, selected: Any) -> Point:
+    """Return the first point that a selected.json considers, as example values of the searched keys."""
+    considered = selected.get("considered")
+    first = considered[0] if isinstance(considered, list) and considered else None
+    if not isinstance(first, dict):
+        raise PubmillError(f"{path} has no points considered; scripts/select_trial.py writes such a file")
+    return {key: value for key, value in first.items() if key not in FOUND}
+
+
+def _group_by_point(
+    trials: Iterable[Training], searched: Sequence[str]
+) -> list[tuple[Point, list[Training]]]:
+    """Group the trials by point, in the order in which points first appear."""
+    points: dict[str, tuple[Point, list[Training]]] = {}
+    for path, training in trials:
+        _check_form(path, training)
+        if unknown := [key for key in searched if key not in training["recipe"]]:
+            raise PubmillError(
+                f"{path}: its recipe has no {', '.join(unknown)}, which --recipe says was searched"
+            )
+        point = {key: training["recipe"][key] for key in searched}
+        points.setdefault(json.dumps(point), (point, []))[1].append((path, training))
+    return list(points.values())
+
+
+def _check_form(path: Path, training: Any) -> None:
+    lacks = [key for key in NEEDED if not isinstance(training, dict) or key not in training]
+    wrong = [
+        key for key in ("recipe", "data_sha256", "dev") if not lacks and not isinstance(training[key], dict)
+    ]
+    if lacks or wrong:
+        what = f"has no {', '.join(lacks)}" if lacks else f"must have objects as {', '.join(wrong)}"
+        raise PubmillError(f"{path} {what}, so it is no training.json of a trial; run the trial again")
+
+
+def _point_summary(point: Point, tried: list[Training]) -> dict[str, Any]:
+    scores = [_dev_value(path, training, "best") for path, training in _successful_trials(tried)]
+    mean = sum(scores) / len(scores) if scores else None
+    return {**point, "mean_dev": mean, "trials": len(tried), "failed": len(tried) - len(scores)}
+
+
+def _mean_best_step(tried: list[Training]) -> int:
+    """Return the number of steps until the best dev score, averaged over successful trials; at least one."""
+    steps = [_dev_value(path, training, "best_step") for path, training in _successful_trials(tried)]
+    return max(1, round(sum(steps) / len(steps)))
+
+
+def _successful_trials(tried: list[Training]) -> list[Training]:
+    return [(path, training) for path, training in tried if training["failed"] != "nan"]
+
+
+def _dev_value(path: Path, training: dict[str, Any], key: str) -> float:
+    value = training["dev"].get(key)
+    if not isinstance(value, (int, float)):
+        raise PubmillError(
+            f"{path}: dev has no {key}, so it can't be chosen by; run the trial with a dev split"
+        )
+    return value
+
+
+def _check_same(trials: list[Training], searched: Sequence[str]) -> None:
+    """Check that all trials use one dataset and differ only in the searched keys."""
+    if not trials:
+        raise PubmillError("there are no trials to select from; --trials needs at least one training.json")
+    (first_path, first), *others = trials
+    for path, training in others:
+        names = sorted(first["data_sha256"].keys() | training["data_sha256"].keys())
+        pairs = [
+            *((f"{name} data", *(t["data_sha256"].get(name) for t in (first, training))) for name in names),
+            (
+                "recipe",
+                *({k: v for k, v in t["recipe"].items() if k not in searched} for t in (first, training)),
+            ),
+        ]
+        for name, mine, theirs in pairs:
+            if mine != theirs:
+                raise PubmillError(
+                    f"{first_path} and {path} differ in their {name} ({mine} and {theirs}), so their "
+                    f"dev scores can't be compared; run the older trial again"
+                )
+
+
+def _check_complete(points: list[tuple[Point, list[Training]]]) -> None:
+    """Check that every point was tried exactly once with each of the same models and seeds."""
+    tried_with = [
+        (point, sorted((training["model"], training["seed"]) for _, training in tried))
+        for point, tried in points
+    ]
+    expected = sorted({who for _, tried in tried_with for who in tried})
+    for point, found in tried_with:
+        if found != expected:
+            named = ", ".join(f"{key} {value}" for key, value in point.items()) or "of no values"
+            raise PubmillError(
+                f"the grid point {named} was tried with (model, seed) {found}, but {expected} is needed, "
+                f"each once, for its mean to be comparable; run the missing trials"
+            )

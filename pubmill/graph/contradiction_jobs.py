@@ -1,0 +1,48 @@
+"""The page of contradictions between the papers, which is the same in every study."""
+
+from pubmill.graph.stage_versions import VERSIONS
+from pubmill.graph.table_jobs import Tables
+from pubmill.recipes.tables import (
+    ContradictionsRecipe,
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+    values_of,
+)
+from pubmill.specs import Specs
+
+
+class ContradictionJobs:
+    """Recipe of the page of contradictions."""
+
+    def __init__(self, specs: Specs, tables: Tables) -> None:
+        self._specs = specs
+        self._tables = tables
+
+    def recipe(self) -> ContradictionsRecipe:
+        """Return the recipe of the page, a command-line argument that must stay short."""
+        standard = [name for name, spec in self._specs.tables.items() if spec.setting == "standard"]
+        return ContradictionsRecipe(
+            tables=tuple(self._published_table(name) for name in standard),
+            models={name: spec.label or name for name, spec in self._specs.models.items()},
+            versions={"contradictions": VERSIONS["contradictions"]},
+        )
+
+    def _published_table(self, name: str) -> PublishedTable:
+        spec = self._specs.tables[name]
+        own = [self._tables.column(one) for one in spec.columns if one.setting in (None, ("standard",))]
+        rows = [self._tables.row(spec, row) for row in spec.rows]
+        return PublishedTable(
+            name=name,
+            paper=spec.paper,
+            number=int(spec.name.removeprefix("table")),
+            file=f"tables/{name}.published.csv",
+            protocol=spec.protocol,
+            aggregate=self._specs.protocols[spec.protocol].final.aggregate,
+            metric=spec.metric,
+            columns=tuple(PublishedColumn(**values_of(PublishedColumn, column)) for column in own),
+            rows=tuple(PublishedRow(**values_of(PublishedRow, row)) for row in rows),
+            composites=spec.composites,
+            left_out=spec.left_out,
+            elsewhere=spec.elsewhere,
+        )

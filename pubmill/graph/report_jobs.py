@@ -1,0 +1,142 @@
+"""The report of a study."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pubmill.graph.corpus_jobs import Corpora
+from pubmill.graph.dataset_jobs import Datasets
+from pubmill.graph.headings import spec_file
+from pubmill.graph.model_jobs import Models
+from pubmill.graph.pretrainings import Pretrainings
+from pubmill.graph.requests import Requests
+from pubmill.graph.scope import Scope
+from pubmill.graph.vocabularies import Vocabularies
+from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
+from pubmill.recipes.publication import ReportRecipe
+from pubmill.specs import Spec, Specs
+from pubmill.specs.study import Study
+from pubmill.storage.path_lists import by_folder
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS, Paths
+
+
+class ReportJobs:
+    """Recipe and inputs of the report."""
+
+    def __init__(
+        self,
+        study: Study,
+        specs: Specs,
+        paths: Paths,
+        corpora: Corpora,
+        models: Models,
+        pretrainings: Pretrainings,
+        vocabularies: Vocabularies,
+        datasets: Datasets,
+        requests: Requests,
+        scope: Scope,
+    ) -> None:
+        self._study = study
+        self._specs = specs
+        self._paths = paths
+        self._corpora = corpora
+        self._models = models
+        self._pretrainings = pretrainings
+        self._vocabularies = vocabularies
+        self._datasets = datasets
+        self._requests = requests
+        self._scope = scope
+
+    def recipe(self, statements: Sequence[str] = ()) -> ReportRecipe:
+        """Return the ReportRecipe of the study; `statements`: files of specs."""
+        recipes, learnt = self._scope.pretrainings(), set(self._vocabularies.learnt())
+        return ReportRecipe(
+            study=self._study.study,
+            title=self._study.title,
+            scale=self._study.scale,
+            scale_title=self._specs.scale.title,
+            comparable=self._specs.scale.comparable,
+            tables=tuple(self._requests.result_tables()),
+            fact_tables=tuple(self._requests.fact_tables()),
+            pretraining={
+                r: tuple(BELOW.checkpoint(r, step) for step in self._pretrainings.steps(r) if step <= last)
+                for r, last in self._scope.last_steps().items()
+            },
+            corpora=tuple(sorted({self._specs.pretraining[r].corpus for r in recipes})),
+            vocabs=tuple(sorted({self._specs.pretraining[r].vocab for r in recipes} & learnt)),
+            models=tuple(self._scope.models()),
+            checkpoints=self.checkpoints(),
+            fits=self.fits(),
+            datasets=tuple(self._scope.datasets()),
+            sources=by_folder(self.source_records()),
+            statements=tuple(statements),
+        )
+
+    def statement_files(self, specs: Path) -> list[str]:
+        """Return the specs with statements on the methods of the papers whose tables the study has."""
+        papers = {table.partition("/")[0] for table in self._study.tables}
+        known: dict[str, Mapping[str, Spec]] = {
+            "corpora": self._specs.corpora,
+            "vocabs": self._specs.vocabs,
+            "pretraining": self._specs.pretraining,
+            "protocols": self._specs.protocols,
+            "tables": {**self._specs.tables, **self._specs.fact_tables},
+        }
+        return [
+            spec_file(specs, f"{kind}/{name}.yaml")
+            for kind, found in known.items()
+            for name, spec in sorted(found.items())
+            if spec.paper in papers and spec.method
+        ]
+
+    def checkpoints(self) -> dict[str, tuple[str, int]]:
+        """Return the recipe and step of each model that is pretrained here."""
+        weights = {model: self._models.weights(model) for model in self._scope.models()}
+        return {m: (w.recipe, w.step) for m, w in weights.items() if isinstance(w, PretrainedWeights)}
+
+    def fits(self) -> dict[str, dict[str, str]]:
+        """Return the diagnoses of the models' vocabularies on datasets of labelled words: model -> dataset ->
+        file."""
+        datasets = [name for name in self._scope.datasets() if self._specs.datasets[name].kind == "tokens"]
+        vocabs = {model: self._vocabularies.of_model(model) for model in self._scope.models()}
+        return {
+            model: {dataset: BELOW.fit(vocab, dataset) for dataset in datasets}
+            for model, vocab in vocabs.items()
+            if vocab
+        }
+
+    def source_records(self) -> list[str]:
+        """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
+        specs = [self._specs.pretraining[recipe] for recipe in self._scope.pretrainings()]
+        weights = map(self._models.weights, self._scope.models())
+        files = [
+            *(path for dataset in self._scope.datasets() for path in self._datasets.inputs(dataset).values()),
+            *(shard.file for spec in specs for shard in self._corpora.shards(spec.corpus)),
+            *(self._paths.source_of_url(spec.sentence_splitter) for spec in specs),
+            *(self._paths.source_of_url(one.url) for one in weights if isinstance(one, ArchivedWeights)),
+        ]
+        return sorted({self._paths.source_record(self._paths.below(path)) for path in files})
+
+    def measured(self) -> list[str]:
+        """Return the files that report and checklist share: tables, pretraining, corpora, vocabularies."""
+        recipe = self.recipe()
+        pretraining = recipe.pretraining.values()
+        below = [
+            *(BELOW.table(table, "json") for table in self._requests.result_tables()),
+            *(f"{step}/{STATE}" for steps in pretraining for step in steps),
+            *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # that of a later segment has all before
+            *(BELOW.corpus(corpus, STATISTICS) for corpus in recipe.corpora),
+            *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in recipe.vocabs),
+        ]
+        return list(map(self._paths.at, below))
+
+    def inputs(self) -> list[str]:
+        """Return every file that the report reads."""
+        below = [
+            *(BELOW.table(table, "json") for table in self._requests.fact_tables()),
+            *(BELOW.comparisons(table, "json") for table in self._requests.result_tables()),
+            *(BELOW.page(dataset, "json") for dataset in self._scope.datasets()),
+            *([BELOW.contradictions("json")] if self._requests.result_tables() else []),
+            *sorted({path for found in self.fits().values() for path in found.values()}),
+            *self.source_records(),
+        ]
+        return [*self.measured(), *map(self._paths.at, below)]

@@ -1,0 +1,57 @@
+"""The files that a study makes."""
+
+from pubmill.graph.contamination_jobs import ContaminationJobs
+from pubmill.graph.requests import Requests
+from pubmill.graph.scope import Scope
+from pubmill.specs.study import Study
+from pubmill.storage.result_paths import Paths
+
+
+class Publication:
+    """Tables, comparisons, pages, report and checklist of a study."""
+
+    def __init__(
+        self, study: Study, paths: Paths, requests: Requests, scope: Scope, contamination: ContaminationJobs
+    ) -> None:
+        self._study = study
+        self._paths = paths
+        self._requests = requests
+        self._scope = scope
+        self._contamination = contamination
+
+    def files(self) -> list[str]:
+        """Return the files that the RO-Crate holds."""
+        checklist = self._paths.checklist_files(self._study.study)
+        return [
+            *self._table_files(),
+            *self._comparison_files(),
+            self._report_file(),
+            *checklist,
+            *self._page_files(),
+        ]
+
+    def everything(self) -> list[str]:
+        """Return the targets of a study; the RO-Crate is made only when it is requested."""
+        result_tables = self._requests.result_tables()
+        return [
+            self._report_file(),
+            *self._table_files(),
+            *self._comparison_files(),
+            *self._page_files(),
+            *self._paths.contradiction_files(),
+            *(self._contamination.reports() if self._scope.datasets() else []),
+            *(self._paths.checklist_files(self._study.study) if result_tables else []),
+        ]
+
+    def _report_file(self) -> str:
+        return self._paths.report(self._study.study, "html")
+
+    def _table_files(self) -> list[str]:
+        return [path for table in self._study.tables for path in self._paths.table_files(table)]
+
+    def _comparison_files(self) -> list[str]:
+        tables = self._requests.result_tables()
+        return [path for table in tables for path in self._paths.comparison_files(table)]
+
+    def _page_files(self) -> list[str]:
+        return [path for dataset in self._scope.datasets() for path in self._paths.page_files(dataset)]

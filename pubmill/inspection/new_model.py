@@ -1,0 +1,133 @@
+"""Specs of the user's own models: a model folder or a repository of the hub as a file of specs/models."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import yaml
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from pydantic import ValidationError
+from transformers import AutoTokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.model_folder_checks import (
+    check_links,
+    check_shapes,
+    read_shapes,
+    reported,
+    weight_files,
+)
+from pubmill.specs import ModelSpec, problem_text, strict_yaml
+from pubmill.specs.schemas import first_line
+from pubmill.storage.files import writing
+from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
+from pubmill.storage.name_patterns import HUB
+from pubmill.storage.release_pins import COMMIT
+
+_HUB = re.compile(rf"hub:(?P<id>{HUB})(@(?P<revision>{COMMIT}))?")
+
+
+@dataclass(frozen=True)
+class NewModel:
+    """A model to be described: a folder of Hugging Face's format, or a repository of the hub with its commit
+    (None: the newest at the first download)."""
+
+    name: str
+    folder: Path | None = None
+    hub: str = ""
+    revision: str | None = None
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """The keys of the spec that name the weights."""
+        if self.folder:
+            return {"weights": {"kind": "folder", "local": self.name}}
+        return {"released": {"id": self.hub, "revision": self.revision}}
+
+    @property
+    def local_files(self) -> dict[str, str]:
+        """The setting `local_files` with which a study finds the folder."""
+        return {self.name: str(self.folder)} if self.folder else {}
+
+
+def new_model(given: str, name: str | None = None) -> NewModel:
+    """Return the model that `./folder` or `hub:ID@COMMIT` names; its name is that of the folder or of the
+    repository, unless `name` is another one."""
+    if given.startswith("hub:"):
+        found = _HUB.fullmatch(given)
+        if not found:
+            raise PubmillError(
+                f"{given}: expected hub:GROUP/MODEL@COMMIT, with a commit of 40 digits (not a branch), or "
+                f"without @COMMIT for the newest one"
+            )
+        return NewModel(name or _as_name(found["id"]), None, found["id"], found["revision"])
+    folder = Path(given).expanduser().resolve()
+    if fault := folder_fault(folder):
+        raise PubmillError(f"model folder {given} {fault}")
+    return NewModel(name or _as_name(folder.name), folder)
+
+
+def _as_name(path: str) -> str:
+    """Return a name for a spec: the last part of a path in lower case, with hyphens."""
+    name = re.sub(r"[^a-z0-9.]+", "-", path.rpartition("/")[2].lower()).strip("-.")
+    if not name:
+        raise PubmillError(f"{path!r} gives no name for the model; give one with --name")
+    return name
+
+
+def has_lowercase_vocabulary(model: NewModel) -> bool:
+    """Return whether no piece of the model's vocabulary has a capital, after a check that transformers loads
+    the tokenizer and, of a folder, that its weights fit its config.json."""
+    folder = model.folder or _tokenizer_of_hub(model)
+    check_links(folder, model.name)
+    if model.folder:
+        files = weight_files(folder, model.name)
+        if files:  # A pickle is read when the model is taken over.
+            check_shapes(folder, read_shapes(files, model.name), model.name)
+    with reported(f"{model.name}: transformers can't load this tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        special = set(tokenizer.all_special_tokens)
+        pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
+    if not pieces:
+        raise PubmillError(f"{model.name}: the tokenizer has no pieces; is a file of its vocabulary missing?")
+    return not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
+
+
+def _tokenizer_of_hub(model: NewModel) -> Path:
+    files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
+    try:
+        found = huggingface_hub.snapshot_download(model.hub, revision=model.revision, allow_patterns=files)
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise PubmillError(
+            f"{model.hub} can't be read from the hub ({type(error).__name__}). Without network, give a "
+            f"folder with its files: --model ./{model.name}"
+        ) from None
+    return Path(found)
+
+
+def write_spec(model: NewModel, specs: Path) -> Path:
+    """Write the model's spec, unless it exists with the same weights; another model of this name is an
+    error. Only a new spec has its folder or its tokenizer checked here."""
+    path = specs / "models" / f"{model.name}.yaml"
+    if path.is_file():
+        errors: list[str] = []
+        found = strict_yaml.read(path, str(path), errors).value
+        if errors or any(found.get(key) != model.weights.get(key) for key in ("weights", "released")):
+            raise PubmillError(f"{path} describes another model; give the new one another name with --name")
+        return path
+    values = {
+        "name": model.name,
+        "label": model.name,
+        "lowercase": has_lowercase_vocabulary(model),
+        **model.weights,
+    }
+    try:
+        ModelSpec.model_validate(values)
+    except ValidationError as error:
+        raise PubmillError(f"model {model.name}: {problem_text(error.errors()[0])}") from None
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    with writing(path) as temporary:
+        temporary.write_text(f"{first_line('models', depth=2)}\n{text}", encoding="utf-8")
+    return path

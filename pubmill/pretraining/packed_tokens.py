@@ -1,0 +1,241 @@
+"""Packed tokens: a corpus as one array of ids, with the bounds of its sentences and documents.
+
+The folder holds
+
+    ids.bin         token ids, little-endian uint16 (uint32 where the vocabulary needs it), no special tokens
+    sentences.npy   int64, S + 1: sentence s is ids[sentences[s] : sentences[s + 1]]
+    documents.npy   int64, D + 1: document d is the sentences documents[d] .. documents[d + 1] - 1
+    index.json      counts, dtype, vocabulary size, ids of the special tokens, SHA-256 of the files above;
+                    written last
+    held-out/       the same of documents that are not trained on, where there are such
+
+No sentence and no document is empty. Needs numpy only: pretraining reads it where nothing else is installed.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from pubmill.errors import PubmillError
+from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
+
+HELD_OUT = "held-out"
+FILES = ("ids.bin", "sentences.npy", "documents.npy")
+SPECIAL = ("pad", "unk", "cls", "sep", "mask")
+FINGERPRINTED = 2**19  # Ids at either end: 1 MiB at 16 bits.
+
+Ids = NDArray[Any]
+Offsets = NDArray[np.int64]
+
+
+def id_dtype(vocab_size: int) -> np.dtype[Any]:
+    """Return the smaller of uint16 and uint32 that can hold every id of the vocabulary."""
+    return np.dtype("<u2" if vocab_size <= 2**16 else "<u4")
+
+
+@dataclass(frozen=True)
+class TokenShard:
+    """Documents to be added to a packed folder.
+
+    `ids`: all their tokens; `sentences`: tokens of each sentence; `documents`: sentences of each document.
+    The last two fields count sentences and documents that were left out because they had no tokens.
+    """
+
+    ids: Ids
+    sentences: Offsets
+    documents: Offsets
+    empty_sentences: int = 0
+    empty_documents: int = 0
+
+
+class _OffsetsWriter:
+    """Write running sums of lengths to a growing .npy file; its header is completed at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.file: BinaryIO = path.open("wb")
+        self.count, self.end = 0, 0
+        self._write_header()
+        self._append_offsets(np.zeros(1, np.int64))
+
+    def _write_header(self) -> None:
+        # numpy leaves room in the header for a longer first axis, so that it can be rewritten in place.
+        npy.write_array_header_1_0(
+            self.file, {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
+        )
+
+    def _append_offsets(self, offsets: Offsets) -> None:
+        self.file.write(offsets.astype("<i8").tobytes())
+        self.count += len(offsets)
+
+    def add(self, lengths: Offsets) -> None:
+        if len(lengths):
+            offsets = np.cumsum(lengths, dtype=np.int64) + self.end
+            self._append_offsets(offsets)
+            self.end = int(offsets[-1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.file.seek(0)
+            self._write_header()
+        self.file.close()
+
+
+class PackedWriter:
+    """Write shards, one in memory at a time, as a packed folder; the index is written last.
+
+    `special`: ids of the tokens named in `SPECIAL`. Renaming the finished folder is the caller's task
+    (`pubmill.storage.files.writing_folder`).
+    """
+
+    def __init__(self, folder: Path, vocab_size: int, special: dict[str, int]) -> None:
+        if set(special) != set(SPECIAL):
+            raise PubmillError(f"{folder}: the special tokens {SPECIAL} are needed, got {sorted(special)}")
+        folder.mkdir(exist_ok=True)
+        self.folder, self.vocab_size, self.special = folder, vocab_size, special
+        self.dtype = id_dtype(vocab_size)
+        self.empty_sentences = self.empty_documents = 0
+        self._files = ExitStack()
+        self._ids = self._files.enter_context((folder / "ids.bin").open("wb"))
+        self._sentences = self._files.enter_context(_OffsetsWriter(folder / "sentences.npy"))
+        self._documents = self._files.enter_context(_OffsetsWriter(folder / "documents.npy"))
+
+    def add(self, shard: TokenShard) -> None:
+        """Append a shard."""
+        _check_shard(shard, self.vocab_size, self.folder)
+        self._ids.write(shard.ids.astype(self.dtype, copy=False).tobytes())
+        self._sentences.add(shard.sentences)
+        self._documents.add(shard.documents)
+        self.empty_sentences += shard.empty_sentences
+        self.empty_documents += shard.empty_documents
+
+    def index(self) -> dict[str, Any]:
+        """Return the content of index.json, without the files' digests."""
+        return {
+            "tokens": self._sentences.end,
+            "sentences": self._documents.end,
+            "documents": self._documents.count - 1,
+            "empty_sentences": self.empty_sentences,
+            "empty_documents": self.empty_documents,
+            "dtype": self.dtype.name,
+            "vocab_size": self.vocab_size,
+            "special": self.special,
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.__exit__(kind, error, trace)
+        if error is None:
+            digests = {"files": {name: sha256(self.folder / name) for name in FILES}}
+            write_json(self.folder / "index.json", sealed(self.index() | digests))
+
+
+def write_packed(
+    folder: Path, shards: Iterable[TokenShard], vocab_size: int, special: dict[str, int]
+) -> dict[str, Any]:
+    """Write a packed folder from shards; return its index."""
+    with writing_folder(folder) as temporary, PackedWriter(temporary, vocab_size, special) as writer:
+        for shard in shards:
+            writer.add(shard)
+    return writer.index()
+
+
+def _check_shard(shard: TokenShard, vocab_size: int, folder: Path) -> None:
+    if len(shard.ids) != shard.sentences.sum() or len(shard.sentences) != shard.documents.sum():
+        raise PubmillError(f"{folder}: a shard's lengths and ids do not fit together")
+    if len(shard.ids) and int(shard.ids.max()) >= vocab_size:
+        raise PubmillError(f"{folder}: id {shard.ids.max()} is outside the vocabulary of {vocab_size}")
+
+
+class PackedTokens:
+    """A packed folder, memory-mapped: nothing is read before it is used.
+
+    `ids` (n_tokens), `sentences` (n_sentences + 1) and `documents` (n_documents + 1) are read-only arrays, as
+    described in this module; `special` maps pad, unk, cls, sep and mask to ids. Raises a `PubmillError` for
+    an incomplete folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not (folder / "index.json").is_file():
+            raise PubmillError(f"{folder}: no index.json, so these packed tokens are not whole; pack again")
+        self.folder = folder
+        self.index: dict[str, Any] = read_json(folder / "index.json")
+        try:
+            self.n_tokens = int(self.index["tokens"])
+            self.n_sentences = int(self.index["sentences"])
+            self.n_documents = int(self.index["documents"])
+            self.vocab_size = int(self.index["vocab_size"])
+            self.special: dict[str, int] = {name: int(self.index["special"][name]) for name in SPECIAL}
+        except KeyError as error:
+            raise PubmillError(f"{folder / 'index.json'} lacks {error}; pack again") from None
+        self.ids: Ids = self._map_ids()
+        self.sentences: Offsets = self._map_offsets("sentences.npy", self.n_sentences, self.n_tokens)
+        self.documents: Offsets = self._map_offsets("documents.npy", self.n_documents, self.n_sentences)
+
+    def verify(self) -> None:
+        """Read all packed files; raise a `PubmillError` if they disagree with the index.
+
+        Folders packed by pubmill 0.1 have no digests and are not read.
+        """
+        for name, digest in self.index.get("files", {}).items():
+            if sha256(self.folder / name) != digest:
+                raise PubmillError(
+                    f"{self.folder / name} is damaged: its SHA-256 is not that of index.json; pack again"
+                )
+
+    def _map_ids(self) -> Ids:
+        path, dtype = self.folder / "ids.bin", id_dtype(self.vocab_size)
+        expected = self.n_tokens * dtype.itemsize
+        found = path.stat().st_size if path.is_file() else None
+        if found != expected or dtype.name != self.index.get("dtype"):
+            raise PubmillError(
+                f"{path}: {expected} bytes of {dtype.name} expected, found {found}; pack again"
+            )
+        return np.memmap(path, dtype, "r") if expected else np.zeros(0, dtype)
+
+    def _map_offsets(self, name: str, count: int, end: int) -> Offsets:
+        path = self.folder / name
+        try:
+            offsets: Offsets = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise PubmillError(f"{path}: not readable: {error}; pack again") from None
+        if offsets.shape != (count + 1,) or offsets[0] != 0 or offsets[-1] != end:
+            raise PubmillError(f"{path}: {count + 1} offsets up to {end} expected; pack again")
+        return offsets
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 that identifies this corpus without reading all its ids (10 GB for PubMed).
+
+        It covers index.json (which has the size of ids.bin), sentences.npy, documents.npy and both ends of
+        ids.bin. That suffices: the sequence of sentence lengths changes wherever documents are added,
+        removed, moved or split differently. Other pieces of the same lengths mean another vocabulary, which
+        has its own fingerprint.
+        """
+        digest = hashlib.sha256()
+        for name in ("index.json", "sentences.npy", "documents.npy"):
+            digest.update(sha256(self.folder / name).encode())
+        for ids in (self.ids[:FINGERPRINTED], self.ids[-FINGERPRINTED:]):
+            digest.update(ids.tobytes())
+        return digest.hexdigest()
+
+    def document(self, number: int) -> list[list[int]]:
+        """Return the sentences of one document, as lists of ids."""
+        bounds = self.sentences[self.documents[number] : self.documents[number + 1] + 1]
+        return [self.ids[start:end].tolist() for start, end in pairwise(bounds)]

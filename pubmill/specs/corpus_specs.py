@@ -1,0 +1,181 @@
+"""Specs of corpora, vocabularies and pretraining recipes."""
+
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    Field,
+    GetPydanticSchema,
+    PlainSerializer,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+
+from pubmill.recipes import PretrainingRecipe, VocabRecipe
+from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.specs.filtering import Contamination, Duplicates
+from pubmill.specs.mimic import MimicSource
+from pubmill.specs.pmc_sources import PmcPackagesSource, PmcSource
+from pubmill.specs.spec_types import FileName, FilePattern, Https, LocalKey, Name, Spec, Strict
+
+
+class PubmedSource(Strict):
+    """Files of NCBI's PubMed folders, as ranges of their names: `26n0001-26n1334`.
+
+    `parser: pubmed_parser` reads as lewis2020 did and loses the text that this package loses
+    (docs/parsers.md).
+    """
+
+    name: Name
+    kind: Literal["pubmed"]
+    url: Https
+    files: dict[Literal["baseline", "updatefiles"], tuple[str, ...]]
+    parser: Literal["pubmill", "pubmed_parser"] = "pubmill"
+
+
+class TextSource(Strict):
+    """Texts that the user provides: all files in the folder `local_files: {KEY: ...}` that match `files`.
+
+    `documents`: how a file is divided: as JSON lines, or as plain text with one document per file, per line
+    or per paragraph between blank lines. `language`: that of documents that specify none.
+    """
+
+    name: Name
+    kind: Literal["text"]
+    local: LocalKey
+    files: FilePattern = "*.jsonl.gz"
+    documents: Literal["json", "file", "line", "blank-line"] = "json"
+    language: str = ""
+
+
+Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
+
+
+class Lock(Strict):
+    """The lock file of a corpus to rebuild, in the folder `local_files: {KEY: ...}`."""
+
+    local: LocalKey
+    file: FileName = "corpus.lock"
+
+
+def _written_keys(values: Any, validate: ValidatorFunctionWrapHandler) -> dict[str, Any]:
+    """Return the keys of a selection that the spec contains, with their validated values."""
+    selection = validate(values)
+    return {key: getattr(selection, key) for key in values}
+
+
+SelectionKeys = Annotated[
+    dict[str, Any],
+    GetPydanticSchema(
+        lambda _, handler: handler.generate_schema(Annotated[SelectionRecipe, WrapValidator(_written_keys)])
+    ),
+    PlainSerializer(lambda keys: asdict(SelectionRecipe(**keys))),
+]
+"""Some keys of a `SelectionRecipe`, which override those of another; dumped with defaults for the others."""
+
+
+class CorpusSpec(Spec):
+    """Sources in order of authority. `selection` applies to all of them; `selections` overrides its keys for
+    a source by name."""
+
+    sources: tuple[Annotated[Source, Field(discriminator="kind")], ...]
+    selection: SelectionRecipe
+    selections: dict[Name, SelectionKeys] = {}
+    duplicates: Duplicates | None = None
+    contamination: Contamination | None = None
+    lock: Lock | None = None
+
+    def selection_of(self, source: str) -> SelectionRecipe:
+        """The selection that applies to one of the sources."""
+        return replace(self.selection, **self.selections.get(source, {}))
+
+
+class LearntVocabSpec(Spec):
+    """A vocabulary learnt from a corpus; its other keys are those of `VocabRecipe`."""
+
+    kind: Literal["wordpiece", "byte-level-bpe", "sentencepiece"]
+    size: Annotated[int, Field(ge=1)]
+    lowercase: bool
+    learner: Literal["merges", "sentencepiece-unigram", "sentencepiece-bpe"] = "merges"
+    most_words: Annotated[int, Field(ge=1)] = 4_000_000
+    corpus: Name
+
+    @property
+    def recipe(self) -> VocabRecipe:
+        return VocabRecipe(
+            kind=self.kind,
+            size=self.size,
+            lowercase=self.lowercase,
+            learner=self.learner,
+            most_words=self.most_words,
+        )
+
+    @model_validator(mode="after")
+    def exists(self) -> Self:
+        fault = self.recipe.fault()
+        if fault:
+            raise ValueError(fault)
+        return self
+
+
+class ReleasedVocabSpec(Spec):
+    """The tokenizer released with a model, by the name of the model's spec."""
+
+    kind: Literal["released"]
+    model: Name
+
+
+VocabSpec = Annotated[LearntVocabSpec | ReleasedVocabSpec, Field(discriminator="kind")]
+
+
+class Start(Strict):
+    """The start of a pretraining, instead of random weights: the weights of a `model`, or another `recipe`'s
+    checkpoint at `step`, which is resumed in full (weights, optimiser, step count)."""
+
+    model: Name | None = None
+    recipe: Name | None = None
+    step: int | None = None
+
+    @model_validator(mode="after")
+    def names_one_beginning(self) -> Self:
+        if (self.model is None) == (self.recipe is None) or (self.recipe is None) != (self.step is None):
+            raise ValueError("start is {model: NAME}, or {recipe: NAME, step: N}")
+        return self
+
+
+class PretrainingSpec(Spec):
+    """A recipe on a corpus. `checkpoints`: the steps at which the weights are kept, each a target of the
+    graph.
+
+    `title` and `held_out` are as in `PackingRecipe`: whether titles are text, and the share of documents held
+    out. `sentence_splitter`: URL of the sentence-splitter model used for packing. `teacher`: the model that a
+    distillation learns from.
+    """
+
+    corpus: Name
+    vocab: Name
+    sentence_splitter: Https
+    title: bool = False
+    held_out: Annotated[float, Field(ge=0, lt=1)] = 0.005
+    start: Start | None = None
+    teacher: Name | None = None
+    recipe: PretrainingRecipe
+    checkpoints: tuple[int, ...]
+
+    @model_validator(mode="after")
+    def checkpoints_rise_to_the_last_step(self) -> Self:
+        kept, first = self.checkpoints, self.start.step if self.start and self.start.step else 0
+        if not kept or list(kept) != sorted(set(kept)) or kept[-1] != self.recipe.steps:
+            raise ValueError(f"checkpoints must rise and end with steps ({self.recipe.steps}), found {kept}")
+        if kept[0] <= first:
+            raise ValueError(f"checkpoints must be above {first}, where training starts; found {kept}")
+        return self
+
+    @model_validator(mode="after")
+    def a_distillation_has_a_teacher(self) -> Self:
+        if (self.teacher is None) != (self.recipe.objective.distillation is None):
+            raise ValueError(
+                "`teacher` and `recipe.objective.distillation` go together; one of them is missing"
+            )
+        return self

@@ -1,0 +1,221 @@
+"""Specs of datasets: file sources, access, conversion and expected counts."""
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from pubmill.annotation.examples import SPLITS, Split
+from pubmill.metrics import METRICS, dev_scores
+from pubmill.recipes.datasets import Access, PublishedFile
+from pubmill.recipes.finetuning import Dummies
+from pubmill.specs.spec_types import FileName, Https, LocalKey, Sha256, Spec, Strict
+
+Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")
+"""Sequence metrics that ignore the negative label."""
+
+TASKS = {
+    "tokens": ("ner", "de-identification", "pico"),
+    "sequence": ("relation", "classification", "yes-no", "inference"),
+    "multilabel": ("classification",),
+    "regression": ("similarity",),
+    "span": ("factoid", "reading"),
+}
+"""Kind of examples -> tasks with such examples."""
+
+
+@cache
+def _function_names(module: str) -> frozenset[str]:
+    """Names of the functions in a module of `pubmill.convert`.
+
+    They are read from its syntax tree, because every start of Snakemake loads the specs and importing the
+    converters takes more than a second.
+    """
+    path = Path(__file__).resolve().parents[1] / "convert" / f"{module}.py"
+    tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+
+
+def _check_converter(name: str) -> str:
+    module, _, function = name.removeprefix("pubmill.convert.").partition(":")
+    if function not in _function_names(module):
+        raise ValueError(f"there is no function {function} in pubmill/convert/{module}.py")
+    return name
+
+
+def _without_nulls(expect: Any) -> Any:
+    """Remove null counts: counts that the included spec expects and this one does not."""
+    if not isinstance(expect, dict):
+        return expect
+    return {
+        split: {measure: n for measure, n in counts.items() if n is not None}
+        if isinstance(counts, dict)
+        else counts
+        for split, counts in expect.items()
+    }
+
+
+Function = Annotated[
+    str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_check_converter)
+]
+
+
+class File(Strict):
+    """A file to download, with exactly one of `sha256`, `git_blob` (git's id of its content) and `unchecked`
+    (the reason why its bytes cannot be known in advance)."""
+
+    url: Https
+    sha256: Sha256 | None = None
+    git_blob: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    unchecked: str | None = None
+
+    @model_validator(mode="after")
+    def is_checked_in_one_way(self) -> Self:
+        if sum(value is not None for value in (self.sha256, self.git_blob, self.unchecked)) != 1:
+            raise ValueError("give exactly one of sha256, git_blob and unchecked (with the reason)")
+        return self
+
+
+class LocalFile(Strict):
+    """A file that the user provides: `file` in the folder that `local_files.KEY` of the configuration
+    names."""
+
+    local: LocalKey
+    file: FileName
+    sha256: Sha256 | None = None
+
+
+def _source_kind(source: Any) -> str:
+    own = isinstance(source, LocalFile) or (isinstance(source, dict) and "local" in source)
+    return "own file" if own else "file of the network"
+
+
+# The tags must not be keys: pydantic puts them into error locations, which are searched for keys to find
+# lines.
+Source = Annotated[
+    Annotated[File, Tag("file of the network")] | Annotated[LocalFile, Tag("own file")],
+    Discriminator(_source_kind),
+]
+
+
+class Published(Strict):
+    """The format in which others publish the dataset, and the hashes of their files where known."""
+
+    writer: Function
+    options: dict[str, Any] = {}
+    files: dict[Split, PublishedFile]
+
+
+class DatasetSpec(Spec):
+    """A dataset in one variant.
+
+    - `conflicts`: published counts or variants that contradict this one.
+    - `suites`: benchmarks that include the dataset.
+    - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
+    - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
+    - `expect`: counts; a null count removes the one of the included spec.
+    """
+
+    kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
+    task: Literal[
+        "ner", "de-identification", "pico", "relation", "similarity", "classification", "yes-no", "factoid",
+        "reading", "inference",
+    ]  # fmt: skip
+    domain: Literal["biomedical", "clinical", "general"]
+    suites: tuple[str, ...] = ()
+    sources: dict[Role, Source]
+    splits: tuple[Split, ...] = SPLITS
+    access: Access
+    apply: Https | None = None
+    licence: str
+    converter: Function
+    options: dict[str, Any] = {}
+    dummies: Dummies | None = None
+    pmids: Literal[True] | None = None
+    expect: Annotated[
+        dict[Split, dict[str, int]],
+        BeforeValidator(_without_nulls, json_schema_input_type=dict[Split, dict[str, int | None] | None]),
+    ]
+    conflicts: tuple[str, ...] = ()
+    published: Published | None = None
+    metric: str
+    negative: str | None = None
+    version: int
+
+    @field_validator("task")
+    @classmethod
+    def fits_the_kind(cls, value: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind")
+        known = TASKS.get(kind or "", (value,))
+        if value not in known:
+            raise ValueError(f"task of kind {kind} is one of {', '.join(known)}")
+        return value
+
+    @field_validator("metric")
+    @classmethod
+    def can_choose_weights(cls, value: str, info: ValidationInfo) -> str:
+        """Check that the metric fits the kind and task and has a dev score, by which weights are chosen."""
+        kind, task = info.data.get("kind"), info.data.get("task")
+        known = dev_scores(kind, task) if kind and task else [value]
+        if value not in known:
+            shown = value in METRICS and METRICS[value].fits(kind or "", task or "")
+            hint = (
+                f"; {value} has no dev score to choose weights by; use it as a table's `metric`"
+                if shown
+                else ""
+            )
+            raise ValueError(f"metric of {task} ({kind}) is one of {', '.join(known)}{hint}")
+        return value
+
+    @field_validator("expect", "published")
+    @classmethod
+    def is_of_its_splits(cls, value: Any, info: ValidationInfo) -> Any:
+        splits = info.data.get("splits", ())
+        named = value.files if isinstance(value, Published) else value or ()
+        strangers = sorted(set(named) - set(splits))
+        if splits and strangers:
+            raise ValueError(
+                f"names {', '.join(strangers)}, but the dataset's splits are {', '.join(splits)}"
+            )
+        return value
+
+    @field_validator("negative")
+    @classmethod
+    def is_left_out_by_micro_f1(cls, value: str | None, info: ValidationInfo) -> str | None:
+        kind, metric = info.data.get("kind"), info.data.get("metric")
+        if value is not None and kind and metric and (kind != "sequence" or metric not in WITHOUT_NEGATIVE):
+            raise ValueError(
+                f"only {' and '.join(WITHOUT_NEGATIVE)} of kind sequence have a `negative` label, "
+                f"not {metric} of {kind}"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def says_which_label_is_negative(self) -> Self:
+        given = "negative" in self.model_fields_set
+        if (self.kind, self.metric) == ("sequence", "micro_f1") and not given:
+            raise ValueError("micro_f1 of kind sequence needs `negative`: the label that it ignores, or null")
+        if self.metric == "positive_f1" and self.negative is None:
+            raise ValueError("positive_f1 needs `negative`: the one of the two labels that is not positive")
+        return self
+
+    @model_validator(mode="after")
+    def says_where_to_apply(self) -> Self:
+        if (self.access == "public") != (self.apply is None):
+            raise ValueError(
+                "`apply` (the page where users request access) is required unless access is public; "
+                "public datasets must not have it"
+            )
+        return self

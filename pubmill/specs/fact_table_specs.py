@@ -1,0 +1,182 @@
+"""Specs of fact tables: tables of properties of datasets, models, tasks and protocols."""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from pubmill.recipes.tables import FactKind, Subjects, fact_of
+from pubmill.specs.protocol_specs import SettingName
+from pubmill.specs.spec_types import Name, Spec, Strict
+
+FACTS: dict[Subjects, dict[str, FactKind]] = {
+    "datasets": {
+        r"task|domain|metric": "text",
+        r"count\.(train|dev|test)": "count",
+        r"label_bias\.(train|dev|test)": "ratio",
+        r"(suites|domain|kind|task)=[a-z0-9|-]+": "boolean",
+    },
+    "models": {
+        r"vocab|vocab\.sized|pretraining|corpus": "text",
+        r"term=[A-Za-z]+": "boolean",
+        r"fit\.(train|dev|test)|compute_ratio|seconds_ratio": "ratio",
+        r"corpus\.words": "words",
+        r"corpus\.bytes": "bytes",
+        r"steps|batch_size|hidden_size": "count",
+        r"seconds": "minutes",
+        r"recipe\.epochs": "epochs",
+        r"recipe\.learning_rate": "learning_rate",
+        r"recipe\.batch_size": "batch_size",
+    },
+    "tasks": {r"kind|choices": "text"},
+    "protocols": {r"choices": "text"},
+}
+"""Facts of each kind of subject, as patterns, and the kind of value of each.
+
+- Datasets: `task`, `domain` and `metric` in the table's words; `count.train` in the row's measure;
+  `label_bias.train`; membership in a list of values: `suites=blurb`, `kind=sequence|multilabel`.
+- Models, from their pretraining recipe: the corpus of the vocabulary (`vocab`; `vocab.sized` adds its size),
+  the start (`pretraining`), corpus, steps and sequences per step, steps x sequences relative to the baseline
+  (`compute_ratio`), the encoder's width. From artefacts: whether the vocabulary has a term as one piece
+  (`term=RecA`), pieces per word of a dataset's mentions (`fit.train`), words and bytes of the corpus, the
+  time of a fine-tuning (`seconds`), also relative to the baseline. From the protocol: values of the
+  fine-tuning recipe.
+- Tasks: the kinds of their examples, and what the settings of the protocol vary for them (`choices`).
+- Protocols: what their settings vary.
+"""
+
+OF_EXAMPLES = ("fit", "seconds", "seconds_ratio")
+"""Model facts that are measured on a dataset's examples."""
+
+
+class FactRow(Strict):
+    """A subject.
+
+    - `measure`: what this table counts for this dataset (mentions, examples ...).
+    - `published`: its name in the published table, if that is not the spec's name without the variant.
+    - `words`: overrides those of the table.
+    - `why`: column -> why our value differs from the published one, if the dataset's `conflicts` don't
+      explain it.
+    - `missing`: why there is no spec of this subject.
+    """
+
+    subject: Name
+    label: str
+    measure: str = "examples"
+    published: str | None = None
+    words: dict[str, str] = {}
+    why: dict[str, str] = {}
+    missing: str | None = None
+
+    @property
+    def printed(self) -> str:
+        return self.published or self.subject.partition("@")[0]
+
+
+class FactColumn(Strict):
+    """A fact. `key`: its name here and, unless `published` is set, in the published file; `dataset`: the
+    dataset that a model fact is about; `why`: as in rows, but for all of them."""
+
+    key: str
+    label: str
+    value: str
+    published: str | None = None
+    dataset: Name | None = None
+    why: str | None = None
+
+    @property
+    def fact(self) -> str:
+        """The fact without its details: `count` of `count.train`."""
+        return fact_of(self.value)
+
+
+class Baseline(Strict):
+    """The denominator of ratios: the time of a row's model (`subject`), or a pretraining of `steps` steps
+    with `batch_size` sequences each."""
+
+    subject: Name | None = None
+    steps: Annotated[int, Field(ge=1)] | None = None
+    batch_size: Annotated[int, Field(ge=1)] | None = None
+
+
+class FactTableSpec(Spec):
+    """A table whose cells are facts from specs or artefacts.
+
+    - `words`: our term -> the table's term.
+    - `lists_members`: the published table names only the members of a group.
+    - `protocol`, `setting`: the fine-tuning that facts are about.
+    - `down`: if set, facts are rows (under this heading) and subjects are columns.
+    """
+
+    kind: Literal["facts"]
+    subjects: Subjects
+    paper: Name
+    title: str
+    caption: str
+    rows: Annotated[tuple[FactRow, ...], Field(min_length=1)]
+    columns: Annotated[tuple[FactColumn, ...], Field(min_length=1)]
+    words: dict[str, str] = {}
+    lists_members: bool = False
+    protocol: Name | None = None
+    setting: SettingName | None = None
+    baseline: Baseline = Baseline()
+    down: str | None = None
+
+    def kind_of(self, column: FactColumn) -> FactKind:
+        """The kind of value in a column."""
+        return next(kind for form, kind in FACTS[self.subjects].items() if re.fullmatch(form, column.value))
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The datasets that the table shows or measures models on."""
+        if self.subjects == "datasets":
+            return tuple(row.subject for row in self.rows)
+        return tuple(
+            column.dataset for column in self.columns if column.dataset and column.fact in OF_EXAMPLES
+        )
+
+    @model_validator(mode="after")
+    def is_whole(self) -> Self:
+        faults = [*self._faults_of_names(), *self._faults_of_columns()]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def _faults_of_names(self) -> Iterator[str]:
+        keys = [column.key for column in self.columns]
+        for what, names in (("rows", [row.subject for row in self.rows]), ("columns", keys)):
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                yield f"duplicate {what}: {', '.join(twice)}"
+        if strangers := sorted({key for row in self.rows for key in row.why} - set(keys)):
+            yield f"`why` names unknown columns: {', '.join(strangers)}"
+        subject = self.baseline.subject
+        if subject and subject not in {row.subject for row in self.rows}:
+            yield f"baseline.subject names an unknown row: {subject}"
+
+    def _faults_of_columns(self) -> Iterator[str]:
+        known = FACTS[self.subjects]
+        for column in self.columns:
+            if not any(re.fullmatch(form, column.value) for form in known):
+                facts = ", ".join(known)
+                yield f"{column.key}: {self.subjects} have no fact {column.value!r}; there are {facts}"
+                continue
+            lacking = [name for name, value in self._required_keys(column) if not value]
+            if lacking:
+                yield f"{column.key}: {column.value} needs {' and '.join(lacking)}"
+
+    def _required_keys(self, column: FactColumn) -> Iterator[tuple[str, object]]:
+        """Yield the keys that a fact requires, each with its value."""
+        if column.fact in ("recipe", *OF_EXAMPLES):
+            yield "the column's `dataset`", column.dataset
+        if column.fact in ("recipe", "seconds", "seconds_ratio", "choices") and self.subjects != "protocols":
+            yield "the table's `protocol`", self.protocol
+        if column.fact in ("recipe", "seconds", "seconds_ratio"):
+            yield "the table's `setting`", self.setting
+        if column.fact == "seconds_ratio":
+            yield "`baseline.subject`", self.baseline.subject
+        if column.fact == "compute_ratio":
+            yield (
+                "`baseline.steps` and `baseline.batch_size`",
+                self.baseline.steps and self.baseline.batch_size,
+            )

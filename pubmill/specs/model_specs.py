@@ -1,0 +1,108 @@
+"""Specs of models: released weights, weights trained here, or both; or a spaCy pipeline."""
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict
+from pubmill.storage import name_patterns as names
+from pubmill.storage.release_pins import COMMIT
+
+
+class RecipeWeights(Strict):
+    """Weights made here: pretrained with a recipe, or its architecture with random weights. `step`: the
+    checkpoint to use; null for the last."""
+
+    kind: Literal["pretraining", "random"]
+    recipe: Name
+    step: int | None = None
+
+    @model_validator(mode="after")
+    def only_trained_weights_have_a_step(self) -> Self:
+        if self.kind == "random" and self.step is not None:
+            raise ValueError("random weights have no step; remove `step`")
+        return self
+
+
+class FolderWeights(Strict):
+    """A Hugging Face model folder that the user provides as `local_files: {KEY: ...}`."""
+
+    kind: Literal["folder"]
+    local: LocalKey
+
+
+MentionType = Annotated[str, Field(pattern=r"^\S*$")]
+
+
+class SpacyWeights(Strict):
+    """A spaCy pipeline that the user provides as `local_files: {KEY: ...}` and that predicts mentions without
+    fine-tuning.
+
+    `types`: dataset -> entity label of the pipeline -> mention type of the dataset, "" where its labels have
+    no type. Entities with other labels are ignored; other datasets are not predicted.
+    """
+
+    kind: Literal["spacy"]
+    local: LocalKey
+    types: dict[Name, dict[str, MentionType]]
+
+
+Weights = Annotated[RecipeWeights | FolderWeights | SpacyWeights, Field(discriminator="kind")]
+
+
+class HubWeights(Strict):
+    """Released weights on the Hugging Face hub, pinned to a commit. `revision` null: none is known, so the
+    first download takes the newest commit, records it and keeps it."""
+
+    kind: ClassVar[str] = "hub"
+    id: Annotated[str, Field(pattern=f"^{names.HUB}$")]
+    revision: Annotated[str, Field(pattern=f"^{COMMIT}$")] | None
+
+
+class ArchiveWeights(Strict):
+    """Released weights in a tar or zip archive with one model folder in the form of Transformers. `sha256`
+    null: none is known, so that of the first download is recorded and kept."""
+
+    kind: ClassVar[str] = "archive"
+    url: Https
+    sha256: Sha256 | None
+
+
+def _form_of_release(release: Any) -> str:
+    return "archive" if isinstance(release, dict) and "url" in release else "hub"
+
+
+ReleasedWeights = Annotated[
+    Annotated[HubWeights, Tag("hub")] | Annotated[ArchiveWeights, Tag("archive")],
+    Discriminator(_form_of_release),
+]
+
+
+class ModelSpec(Spec):
+    """A model in tables: released weights, weights made here, or both (the scale decides which it prefers),
+    or a spaCy pipeline. `tables`: tables that it joins although their specs don't name it. `size`: the BERT
+    size that plans assume for weights from elsewhere; null: base on the hub, large in a folder."""
+
+    weights: Weights | None = None
+    released: ReleasedWeights | None = None
+    lowercase: bool
+    size: Literal["base", "large", "xxlarge"] | None = None
+    tables: tuple[str, ...] = ()
+
+    def preferred(self, released: bool) -> Weights | HubWeights | ArchiveWeights:
+        """The source of its weights at a scale that prefers released weights (`released`) or those made
+        here."""
+        first, second = (self.released, self.weights) if released else (self.weights, self.released)
+        chosen = first or second
+        assert chosen is not None, "has_weights"
+        return chosen
+
+    @model_validator(mode="after")
+    def has_weights(self) -> Self:
+        if self.weights is None and self.released is None:
+            raise ValueError("a model needs `weights`, `released`, or both")
+        if isinstance(self.weights, SpacyWeights) and self.released is not None:
+            raise ValueError(
+                "a spaCy pipeline is not fine-tuned, so it has no `released` weights; remove them"
+            )
+        return self

@@ -1,0 +1,303 @@
+"""Specs of protocols: how a paper fine-tunes, selects hyper-parameters and aggregates scores."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.tables import Aggregate, EquivalenceRule
+from pubmill.specs.dataset_specs import TASKS, DatasetSpec
+from pubmill.specs.spec_types import Name, Spec, Strict
+
+BY_DATASET = ("task", "metric", "negative", "dummies")
+"""Keys of FinetuningRecipe that the dataset decides; a protocol must not set them."""
+DECIDABLE = {field.name for field in fields(FinetuningRecipe)} - set(BY_DATASET)
+KINDS = tuple(TASKS)
+ALL_TASKS = tuple(sorted({task for tasks in TASKS.values() for task in tasks}))
+UNSEARCHED = "default"
+"""Name of the single trial where only the number of steps is chosen."""
+
+SettingName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*(=[a-z0-9.+-]+)*$")]
+"""Parts are joined by `+`, as in grid points: on a cluster, Snakemake would cut the name at a comma."""
+
+
+def _check_decidable(values: dict[str, Any]) -> dict[str, Any]:
+    """Check that a protocol may decide these keys; the loader, which knows the kinds, checks the values."""
+    faults = [
+        f"{key}: the dataset decides it, not a protocol; remove it"
+        if key in BY_DATASET
+        else f"{key}: unknown key; check its spelling, or remove it"
+        for key in values
+        if key not in DECIDABLE
+    ]
+    if faults:
+        raise ValueError("; ".join(faults))
+    return values
+
+
+def _known_names(of: tuple[str, ...]) -> Any:
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        strangers = [name for name in names if name not in of]
+        if strangers:
+            raise ValueError(f"{', '.join(strangers)}: unknown; expected some of {', '.join(of)}")
+        return names
+
+    return AfterValidator(check)
+
+
+Values = Annotated[dict[str, Any], AfterValidator(_check_decidable)]
+Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], AfterValidator(_check_decidable)]
+
+
+class DatasetScope(Strict):
+    """The datasets that a setting or override applies to, by task and kind; null means any."""
+
+    tasks: Annotated[tuple[str, ...], _known_names(ALL_TASKS)] | None = None
+    kinds: Annotated[tuple[str, ...], _known_names(KINDS)] | None = None
+
+    def fits(self, data: DatasetSpec) -> bool:
+        return (self.tasks is None or data.task in self.tasks) and (
+            self.kinds is None or data.kind in self.kinds
+        )
+
+    def description(self) -> str:
+        """Return the tasks and kinds as text."""
+        return " among ".join(", ".join(names) for names in (self.tasks, self.kinds) if names)
+
+
+class Override(DatasetScope):
+    """Values for the runs that meet all conditions given; a condition that is absent always holds.
+
+    `models` may name `future_models`. `grid`: searched in these runs, in addition to the common grid.
+    `seeds`: the numbers of the seeds of these final runs, instead of 1 to `final.seeds`. `why`: the source of
+    the values.
+    """
+
+    datasets: tuple[Name, ...] | None = None
+    models: tuple[Name, ...] | None = None
+    settings: tuple[SettingName, ...] | None = None
+    values: Values = {}
+    grid: Grid | None = None
+    seeds: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] | None = None
+    why: str | None = None
+
+    def holds(self, data: DatasetSpec, model: str, setting: str) -> bool:
+        named = ((self.datasets, data.name), (self.models, model), (self.settings, setting))
+        return self.fits(data) and all(names is None or name in names for names, name in named)
+
+
+class Setting(DatasetScope):
+    """A way to run the protocol, on the datasets in its scope.
+
+    `chosen_by`: the setting whose selected hyper-parameters this one uses; null: it selects its own.
+    `chain: false` ignores the protocol's `start_from`. `added`: the paper of the protocol does not have this
+    setting (it is ours or another paper's).
+    """
+
+    values: Values = {}
+    chosen_by: SettingName | None = None
+    chain: bool = True
+    added: bool = False
+
+
+class SearchSpec(Strict):
+    """A grid search: every point is run for every model and seed, and the best mean dev score is chosen.
+
+    `models`: the models whose runs decide one choice for all, or `each`: every model has its own choice.
+    """
+
+    grid: Grid
+    models: tuple[Name, ...] | Literal["each"]
+    seeds: int = 1
+
+
+class Folds(Strict):
+    """Folds of a cross-validated dataset. The number of steps is chosen on `chosen_on`, whose test split
+    serves as dev; the `reported` folds are trained for that many steps, without dev, and scored together."""
+
+    chosen_on: Name
+    reported: Annotated[tuple[Name, ...], Field(min_length=1)]
+
+
+class Final(Strict):
+    """The final runs. `seeds`: dataset (or the name of its folds) -> number of runs, with a `default`.
+    `split`: the scored split; dev where a dataset has no test."""
+
+    seeds: dict[str, Annotated[int, Field(ge=1)]]
+    aggregate: Aggregate
+    split: Literal["test"]
+
+
+def _check_default(rule: EquivalenceRule) -> EquivalenceRule:
+    if "default" not in rule.margins:
+        raise ValueError("margins must have the key `default`, which also holds for composites")
+    return rule
+
+
+class ProtocolSpec(Spec):
+    """How a paper fine-tunes.
+
+    A run's FinetuningRecipe combines `hyperparameters`, the `overrides` that apply (in order), the setting's
+    values and the chosen grid point; later values win. Overrides have names so that a scale can change one
+    of them.
+
+    `start_from`: dataset -> dataset: runs on the first start from the model fine-tuned on the second (same
+    model and setting, seed 1). `future_models`: models that overrides name although they have no spec yet.
+    """
+
+    search: SearchSpec | None
+    hyperparameters: Values
+    overrides: dict[Name, Override] = {}
+    settings: dict[SettingName, Setting]
+    folds: dict[Name, Folds] = {}
+    start_from: dict[Name, Name] = {}
+    future_models: tuple[Name, ...] = ()
+    final: Final
+    equivalence: Annotated[EquivalenceRule, AfterValidator(_check_default)]
+
+    @model_validator(mode="after")
+    def is_whole(self) -> Self:
+        faults = [*self._faults_of_settings(), *self._faults_of_search(), *self._faults_of_chains()]
+        if "default" not in self.final.seeds:
+            faults.append("final.seeds must have the key `default`")
+        parts = [name for folds in self.folds.values() for name in (folds.chosen_on, *folds.reported)]
+        if twice := sorted({name for name in parts if parts.count(name) > 1}):
+            faults.append(f"folds: {', '.join(twice)} are listed twice")
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def _faults_of_settings(self) -> Iterator[str]:
+        for name, setting in self.settings.items():
+            if setting.chosen_by is None:
+                continue
+            other = self.settings.get(setting.chosen_by)
+            if other is None or other.chosen_by:
+                yield f"setting {name}: chosen_by must name a setting that chooses for itself"
+        for name, override in self.overrides.items():
+            strangers = sorted(set(override.settings or ()) - self.settings.keys())
+            if strangers:
+                yield f"override {name}: there are no settings {', '.join(strangers)}"
+
+    def _faults_of_search(self) -> Iterator[str]:
+        if self.search is None and self.folds:
+            yield "folds need a search (its grid may be empty), which chooses their number of steps"
+        for name, override in self.overrides.items():
+            if override.grid and self.search is None:
+                yield f"override {name} has a grid, but there is no search; give it values and `grid: null`"
+            if override.grid and override.models and self.search and self.search.models != "each":
+                yield f"override {name}: a grid for certain models needs a search with `models: each`"
+        grids = [self.search.grid if self.search else {}, *(o.grid or {} for o in self.overrides.values())]
+        if any("stop_after" in grid for grid in grids):
+            yield "stop_after can't be in a grid: folds choose it"
+
+    def _faults_of_chains(self) -> Iterator[str]:
+        for start in self.start_from:
+            seen = [start]
+            while (following := self.start_from.get(seen[-1])) is not None:
+                if following in seen:
+                    yield f"start_from contains a cycle: {' -> '.join([*seen, following])}"
+                    break
+                seen.append(following)
+
+    def applied(self, data: DatasetSpec, model: str, setting: str) -> dict[str, Override]:
+        """The overrides that apply to a run, in order."""
+        return {name: one for name, one in self.overrides.items() if one.holds(data, model, setting)}
+
+    def fold_of(self, dataset: str) -> Folds | None:
+        """The folds that contain a dataset."""
+        return next((f for f in self.folds.values() if dataset in (f.chosen_on, *f.reported)), None)
+
+    def start(self, dataset: str, setting: str) -> str | None:
+        """The dataset whose fine-tuned model a run starts from; None for the pretrained model."""
+        return self.start_from.get(dataset) if self.settings[setting].chain else None
+
+    def runs(self, dataset: str) -> int:
+        """The number of final runs of a model; for a fold, the number specified for its folds."""
+        seeds = self.final.seeds
+        group = next((name for name, one in self.folds.items() if dataset in one.reported), "default")
+        return seeds.get(dataset, seeds.get(group, seeds["default"]))
+
+    def seeds(self, data: DatasetSpec, model: str, setting: str) -> tuple[int, ...]:
+        """The seeds of the final runs of a model on a dataset."""
+        named = [one.seeds for one in self.applied(data, model, setting).values() if one.seeds]
+        return named[-1] if named else tuple(range(1, self.runs(data.name) + 1))
+
+    def scored(self, data: DatasetSpec) -> str:
+        """The split that runs predict."""
+        return self.final.split if self.final.split in data.splits else "dev"
+
+    def looked_at(self, data: DatasetSpec, trial: bool) -> str | None:
+        """The split that weights or trials are chosen by: never the scored one, except on the fold that is
+        not reported."""
+        folds = self.fold_of(data.name)
+        if folds:
+            return self.final.split if trial and data.name == folds.chosen_on else None
+        return "dev" if "dev" in data.splits and self.scored(data) != "dev" else None
+
+    def grid(self, data: DatasetSpec, model: str, setting: str) -> dict[str, tuple[Any, ...]]:
+        """The search grid, by key, of a setting that chooses for itself."""
+        if self.search is None:
+            return {}
+        found = dict(self.search.grid)
+        for override in self.applied(data, model, setting).values():
+            found |= override.grid or {}
+        return dict(sorted(found.items()))
+
+    def points(self, data: DatasetSpec, model: str, setting: str) -> dict[str, dict[str, Any]]:
+        """The points of that grid, by readable name and in order; empty where nothing is chosen."""
+        grid = self.grid(data, model, setting)
+        points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+        if grid:
+            return {"+".join(f"{key}={_short_value(value)}" for key, value in p.items()): p for p in points}
+        return {UNSEARCHED: {}} if self.fold_of(data.name) else {}
+
+    def recipe(self, data: DatasetSpec, model: str, setting: str, trial: bool) -> dict[str, Any]:
+        """Values of a run's FinetuningRecipe, without those that the search decides."""
+        values: dict[str, Any] = {"task": data.kind, "metric": data.metric, "negative": data.negative}
+        if data.dummies:
+            values["dummies"] = asdict(data.dummies)
+        values |= self.hyperparameters
+        for override in self.applied(data, model, setting).values():
+            values |= override.values
+        values |= self.settings[setting].values
+        if trial:
+            return {**values, "train_on": "train"}  # never train on dev where it chooses
+        return {**values, "keep": "last", "evaluate_every": None} if self.fold_of(data.name) else values
+
+    def obstacle(self, data: DatasetSpec, model: str, setting: str) -> str | None:
+        """Why a setting cannot be run on a dataset; None if it can."""
+        folds, splits = self.fold_of(data.name), ", ".join(data.splits)
+        if setting not in self.settings:
+            return f"protocol {self.name} has no setting {setting!r}; it has {', '.join(self.settings)}"
+        if not self.settings[setting].fits(data):
+            return (
+                f"setting {setting} of protocol {self.name} is not for {data.task} "
+                f"({data.kind}: {data.name}), but for {self.settings[setting].description()}"
+            )
+        if folds and data.name == folds.chosen_on:
+            return f"protocol {self.name} chooses on {data.name} and reports {', '.join(folds.reported)}"
+        if folds or self.looked_at(data, trial=False):
+            return None
+        if self.points(data, model, self.settings[setting].chosen_by or setting):
+            return (
+                f"protocol {self.name} searches, and {data.name} has no split to search by (it has {splits})"
+            )
+        if self.recipe(data, model, setting, trial=False).get("keep", "best") == "best":
+            return (
+                f"{data.name} has no split to choose the best weights by (it has {splits}, of which one is "
+                f"scored); give protocol {self.name} an override for it with keep: last"
+            )
+        return None
+
+
+def _short_value(value: Any) -> str:
+    """Return a grid value in its short form for file names: 1e-05, 512x1024, none."""
+    if isinstance(value, (list, tuple)):
+        return "x".join(map(_short_value, value)) or "none"
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)

@@ -1,0 +1,99 @@
+"""Base models, field types and error texts shared by all specs."""
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from pubmill.storage import name_patterns as names
+
+
+def _check_address(address: str) -> str:
+    """Return an address that is safe as a file path: inside the folder and without wildcards."""
+    if re.search(r"[?#{}\\]|(^|/)\.\.?(/|$)", address):
+        raise ValueError("`?`, `#`, braces, backslashes and the folders `.` and `..` are not allowed here")
+    return address
+
+
+Name = Annotated[str, Field(pattern=f"^{names.SPEC}$")]
+LocalKey = Annotated[str, Field(pattern=f"^{names.KEY}$")]
+FileName = Annotated[str, Field(pattern=f"^{names.FILE}$")]
+FilePattern = Annotated[str, Field(pattern=f"^{names.FILES}$")]
+FilePath = Annotated[str, Field(pattern=f"^{names.PATH}$"), AfterValidator(_check_address)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Https = Annotated[str, Field(pattern=f"^{names.URL}$"), AfterValidator(_check_address)]
+
+
+class Strict(BaseModel):
+    """Base of all spec models: unknown keys are errors, and instances cannot change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Text = Annotated[str, Field(min_length=1)]
+Standing = Literal["as printed", "ours", "differs"]
+
+
+class Statement(Strict):
+    """What a paper says about some values of a spec, and why the spec has other values or more.
+
+    - `says`, `section`: the paper's statement in short, and where it is.
+    - `ours`: why the spec has this value, where the paper does not decide it.
+    - `differs`: why the spec does not do what the paper says.
+    - `does`: what happens here, if the value alone does not show it.
+    """
+
+    section: Text | None = None
+    says: Text | None = None
+    differs: Text | None = None
+    ours: Text | None = None
+    does: Text | None = None
+
+    @property
+    def standing(self) -> Standing:
+        if self.ours:
+            return "ours"
+        return "differs" if self.differs else "as printed"
+
+    @model_validator(mode="after")
+    def is_whole(self) -> Self:
+        if not (self.says or self.ours):
+            raise ValueError(
+                "give `says`, the paper's statement, or `ours`, the reason for a value of our own"
+            )
+        if self.differs and (self.ours or not self.says):
+            raise ValueError(
+                "`differs` needs `says`, the statement that the spec differs from, and no `ours`"
+            )
+        if self.says and not self.section:
+            raise ValueError("`says` needs `section`")
+        return self
+
+
+class Spec(Strict):
+    """Base of the specs that have a file of their own.
+
+    `paper`: the paper that the spec repeats. `method`: statements about the spec's values, by their keys:
+    `hyperparameters.warmup`, several separated by commas; a key covers everything below it.
+    """
+
+    name: Name
+    label: str = ""
+    citation: str = ""
+    notes: tuple[str, ...] = ()
+    paper: Name | None = None
+    method: dict[str, Statement] = {}
+
+
+def dotted_key(place: tuple[int | str, ...]) -> str:
+    """Return a location in a spec as a dotted key, or "the file" for its root."""
+    return ".".join(map(str, place)) or "the file"
+
+
+def problem_text(problem: Any) -> str:
+    """Return one of pydantic's errors as a message that includes the value found."""
+    if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return "unknown key; check its spelling, or remove it"
+    if problem["type"] == "missing":
+        return "this key is required and missing"
+    return f"{problem['msg'].removeprefix('Value error, ')} (found {problem['input']!r:.120})"

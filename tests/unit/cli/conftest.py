@@ -1,0 +1,56 @@
+"""A checkout whose programs are named instead of started."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pubmill.cli.app import APP
+from pubmill.errors import PubmillError
+
+Said = Callable[..., str]
+
+
+@pytest.fixture
+def checkout(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with specs of its own and the miniature data in place; the current folder."""
+    folder = specs.parent
+    for name in ("Snakefile", "config.yaml", "scripts", "studies"):
+        (folder / name).symlink_to(root / name)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("pubmill.cli.checkout.make_demo_files", lambda: None)
+    for verb in ("demo", "run", "table"):
+        monkeypatch.setattr(f"pubmill.cli.{verb}_command.make_demo_files", lambda: None)
+    return folder
+
+
+@pytest.fixture
+def started(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
+    """Run `pubmill WORDS`; return the command that it starts, or its error, and check that it was printed."""
+    run: list[list[str]] = []
+
+    def become(program: str, words: list[str]) -> None:
+        assert program == sys.executable
+        run.append(words[1:])
+        raise SystemExit(0)
+
+    monkeypatch.setattr(os, "execv", become)
+
+    def said(*words: str) -> str:
+        run.clear()
+        answer = CliRunner().invoke(APP, words, catch_exceptions=True)
+        if isinstance(answer.exception, PubmillError):
+            return f"error: {answer.exception}"
+        if not run:
+            return answer.output
+        [started] = run
+        shown = shlex.join(started).replace("-m snakemake", ".venv/bin/snakemake")
+        shown = shown if "snakemake" in shown else f".venv/bin/python {shown}"
+        assert f"$ {shown}\n" in answer.output
+        return shlex.join(started)
+
+    return said

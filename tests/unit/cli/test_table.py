@@ -1,0 +1,64 @@
+"""`pubmill table`: own models as columns of a table."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.unit.cli.conftest import Said
+from tests.unit.tiny_encoders import tiny_bert
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    return tiny_bert(tmp_path / "My_BERT", ["gene", "protein"])
+
+
+def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: Path) -> None:
+    command = started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-n")
+    spec = yaml.safe_load((checkout / "specs/models/my-bert.yaml").read_text())
+    assert spec == {
+        "name": "my-bert",
+        "label": "my-bert",
+        "lowercase": True,
+        "weights": {"kind": "folder", "local": "my-bert"},
+    }
+    assert "results/full/tables/gu2020/table06.html" in command
+    assert "--configfile studies/gu2020.yaml" in command and command.endswith(" -n")
+    for setting in (["my-bert"], ["bc2gm"], {"my-bert": str(own)}):
+        assert json.dumps(setting) in command
+    assert started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-n") == command
+
+
+def test_known_models_need_no_spec(started: Said, checkout: Path) -> None:
+    command = started("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "demo")
+    assert "results/demo/tables/gu2020/table06.html" in command and "--configfile" not in command
+    assert 'models=["pubmedbert-base"]' in command and "local_files" not in command
+
+
+def test_another_model_of_the_name_is_refused(started: Said, checkout: Path, own: Path) -> None:
+    spec = checkout / "specs/models/my-bert.yaml"
+    spec.write_text("name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n")
+    said = started("table", "gu2020/table06", "--model", str(own))
+    assert said == (
+        "error: specs/models/my-bert.yaml describes another model; give the new one another name with --name"
+    )
+
+
+def test_a_folder_that_does_not_load_leaves_no_spec(started: Said, checkout: Path, own: Path) -> None:
+    (own / "config.json").write_text("{}")
+    assert "transformers can't load this model folder" in started(
+        "table", "gu2020/table06", "--model", str(own)
+    )
+    (own / "config.json").unlink()
+    assert "has no config.json" in started("table", "gu2020/table06", "--model", str(own))
+    assert "expected hub:GROUP/MODEL@COMMIT" in started("table", "gu2020/table06", "--model", "hub:a/b@main")
+    assert not (checkout / "specs/models/my-bert.yaml").exists()
+
+
+def test_capitals_in_the_vocabulary_make_a_cased_model(started: Said, checkout: Path, tmp_path: Path) -> None:
+    own = tiny_bert(tmp_path / "cased", ["gene", "DNA"])
+    assert "specs/models/mine.yaml" in started("new", "model", str(own), "--name", "mine")
+    assert yaml.safe_load((checkout / "specs/models/mine.yaml").read_text())["lowercase"] is False
+    assert "[a-z0-9]" in started("new", "model", str(own), "--name", "Mine!")

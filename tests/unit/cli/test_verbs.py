@@ -1,0 +1,106 @@
+"""Verbs: the command that each starts, and what it says about words that it does not know."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Said
+
+LOCAL = "--profile profiles/local"
+GU = "--configfile studies/gu2020.yaml"
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ("demo", f"-m snakemake {LOCAL}"),
+        ("demo -n", f"-m snakemake {LOCAL} -n"),
+        ("run demo", f"-m snakemake {LOCAL}"),
+        ("run gu2020", f"-m snakemake {LOCAL} {GU}"),
+        ("run studies/gu2020.yaml -n -j4", f"-m snakemake {LOCAL} {GU} -n -j4"),
+        (
+            "run gu2020 table06 gu2020/table12 -n",
+            f"-m snakemake results/full/tables/gu2020/table06.html results/full/tables/gu2020/table12.html "
+            f"{LOCAL} {GU} -n",
+        ),
+        (
+            "run gu2020 table06 --profile profiles/slurm --config mirror=/data results=there",
+            f"-m snakemake there/full/tables/gu2020/table06.html {GU} --config mirror=/data results=there "
+            f"--profile profiles/slurm",
+        ),
+        ("run gu2020 --configfile mine.yaml", f"-m snakemake {LOCAL} {GU} mine.yaml"),
+        ("plan gu2020 --config mirror=/data", "scripts/plan.py gu2020 --config mirror=/data"),
+        ("mirror small --fetch there", "scripts/mirror.py small --fetch there"),
+        ("doctor", "scripts/doctor.py"),
+        ("doctor gu2020 --offline", f"scripts/doctor.py {GU} --offline"),
+        ("explain gu2020/table06 BC2GM PubMedBERT", "scripts/explain.py gu2020/table06 BC2GM PubMedBERT"),
+        (
+            "explain gu2020/table06 BC2GM PubMedBERT --study gu2020 --json",
+            f"scripts/explain.py gu2020/table06 BC2GM PubMedBERT {GU} --json",
+        ),
+        ("export chemprot@blurb there", "scripts/export.py chemprot@blurb there"),
+        (
+            "predict kept notes.txt out.jsonl --format text",
+            "scripts/predict.py --model kept --input notes.txt --output out.jsonl --format text",
+        ),
+        (
+            "compare table06 pubmedbert-base no-pretraining --study small",
+            "scripts/compare.py --table results/small/tables/gu2020/table06.json --results results/small "
+            "--columns pubmedbert-base no-pretraining",
+        ),
+    ],
+)
+def test_a_verb_starts_a_command_and_prints_it(
+    started: Said, checkout: Path, words: str, command: str
+) -> None:
+    (checkout / "mine.yaml").write_text("mirror: null\n")
+    assert started(*words.split()) == command
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run gu2021", "there is no study 'gu2021'; the nearest: gu2020, tinn2021"),
+        ("run gu2020 table6", "study gu2020: there is no table 'table6'; the nearest: gu2020/table06"),
+        ("table gu2020/tabel06 --model x", "there is no table 'gu2020/tabel06'; the nearest: gu2020/table06"),
+        (
+            "table gu2020/table06 --model pubmedbert",
+            "there is no model 'pubmedbert'; the nearest: pubmedbert",
+        ),
+        ("table gu2020/table06 --model x --scale tiny", "no study of studies/ has the scale 'tiny'"),
+        ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/snakemake"),
+    ],
+)
+def test_an_unknown_word_is_reported_with_the_nearest(started: Said, words: str, message: str) -> None:
+    assert started(*words.split()).startswith(f"error: {message}")
+
+
+def test_a_table_number_of_two_papers_needs_the_paper(started: Said, checkout: Path) -> None:
+    (checkout / "two.yaml").write_text("study: two\ntables: [gu2020/table02, lewis2020/table02]\n")
+    said = started("run", "two.yaml", "table02")
+    assert said == "error: table02 may be gu2020/table02 or lewis2020/table02; write the paper too"
+
+
+def test_commands_run_only_in_a_checkout(
+    started: Said, checkout: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout / "specs")
+    assert started("plan", "gu2020") == f"error: run this in the checkout itself: cd {checkout}"
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert "is not a checkout of pubmill" in started("plan", "gu2020")
+
+
+def test_open_shows_a_finished_page(started: Said, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    page = checkout / "results/full/tables/gu2020/table06.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    assert started("open", "gu2020", "table06").strip() == "results/full/tables/gu2020/table06.html"
+    assert opened == [page.resolve().as_uri()]
+
+
+def test_the_command_is_installed(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"pubmill": "pubmill.cli:main"}

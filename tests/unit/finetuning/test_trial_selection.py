@@ -1,0 +1,215 @@
+"""The choice of a grid point from trials."""
+
+import copy
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.finetuning.trial_selection import chosen_values, first_tried, select
+from pubmill.recipes.finetuning import ChoiceRecipe
+from pubmill.recipes.reading import read
+
+ROOT = Path(__file__).resolve().parents[3]
+Trials = list[tuple[Path, dict[str, Any]]]
+DECIDES = ["learning_rate", "batch_size"]
+
+
+def trials(scores: dict[float, list[float]]) -> Trials:
+    """Trials of learning rates, each with the dev scores of two models and, if more, further seeds."""
+    made: Trials = []
+    for rate, values in scores.items():
+        runs = itertools.product((1, 2, 3), ("bert", "biobert"))
+        for value, (seed, model) in zip(values, runs, strict=False):
+            training = {
+                "recipe": {"learning_rate": rate, "batch_size": 16, "dropout": 0.1, "head_sizes": [8]},
+                "data_sha256": {"train": "a", "dev": "b"},
+                "model": model,
+                "seed": seed,
+                "dev": {"best": value, "best_step": round(100 * value)},
+                "failed": None,
+            }
+            made.append((Path(f"{rate}/{model}-{seed}.training.json"), training))
+    return made
+
+
+def test_the_best_mean_over_models_and_seeds_is_chosen() -> None:
+    made = select(trials({1e-5: [0.9, 0.1], 3e-5: [0.6, 0.7], 5e-5: [0.5, 0.6]}), DECIDES)
+    assert made["chosen"] == {"learning_rate": 3e-5, "batch_size": 16}
+    assert made["mean_dev"] == pytest.approx(0.65)
+    assert [point["learning_rate"] for point in made["considered"]] == [1e-5, 3e-5, 5e-5]
+
+
+def test_of_equals_the_first_in_the_grid_is_chosen() -> None:
+    made = select(trials({3e-5: [0.5, 0.5], 1e-5: [0.5, 0.5]}), DECIDES)
+    assert made["chosen"]["learning_rate"] == 3e-5
+
+
+def test_any_key_can_be_searched_lists_and_nulls_too() -> None:
+    made = trials({1e-5: [0.5], 2e-5: [0.9], 3e-5: [0.7]})
+    for (_, training), sizes, layers in zip(made, ([8], [8, 8], []), (None, 3, None), strict=True):
+        training["recipe"].update(learning_rate=1e-5, head_sizes=sizes, frozen_layers=layers)
+    assert select(made, ["frozen_layers", "head_sizes"])["chosen"] == {
+        "frozen_layers": 3,
+        "head_sizes": [8, 8],
+    }
+
+
+def test_the_steps_of_the_chosen_point_are_the_mean_of_its_trials() -> None:
+    made = trials({1e-5: [0.9, 0.4, 0.9], 5e-5: [0.1, 0.1, 0.1]})
+    assert select(made, ["learning_rate", "stop_after"])["chosen"] == {
+        "learning_rate": 1e-5,
+        "stop_after": 73,
+    }
+    only = trials({1e-5: [0.9, 0.4, 0.9]})
+    assert select(only, ["stop_after"])["chosen"] == {"stop_after": 73}
+    assert select(trials({1e-5: [0.0]}), ["stop_after"])["chosen"] == {"stop_after": 1}
+
+
+def test_a_key_that_no_recipe_has_is_an_error() -> None:
+    with pytest.raises(PubmillError, match=r"1e-05/bert-1.*has no rate, which --recipe says was searched"):
+        select(trials({1e-5: [0.5]}), ["rate"])
+
+
+def test_a_point_with_a_failed_trial_is_not_chosen_but_named() -> None:
+    made = trials({1e-5: [0.5, 0.5], 1e-2: [0.9, 0.9]})
+    made[-1][1].update(failed="nan", dev={"best": None})
+    selected = select(made, DECIDES)
+    assert selected["chosen"]["learning_rate"] == 1e-5
+    assert selected["considered"][1] == {
+        "learning_rate": 1e-2, "batch_size": 16, "mean_dev": 0.9, "trials": 2, "failed": 1,
+    }  # fmt: skip
+
+
+def test_where_every_point_has_failed_trials_the_fewest_count_first() -> None:
+    made = trials({1e-5: [0.2, 0.4, 0.4], 3e-5: [0.3, 0.7, 0.1], 1e-2: [0.9, 0.9, 0.9]})
+    for place in (0, 5, 6, 7):
+        made[place][1].update(failed="nan", dev={"best": None, "best_step": None})
+    selected = select(made, DECIDES)
+    assert selected["chosen"]["learning_rate"] == 3e-5 and selected["failed"] is None
+    assert [point["failed"] for point in selected["considered"]] == [1, 1, 2]
+    means = [point["mean_dev"] for point in selected["considered"]]
+    assert means == pytest.approx([0.4, 0.5, 0.9]) and selected["mean_dev"] == means[1]
+
+
+def test_the_steps_of_the_only_point_are_those_of_the_trials_that_did_not_fail() -> None:
+    made = trials({2e-3: [0.9, 0.4, 0.8]})
+    made[0][1].update(failed="nan")  # it diverged after a best epoch
+    selected = select(made, ["stop_after"])
+    assert selected["chosen"] == {"stop_after": 60} and selected["mean_dev"] == pytest.approx(0.6)
+    assert selected["considered"] == [{"mean_dev": pytest.approx(0.6), "trials": 3, "failed": 1}]
+
+
+def test_constant_predictions_have_a_dev_score_and_take_part() -> None:
+    made = trials({1e-5: [0.5], 3e-5: [0.6]})
+    made[1][1]["failed"] = "constant predictions"
+    assert select(made, DECIDES)["chosen"]["learning_rate"] == 3e-5
+
+
+def test_where_all_trials_failed_nothing_is_chosen() -> None:
+    made = trials({1e-2: [0.9, 0.9], 3e-2: [0.9, 0.9]})
+    for _, training in made:
+        training.update(failed="nan", dev={"best": None, "best_step": None})
+    selected = select(made, [*DECIDES, "stop_after"])
+    assert (selected["chosen"], selected["failed"], selected["mean_dev"]) == (None, "nan", None)
+    assert [point["failed"] for point in selected["considered"]] == [2, 2]
+    assert chosen_values(Path("selected.json"), selected) is None
+    assert first_tried(Path("selected.json"), selected) == {"learning_rate": 1e-2, "batch_size": 16}
+
+
+def test_a_trial_without_a_dev_score_is_named() -> None:
+    made = trials({1e-5: [0.5], 3e-5: [0.6]})
+    made[1][1]["dev"]["best"] = None
+    with pytest.raises(PubmillError, match=r"3e-05/bert-1.*dev has no best"):
+        select(made, DECIDES)
+    made[1][1]["dev"] = {"best": 0.7}
+    with pytest.raises(PubmillError, match=r"3e-05/bert-1.*dev has no best_step"):
+        select(made, [*DECIDES, "stop_after"])
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"), [({"failed": ...}, "has no failed"), ({"dev": []}, "must have objects as dev")]
+)
+def test_a_file_that_is_no_trial_is_named(damage: dict[str, Any], told: str) -> None:
+    made = trials({1e-5: [0.5], 3e-5: [0.6]})
+    values = {**made[1][1], **damage}
+    made[1] = (made[1][0], {key: value for key, value in values.items() if value is not ...})
+    with pytest.raises(PubmillError, match=rf"3e-05/bert-1.*{told}"):
+        select(made, DECIDES)
+    with pytest.raises(PubmillError, match="has no recipe"):
+        select([(Path("empty.json"), [])], DECIDES)  # type: ignore[list-item]
+
+
+def test_an_incomplete_point_is_an_error() -> None:
+    with pytest.raises(PubmillError, match=r"learning_rate 5e-05.*biobert"):
+        select(trials({1e-5: [0.5, 0.5], 5e-5: [0.9]}), DECIDES)
+
+
+def test_a_seed_that_was_tried_twice_is_an_error() -> None:
+    """As the trials of a key that `decides` doesn't name would be."""
+    made = trials({1e-5: [0.5], 5e-5: [0.9]})
+    made[1][1]["recipe"]["learning_rate"] = 1e-5
+    with pytest.raises(PubmillError, match=r"tried with .*\('bert', 1\), \('bert', 1\)"):
+        select(made, ["batch_size"])
+
+
+@pytest.mark.parametrize("key", ["recipe", "data_sha256"])
+def test_trials_that_cannot_be_compared_are_an_error(key: str) -> None:
+    made = copy.deepcopy(trials({1e-5: [0.5], 5e-5: [0.9]}))
+    made[1][1][key].update({"dropout": 0.2} if key == "recipe" else {"dev": "other"})
+    with pytest.raises(PubmillError, match=r"1e-05/bert-1.*5e-05/bert-1.*can't be compared"):
+        select(made, DECIDES)
+
+
+def test_trials_that_looked_at_another_split_cannot_be_compared() -> None:
+    made = trials({1e-5: [0.5], 5e-5: [0.9]})
+    made[1][1]["data_sha256"] = {"train": "a", "test": "b"}
+    with pytest.raises(PubmillError, match="differ in their dev data"):
+        select(made, DECIDES)
+
+
+RECIPE = '{"by": "dev", "decides": ["learning_rate"]}'
+
+
+def test_the_program_writes_what_finetune_reads(tmp_path: Path) -> None:
+    paths = []
+    for number, (_, training) in enumerate(trials({1e-5: [0.5], 5e-5: [0.9]})):
+        paths.append(tmp_path / f"{number}.training.json")
+        paths[-1].write_text(json.dumps(training))
+    command = [sys.executable, str(ROOT / "scripts/select_trial.py"), "--recipe", RECIPE]
+    output = tmp_path / "selected.json"
+    subprocess.run([*command, "--output", str(output), "--trials", *map(str, paths)], check=True)
+    assert chosen_values(output, json.loads(output.read_text())) == {"learning_rate": 5e-5}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "told"),
+    [
+        ('{"by": "test", "decides": ["learning_rate"]}', "by: expected 'dev', found 'test'"),
+        ('{"by": "dev"}', "decides: missing"),
+        ("[]", "neither JSON text nor"),
+        ("{", "not valid JSON"),
+        ('{"by": "dev", "decides": "learning_rate"}', "decides: expected a list"),
+        ('{"by": "dev", "decides": []}', "decides must name at least one key"),
+    ],
+)
+def test_the_program_refuses_other_recipes(recipe: str, told: str) -> None:
+    with pytest.raises(PubmillError, match=told):
+        read(ChoiceRecipe, recipe)
+
+
+@pytest.mark.parametrize("content", [[], {"learning_rate": 1e-5}, {"chosen": None}])
+def test_a_file_that_chooses_nothing_is_told(content: Any) -> None:
+    with pytest.raises(PubmillError, match=r"old/selected.json has no \"chosen\" values"):
+        chosen_values(Path("old/selected.json"), content)
+
+
+@pytest.mark.parametrize("considered", [None, [], [3]])
+def test_a_file_that_considers_nothing_is_told(considered: Any) -> None:
+    with pytest.raises(PubmillError, match=r"old/selected.json has no points considered"):
+        first_tried(Path("old/selected.json"), {"chosen": None, "failed": "nan", "considered": considered})

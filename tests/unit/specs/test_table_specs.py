@@ -1,0 +1,203 @@
+"""Specs of tables: columns of one kind, own names, facts with what they need; references to other specs."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
+from pubmill.specs.fact_table_specs import FactTableSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
+
+
+def table(**changes: Any) -> TableSpec:
+    values = {
+        "name": "t", "kind": "results", "paper": "p", "title": "T", "caption": "C", "protocol": "blurb",
+        "setting": "standard",
+        "columns": [{"model": "bert", "label": "B"}, {"model": "bert", "key": "small", "label": "S"}],
+        "rows": [{"dataset": "bc2gm", "label": "B", "group": "ner"}],
+    }  # fmt: skip
+    return TableSpec.model_validate(values | changes)
+
+
+def facts(**changes: Any) -> FactTableSpec:
+    values = {
+        "name": "t", "kind": "facts", "paper": "p", "title": "T", "caption": "C", "subjects": "datasets",
+        "rows": [{"subject": "bc2gm@x", "label": "B"}, {"subject": "gad", "label": "G", "missing": "later"}],
+        "columns": [{"key": "n", "label": "N", "value": "count.train"}],
+    }  # fmt: skip
+    return FactTableSpec.model_validate(values | changes)
+
+
+def column(value: str, **more: Any) -> dict[str, Any]:
+    return {"key": "k", "label": "K", "value": value, **more}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"model": "bert"}, {"model": "bert", "missing": "no weights"}, {"key": "x", "missing": "elsewhere"},
+        {"key": "x", "best_of": ["a", "b"]}, {"key": "x", "drop": {"start": "a", "of": ["b"]}},
+        {"model": "bert", "setting": "standard", "published": "x"},
+    ],
+)  # fmt: skip
+def test_a_column_is_one_thing(values: dict[str, Any]) -> None:
+    made = ColumnSpec.model_validate({"label": "L", **values})
+    assert made.name == values.get("key", values.get("model"))
+    assert made.sources == tuple(values.get("best_of", ["a", "b"] if "drop" in values else []))
+    if "setting" in values:
+        assert (made.setting, made.published) == (("standard",), ("x",))
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ({"key": "x"}, "exactly one"),
+        ({"model": "bert", "key": "x", "best_of": ["a", "b"]}, "exactly one"),
+        ({"missing": "elsewhere"}, "needs a `key`"),
+        ({"best_of": ["a", "b"]}, "needs a `key`"),
+        ({"key": "x", "best_of": ["a"]}, "best_of"),
+        ({"key": "x", "best_of": ["a", "b"], "missing": "why"}, "remove `missing` and `setting`"),
+        ({"key": "x", "drop": {"start": "a", "of": ["b"]}, "setting": "s"}, "remove `missing` and `setting`"),
+    ],
+)
+def test_a_column_of_two_kinds_or_of_none_is_refused(values: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        ColumnSpec.model_validate({"label": "L", **values})
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"columns": [{"model": "bert", "label": "B"}] * 2}, "duplicate columns: bert;"),
+        ({"rows": [{"dataset": "gad", "label": "G", "group": "g"}] * 2}, "duplicate rows: gad;"),
+        ({"composites": [{"name": "bc2gm", "label": "B", "groups": {}}]}, "duplicate rows: bc2gm;"),
+        ({"composites": [{"name": "x", "label": "X", "groups": {"g": ["gad", "bc2gm"]}}]},
+         "composite x names unknown rows: gad"),
+        ({"hidden": ["bc2gm", "gad"]}, "hidden names unknown rows: gad"),
+        ({"columns": [{"key": "m", "label": "M", "best_of": ["m", "none"]}]}, "m names m, none, not columns"),
+        ({"metric": "f2"}, "there is no metric f2"),
+    ],
+)  # fmt: skip
+def test_names_are_unique_and_known(changes: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        table(**changes)
+
+
+def test_the_metric_of_a_row_is_its_own_else_the_tables_else_the_datasets() -> None:
+    data: Any = SimpleNamespace(metric="accuracy")
+    row = RowSpec(dataset="bc2gm", label="B", group="g")
+    own = row.model_copy(update={"metric": "relaxed_f1"})
+    assert table(metric="entity_f1").metric_of(own, data) == "relaxed_f1"
+    assert table(metric="entity_f1").metric_of(row, data) == "entity_f1"
+    assert table().metric_of(row, data) == "accuracy" and table().metric_of(row, None) is None
+
+
+def test_of_several_settings_the_first_that_fits_the_dataset_is_used() -> None:
+    fits = {"a": False, "b": True, "c": True, "standard": True}
+    settings = {name: SimpleNamespace(fits=lambda data, found=found: found) for name, found in fits.items()}
+    protocol: Any = SimpleNamespace(settings=settings)
+    for given, expected in (("b", "b"), (["none", "a", "c", "b"], "c"), ("a", None), (None, "standard")):
+        one = ColumnSpec.model_validate({"model": "bert", "label": "B", "setting": given})
+        row: Any = SimpleNamespace(setting=None, name="bc2gm")
+        data: Any = None
+        assert table().setting_of(one, row, protocol, data) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"rows": [{"subject": "gad", "label": "G"}] * 2}, "duplicate rows: gad"),
+        ({"columns": [column("task")] * 2}, "duplicate columns: k"),
+        ({"rows": [{"subject": "gad", "label": "G", "why": {"n": "x", "m": "y"}}]}, "unknown columns: m"),
+        ({"baseline": {"subject": "none"}}, "baseline.subject names an unknown row: none"),
+        ({"baseline": {"steps": 0}}, "baseline.steps"),
+        ({"columns": [column("count.all")]}, "k: datasets have no fact 'count.all'; there are task"),
+        ({"subjects": "models", "columns": [column("fit.train")]}, "fit.train needs the column's `dataset`"),
+        ({"subjects": "models", "columns": [column("recipe.epochs", dataset="gad")]},
+         "needs the table's `protocol` and the table's `setting`"),
+        ({"subjects": "tasks", "columns": [column("choices")]}, "choices needs the table's `protocol`"),
+        ({"subjects": "models", "protocol": "p", "setting": "s",
+          "columns": [column("seconds_ratio", dataset="x")]},
+         "seconds_ratio needs `baseline.subject`"),
+        ({"subjects": "models", "baseline": {"steps": 3}, "columns": [column("compute_ratio")]},
+         "needs `baseline.steps` and `baseline.batch_size`"),
+    ],
+)  # fmt: skip
+def test_a_fact_table_that_is_not_whole_is_refused(changes: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault.replace(".", r"\.")):
+        facts(**changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rows": [{"subject": "gad", "label": "G", "why": {"n": "x"}}]},
+        {"subjects": "protocols", "columns": [column("choices")]},
+        {"subjects": "models", "baseline": {"steps": 1, "batch_size": 1},
+         "columns": [column("compute_ratio")]},
+        {"subjects": "models", "protocol": "p", "setting": "s", "baseline": {"subject": "gad"},
+         "columns": [column("seconds_ratio", dataset="x")]},
+    ],
+)  # fmt: skip
+def test_a_whole_one_is_accepted(changes: dict[str, Any]) -> None:
+    facts(**changes)
+
+
+def test_facts_have_kinds_rows_have_printed_names_and_measures_have_datasets() -> None:
+    made = facts(columns=[column("suites=blurb"), column("label_bias.dev", key="b")])
+    assert [made.kind_of(one) for one in made.columns] == ["boolean", "ratio"]
+    assert [one.fact for one in made.columns] == ["suites", "label_bias"]
+    assert [row.printed for row in made.rows] == ["bc2gm", "gad"] and made.datasets == ("bc2gm@x", "gad")
+    columns = [column("fit.test", dataset="jnlpba"), column("recipe.epochs", key="e", dataset="gad")]
+    models = facts(subjects="models", protocol="p", setting="s", columns=columns)
+    assert models.datasets == ("jnlpba",)
+
+
+def test_the_specs_that_a_fact_table_names() -> None:
+    columns = [column("fit.test", dataset="jnlpba"), column("steps", key="s")]
+    made = facts(subjects="models", protocol="blurb", columns=columns)
+    assert list(references_of_facts(made)) == [
+        (("rows", 0, "subject"), "models", "bc2gm@x", False),
+        (("rows", 1, "subject"), "models", "gad", True),
+        (("columns", 0, "dataset"), "datasets", "jnlpba", False),
+        (("protocol",), "protocols", "blurb", False),
+    ]
+    tasks = facts(subjects="tasks", protocol="blurb", columns=[column("choices")])
+    assert [kind for _, kind, _, _ in references_of_facts(tasks)] == ["protocols"]
+
+
+def found(made: FactTableSpec, obstacle: str | None = None) -> list[tuple[Any, str]]:
+    terms = {"bc2gm@x": "ner", "gad": "re"}
+    datasets = {name: SimpleNamespace(task=task, domain="biomedical") for name, task in terms.items()}
+    protocol = SimpleNamespace(
+        obstacle=lambda data, model, setting: obstacle and f"{model}, {setting}: {obstacle}"
+    )
+    return list(faults_of_facts(made, {"protocols": {"blurb": protocol}, "datasets": datasets}))
+
+
+def test_unknown_tasks_are_reported() -> None:
+    rows = [{"subject": "ner", "label": "N"}, {"subject": "nothing", "label": "X"}]
+    [(place, message)] = found(facts(subjects="tasks", rows=rows, columns=[column("kind")]))
+    assert place == ("rows", 1, "subject") and message.startswith("there is no task nothing; there are ")
+
+
+def test_impossible_runs_are_reported_at_their_column() -> None:
+    columns = [column("steps", key="s"), column("recipe.epochs", dataset="gad")]
+    made = facts(subjects="models", protocol="blurb", setting="standard", columns=columns)
+    assert found(made) == []
+    assert found(made, "too long") == [(("columns", 1, "dataset"), "bc2gm@x, standard: too long")]
+
+
+def test_words_for_terms_that_no_cell_shows_are_reported() -> None:
+    rows = [
+        {"subject": "bc2gm@x", "label": "B", "words": {"ner": "NER", "re": "RE"}},
+        {"subject": "gad", "label": "G"},
+    ]
+    words = {"ner": "N", "re": "R", "biomedical": "bio"}
+    assert [place for place, _ in found(facts(rows=rows, words=words, columns=[column("task")]))] == [
+        ("rows", 0, "words", "re"), ("words", "ner"), ("words", "biomedical"),
+    ]  # fmt: skip
+    both = facts(words={"biomedical": "bio"}, columns=[column("task"), column("domain", key="d")])
+    assert found(both) == []
