@@ -1,4 +1,4 @@
-"""Recipes of tables of results, of tables of facts, and of the page of contradictions.
+"""Recipes of tables of results and of tables of facts.
 
 Scores are percentages (0..100) here, as in the papers. `notes`, `citation` and other texts are the spec's.
 Headings, columns and rows are also part of the finished tables (`pubmill.tables`).
@@ -407,33 +407,4 @@ class FactTableRecipe(FactHeading):
     members of a group."""
 
     lists_members: bool = False
-    versions: dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedTable:
-    """The published side of a result table. `metric`: the table's own, if it has one; `columns`: those in its
-    own setting; `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those
-    there."""
-
-    name: str
-    paper: str
-    number: int
-    file: str
-    protocol: str
-    aggregate: Aggregate
-    metric: str | None
-    columns: tuple[PublishedColumn, ...]
-    rows: tuple[PublishedRow, ...]
-    composites: tuple[Composite, ...]
-    left_out: dict[str, str]
-    elsewhere: dict[str, dict[str, str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ContradictionsRecipe:
-    """The input of the job that builds the page of contradictions. `models`: name -> label."""
-
-    tables: tuple[PublishedTable, ...]
-    models: dict[str, str]
     versions: dict[str, Any]
