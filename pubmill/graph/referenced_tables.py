@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pubmill.recipes.tables import Composite, Difference, ReferencedCell, TableRecipe
+from pubmill.recipes.other_tables import ReferencedCell
+from pubmill.recipes.tables import Composite, Difference, TableRecipe
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.cell_references import copied_cell, subtracted_cell
 from pubmill.specs.study import Study

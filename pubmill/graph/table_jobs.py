@@ -13,7 +13,8 @@ from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.table_datasets import NOT_RUN, TableDatasets
 from pubmill.graph.table_models import TableModels
-from pubmill.recipes.tables import Column, Equivalence, Row, TableRecipe, table_title
+from pubmill.recipes.other_tables import table_title
+from pubmill.recipes.tables import Column, Equivalence, Row, TableRecipe
 from pubmill.specs import DatasetSpec, Specs, TableSpec
 from pubmill.specs.study import Study
 from pubmill.specs.table_specs import ColumnSpec, RowSpec

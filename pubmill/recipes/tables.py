@@ -11,6 +11,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, Literal
 
+from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 from pubmill.storage.path_lists import paths_of
 
@@ -164,30 +165,6 @@ class Composite:
         """The composite's row in the table."""
         metric = "score" if len(self.groups) > 1 else "mean"
         return Row(key=self.name, label=self.label, metric=metric, published=self.name, printed="score")
-
-
-def table_title(table: str) -> str:
-    """Return a table as a text names it: `gu2020 Table 6` for gu2020/table06."""
-    paper, _, name = table.partition("/")
-    return f"{paper} Table {name.removeprefix('table').lstrip('0')}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReferencedCell:
-    """A cell of another table (`PAPER/tableNN`). `linked`: whether the study makes that table, so that pages
-    may link to it."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
-
-    table: str
-    column: str
-    row: str
-    linked: bool
-
-    @property
-    def title(self) -> str:
-        """The table as a text names it: `gu2020 Table 6`."""
-        return table_title(self.table)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,15 +26,8 @@ from pubmill.inspection.explain.origins import (
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.metrics.records import Record, read_record
-from pubmill.recipes.tables import (
-    Column,
-    FactSource,
-    FactTableColumn,
-    FactTableRow,
-    ReferencedCell,
-    Row,
-    TableRecipe,
-)
+from pubmill.recipes.other_tables import ReferencedCell
+from pubmill.recipes.tables import Column, FactSource, FactTableColumn, FactTableRow, Row, TableRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, run_of
 from pubmill.tables.aggregation import machine

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.graph import Graph
-from pubmill.recipes.tables import table_title
+from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, TableSpec, load
 from pubmill.specs.study import Study
