@@ -1,3 +1,36 @@
-"""pubmill: from PubMed XML to the result tables of papers on biomedical language models."""
+"""pubmill: from PubMed XML to the result tables of papers on biomedical language models.
+
+`read_medline`, `read_jats`, `load_dataset`, `score` and `Tagger` are for use in other programs
+(`pubmill.library`); they are imported only when they are used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pubmill.library.datasets import load_dataset as load_dataset
+    from pubmill.library.documents import read_jats as read_jats
+    from pubmill.library.documents import read_medline as read_medline
+    from pubmill.library.scoring import score as score
+    from pubmill.library.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Tagger": "tagger",
+    "load_dataset": "datasets",
+    "read_jats": "documents",
+    "read_medline": "documents",
+    "score": "scoring",
+}
+"""Name of the library -> its module."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pubmill' has no attribute {name!r}")
+    return getattr(import_module(f"pubmill.library.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -32,6 +32,7 @@ ROOMS: dict[str, str] = {
     "inspection": "convert graph hardware messages metrics planning pretraining publication recipes specs"
     " storage tables workflow",
     "cli": "inspection messages specs storage",
+    "library": "annotation corpus finetuning metrics prediction storage",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 

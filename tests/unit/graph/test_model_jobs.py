@@ -277,9 +277,9 @@ def test_mistakes_are_told_with_file_and_line(root: Path, tmp_path: Path) -> Non
     with pytest.raises(PubmillError) as raised:
         specs.load(folder, "full")
     for told in (
-        "biom-albert-xxlarge@pmc.yaml:9: biom-albert-xxlarge keeps no checkpoint at step 264001",
-        "bio-lm-base@distill.yaml:9: there is no specs/models/bio-lm-huge.yaml",
-        "pubmedbert-base@general-vocabulary.yaml:9: there is no specs/pretraining/bert.yaml",
+        "biom-albert-xxlarge@pmc.yaml:10: biom-albert-xxlarge keeps no checkpoint at step 264001",
+        "bio-lm-base@distill.yaml:10: there is no specs/models/bio-lm-huge.yaml",
+        "pubmedbert-base@general-vocabulary.yaml:10: there is no specs/pretraining/bert.yaml",
     ):
         assert f"specs/pretraining/{told}" in str(raised.value)
 

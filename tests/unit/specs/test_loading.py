@@ -298,7 +298,7 @@ def test_keys_of_a_dataset_that_contradict_each_other_are_reported(
     replace(path, old, new)
     lines = path.read_text().splitlines()
     last = key.rpartition(".")[2]
-    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(f"{last}:")), 1)
+    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().startswith(f"{last}:")), 2)
     found = next(text for text in mistakes(folder, "full").splitlines() if message in text)
     assert f"specs/datasets/{name}.yaml:{line}: {key}: " in found
 

@@ -1,0 +1,41 @@
+"""Citations of PubMed and articles of PMC as documents."""
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from pubmill.corpus import medline
+from pubmill.corpus.article_metadata import ArticleMetadata
+from pubmill.corpus.jats import JatsReader
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+
+_PMCID = re.compile(r"(?:PMC)?(\d+)")
+
+
+def read_medline(path: str | Path) -> Iterator[Document]:
+    """Yield every citation of a PubMed file (pubmed26n0001.xml.gz), and every deletion, in the file's order.
+
+    Raises `PubmillError` for a broken gzip, malformed XML (with line and last PMID), declared entities, and
+    citations that lack elements required by NLM's DTD.
+    """
+    return medline.read_medline(Path(path))
+
+
+def read_jats(path: str | Path, pmcid: int | None = None, leave_out: Collection[str] = ()) -> Document:
+    """Read one article in JATS XML, as PMC distributes it.
+
+    `pmcid`: its number in PMC, by default that of the file's name (`PMC123.xml`, `PMC123.1.xml`);
+    `leave_out`: kinds of elements to leave out, as in a corpus spec (docs/selection.md). Raises
+    `PubmillError` for malformed XML, declared entities, and another PMCID in the article.
+    """
+    file = Path(path)
+    named = _PMCID.match(file.name)
+    if pmcid is None and not named:
+        raise PubmillError(f"{file}: its name has no PMC number; give it as `pmcid`")
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise PubmillError(f"{file} can't be read: {error.strerror}") from None
+    number = pmcid if pmcid is not None else int(named[1]) if named else 0
+    return JatsReader(leave_out)(data, ArticleMetadata(number), str(file))

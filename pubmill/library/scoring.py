@@ -1,0 +1,28 @@
+"""Metrics of predictions in memory."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pubmill.annotation.examples import KINDS, Example
+from pubmill.errors import PubmillError
+from pubmill.metrics import SCORERS
+
+_KIND_OF = {example: kind for kind, example in KINDS.items()}
+
+
+def score(
+    examples: Iterable[Example], predictions: Sequence[Any], negative: str | None = None
+) -> dict[str, float]:
+    """Return every metric that is defined for these examples, as a fraction (0..1) or correlation.
+
+    `predictions`: one for each example, in their order: BIO labels of the words (tokens), a label (sequence),
+    a sorted list of labels (multilabel), a number (regression), or answers with probabilities, best first
+    (span). `negative`: the label that micro F1 ignores. docs/finetuning.md defines the metrics.
+    """
+    gold = list(examples)
+    if len(gold) != len(predictions):
+        raise PubmillError(f"{len(gold)} examples but {len(predictions)} predictions; give one for each")
+    kinds = {type(example) for example in gold}
+    if len(kinds) != 1:
+        raise PubmillError(f"examples of {len(kinds)} kinds; expected at least one example, all of one kind")
+    return SCORERS[_KIND_OF[kinds.pop()]](gold, predictions, negative).metrics
