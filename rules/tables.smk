@@ -122,7 +122,6 @@ rule contradictions:
 rule report:
     input:
         lambda w: T.report.inputs(),
-        statements=T.report.statement_files(ROOT / "specs"),
     output:
         T.paths.report(STUDY.study, "html"),
     log:

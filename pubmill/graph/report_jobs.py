@@ -14,6 +14,7 @@ from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.specs import Spec, Specs
+from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.study import Study
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS, Paths
@@ -69,6 +70,7 @@ class ReportJobs:
             datasets=tuple(self._scope.datasets()),
             sources=by_folder(self.source_records()),
             statements=tuple(statements),
+            statements_sha256=digest(rows_of(map(Path, statements))) if statements else "",
         )
 
     def statement_files(self, specs: Path) -> list[str]:

@@ -22,7 +22,8 @@ class ReportRecipe:
     - `pretraining`: recipe -> its checkpoints; `checkpoints`: model -> recipe and step of its weights.
     - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
     - `sources`: .source.json records of the study's raw files.
-    - `statements`: spec files with statements on the methods of the tables' papers.
+    - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`: of
+      what the report shows of them, so that it is made again when that changes.
     """
 
     study: str
@@ -41,6 +42,7 @@ class ReportRecipe:
     datasets: tuple[str, ...]
     sources: Listed
     statements: tuple[str, ...] = ()
+    statements_sha256: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

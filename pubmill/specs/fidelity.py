@@ -4,6 +4,8 @@ The files are read as they are written, without the specs that they include: a v
 its own values only.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +70,12 @@ def rows_of(paths: Iterable[Path]) -> list[FidelityRow]:
     """Return the statements of some specs (`specs/KIND/NAME.yaml`), by paper and in the order given."""
     found = [row for path in paths for row in _statement_rows(_spec_file(path))]
     return sorted(found, key=lambda row: row.paper)
+
+
+def digest(rows: Iterable[FidelityRow]) -> str:
+    """Return a digest of statements with the values they are about; comments in specs do not count."""
+    shown = [(row.paper, row.spec, row.about, row.here, row.statement.model_dump()) for row in rows]
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 def faults(folder: Path) -> list[str]:

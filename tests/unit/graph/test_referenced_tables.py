@@ -167,3 +167,16 @@ def test_the_report_names_the_specs_with_statements_on_its_papers(tmp_path: Path
     assert any(file.endswith("tables/tinn2021/table06.yaml") for file in files)
     assert not any("gu2020" in file for file in files)
     assert all(Path(ROOT, file).is_file() for file in files)
+
+
+def test_the_report_is_made_again_when_a_statement_or_its_value_changes(
+    tmp_path: Path,
+) -> None:
+    spec = tmp_path / "specs/protocols/small.yaml"
+    spec.parent.mkdir(parents=True)
+    text = "name: small\npaper: x\nepochs: 3\nmethod:\n  epochs: {ours: not stated}\n"
+    made, found = graph(tmp_path, "tinn2021/table01").report, []
+    for one in (text, f"# a remark\n{text}", text.replace("3", "4"), text.replace("not stated", "guessed")):
+        spec.write_text(one)
+        found.append(as_json(made.recipe([str(spec)])))
+    assert found[0] == found[1] and len(set(found)) == 3
