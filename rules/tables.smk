@@ -119,6 +119,26 @@ rule contradictions:
         " --output {R:q}/pages/contradictions > {log:q} 2>&1"
 
 
+rule audit:
+    input:
+        [published_values(table, ROOT / "specs") for table in [*SPECS.tables, *SPECS.fact_tables]],
+    output:
+        T.paths.audit_files(),
+    log:
+        T.paths.log(T.paths.audit()),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("audit"),
+    params:
+        version=VERSIONS["audit"],
+        recipe=lambda w: T.audit.digest(),
+    message:
+        "Auditing the published values"
+    shell:
+        "python {SCRIPTS:q}/audit.py page --specs {ROOT:q}/specs --output {R:q}/reports/audit > {log:q} 2>&1"
+
+
 rule report:
     input:
         lambda w: T.report.inputs(),

@@ -55,6 +55,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "fact_table": ("scripts/fact_table.py", "pubmill/publication/templates/*"),
     "page": ("scripts/dataset_page.py", "pubmill/publication/templates/*"),
     "contradictions": ("scripts/contradictions.py", "pubmill/publication/templates/*"),
+    "audit": ("scripts/audit.py", "pubmill/publication/templates/*"),
     "report": ("scripts/report.py", "pubmill/publication/templates/*"),
     "checklist": ("scripts/checklist.py", "pubmill/publication/templates/*"),
     "crate": ("scripts/crate.py",),

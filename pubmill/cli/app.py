@@ -3,6 +3,7 @@
 import typer
 
 from pubmill.cli import (
+    audit_command,
     compare_command,
     demo_command,
     doctor_command,
@@ -39,6 +40,7 @@ for verb in (
     compare_command.compare,
     plan_command.plan,
     doctor_command.doctor,
+    audit_command.audit,
     mirror_command.mirror,
     export_command.export,
     predict_command.predict,

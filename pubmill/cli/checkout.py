@@ -34,10 +34,13 @@ def show(command: str) -> None:
 
 
 def start_snakemake(*words: str) -> NoReturn:
-    """Print and run a Snakemake command in place of this process, so that signals reach it."""
+    """Print and run a Snakemake command in place of this process, so that signals reach it.
+
+    It also gets the display `snakemake_logger_plugin_pubmill`, which Python finds in the checkout.
+    """
     checkout()
     show(commands.run(f"{commands.BIN}/snakemake", *words))
-    _become("-m", "snakemake", *words)
+    _become("-m", "snakemake", "--logger=pubmill", *words)
 
 
 def start_script(name: str, *arguments: str) -> NoReturn:

@@ -19,8 +19,8 @@ Options of `read`, of which only `labels` is required:
 - `scheme`: one of `SCHEMES`; all except `iob2`, which must be well-formed, are converted to BIO.
 - `documents`: one of `MARKS`.
 - `files`: split -> `{source, member, from, before}`, for a split that is not a source of its own: `source` is
-  the role, `member` the file in an archive, and the split consists of the documents from the identifier
-  `from` on, up to but excluding the identifier `before`.
+  the role, `member` the file in an archive (its name, or the end of its path), and the split consists of the
+  documents from the identifier `from` on, up to but excluding the identifier `before`.
 """
 
 import unicodedata
@@ -220,9 +220,10 @@ def _lines_of_file(source: ConverterInput, role: str | None) -> Iterator[tuple[s
 
 
 def _lines_of_member(source: ConverterInput, role: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the only member of an archive with this file name, in any folder."""
+    """Yield the lines of the only member of an archive whose path ends with this one (`train.tsv`, or
+    `chem/train.tsv`)."""
     archive = source.input(role)
-    found = [(full, content) for full, content in members(archive) if full.split("/")[-1] == name]
+    found = [(full, content) for full, content in members(archive) if f"/{full}".endswith(f"/{name}")]
     if len(found) != 1:
         raise PubmillError(f"{archive}: expected one file {name} in it, found {[full for full, _ in found]}")
     where = f"{archive}:{found[0][0]}"

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubmill.errors import PubmillError
+from pubmill.messages.progress import with_counts
 from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
@@ -124,7 +125,7 @@ def write_shard(
     """
     rows = deletions = 0
     with writing(path) as temporary, parquet_writer(temporary, SCHEMA, private) as writer:
-        for group in _row_groups(documents):
+        for group in _row_groups(with_counts(documents, "documents")):
             writer.write_table(_arrow_table(group, order, rows))
             rows += len(group)
             deletions += sum(document.deleted for document in group)

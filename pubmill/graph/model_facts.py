@@ -22,6 +22,7 @@ from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
 NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
 NO_CORPUS = "its corpus is not built in this study, which pretrains no model on it"
+NO_SOURCE = "at this scale, its corpus has no such source"
 NO_VOCAB = "no vocabulary of ours is this model's"
 NOTHING_VARIED = "no setting of the protocol varies anything for it"
 
@@ -69,7 +70,7 @@ class ModelFacts:
         if recipe is None:
             return FactSource(lacking=RELEASED)
         if column.value.startswith("corpus."):
-            return self._corpus_source(recipe.corpus)
+            return self._corpus_source(recipe.corpus, column)
         return FactSource(
             value=self._pretraining_value(table, row, column, recipe), scaled=self._scale_note()
         )
@@ -121,7 +122,11 @@ class ModelFacts:
             return words.get(f"{vocab.size} {term}", f"{vocab.size} {phrase}")
         return phrase
 
-    def _corpus_source(self, corpus: str) -> FactSource:
+    def _corpus_source(self, corpus: str, column: FactColumn) -> FactSource:
+        _, _, of_source = column.value.partition("corpus.by_source.")
+        sources = {source.name for source in self._specs.corpora[corpus].sources}
+        if of_source and of_source.partition(".")[0] not in sources:
+            return FactSource(lacking=NO_SOURCE)
         built = {self._specs.pretraining[recipe].corpus for recipe in self._scope.pretrainings()}
         if corpus not in built:
             return FactSource(lacking=NO_CORPUS)

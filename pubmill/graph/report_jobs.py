@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pubmill.graph.audit_jobs import AuditJobs
 from pubmill.graph.corpus_jobs import Corpora
 from pubmill.graph.dataset_jobs import Datasets
 from pubmill.graph.headings import spec_file
@@ -35,6 +36,7 @@ class ReportJobs:
         datasets: Datasets,
         requests: Requests,
         scope: Scope,
+        audit: AuditJobs,
     ) -> None:
         self._study = study
         self._specs = specs
@@ -46,6 +48,7 @@ class ReportJobs:
         self._datasets = datasets
         self._requests = requests
         self._scope = scope
+        self._audit = audit
 
     def recipe(self, statements: Sequence[str] = ()) -> ReportRecipe:
         """Return the ReportRecipe of the study; `statements`: files of specs."""
@@ -141,4 +144,5 @@ class ReportJobs:
             *sorted({path for found in self.fits().values() for path in found.values()}),
             *self.source_records(),
         ]
-        return [*self.measured(), *map(self._paths.at, below)]
+        audit = [self._paths.audit("json")] if self._audit.files() else []
+        return [*self.measured(), *map(self._paths.at, below), *audit]

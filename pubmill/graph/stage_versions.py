@@ -29,7 +29,8 @@ VERSIONS = {
     "fact_table": 3,
     "page": 5,
     "contradictions": 3,
-    "report": 8,
+    "audit": 1,
+    "report": 9,
     "checklist": 2,
     "crate": 2,
 }

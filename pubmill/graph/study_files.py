@@ -1,5 +1,6 @@
 """The files that a study makes."""
 
+from pubmill.graph.audit_jobs import AuditJobs
 from pubmill.graph.contamination_jobs import ContaminationJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
@@ -11,13 +12,20 @@ class Publication:
     """Tables, comparisons, pages, report and checklist of a study."""
 
     def __init__(
-        self, study: Study, paths: Paths, requests: Requests, scope: Scope, contamination: ContaminationJobs
+        self,
+        study: Study,
+        paths: Paths,
+        requests: Requests,
+        scope: Scope,
+        contamination: ContaminationJobs,
+        audit: AuditJobs,
     ) -> None:
         self._study = study
         self._paths = paths
         self._requests = requests
         self._scope = scope
         self._contamination = contamination
+        self._audit = audit
 
     def files(self) -> list[str]:
         """Return the files that the RO-Crate holds."""
@@ -39,6 +47,7 @@ class Publication:
             *self._comparison_files(),
             *self._page_files(),
             *self._paths.contradiction_files(),
+            *self._audit.files(),
             *(self._contamination.reports() if self._scope.datasets() else []),
             *(self._paths.checklist_files(self._study.study) if result_tables else []),
         ]

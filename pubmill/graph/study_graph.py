@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from pubmill.graph.audit_jobs import AuditJobs
 from pubmill.graph.cell_records import Cells
 from pubmill.graph.checklist_jobs import ChecklistJobs
 from pubmill.graph.contamination_jobs import ContaminationJobs
@@ -33,7 +34,8 @@ from pubmill.graph.table_jobs import Tables
 from pubmill.graph.table_models import TableModels
 from pubmill.graph.user_folders import UserFolders
 from pubmill.graph.vocabularies import Vocabularies
-from pubmill.specs import Specs
+from pubmill.recipes.audits import AuditRecipe
+from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import Paths
 
@@ -130,6 +132,7 @@ class Graph:
         self.contamination = ContaminationJobs(specs, paths, self.corpora, self.scope)
         self.pages = DatasetPages(study, specs, paths, self.datasets)
         self.contradictions = ContradictionJobs(specs, self.tables)
+        self.audit = AuditJobs(specs, paths, self.requests, self.runs, self.pipelines, self.tables)
         self.report = ReportJobs(
             study,
             specs,
@@ -141,6 +144,7 @@ class Graph:
             self.datasets,
             self.requests,
             self.scope,
+            self.audit,
         )
         self.checklist = ChecklistJobs(
             study,
@@ -154,12 +158,20 @@ class Graph:
             self.scope,
             self.report,
         )
-        self.publication = Publication(study, paths, self.requests, self.scope, self.contamination)
+        self.publication = Publication(
+            study, paths, self.requests, self.scope, self.contamination, self.audit
+        )
         self.crate = Crate(study, specs, paths, self.datasets, self.scope, self.report, self.publication)
 
     def left_out(self) -> list[str]:
         """Return one line for each dataset and model that the tables name but the study leaves out."""
         return [*self.table_datasets.left_out(), *self.table_models.left_out()]
+
+
+def audit_recipe(folder: Path) -> AuditRecipe:
+    """Return the recipe of the audit by the specs in a folder, at the scale of the papers."""
+    study = Study(study="full", title="", scale="full", tables=())
+    return Graph(study, load(folder, study.scale)).audit.recipe()
 
 
 def checked_graph(study: Study, specs: Specs) -> Graph:

@@ -313,8 +313,8 @@ class Tables:
         self, table: TableSpec, column: ColumnSpec, row: RowSpec, without: bool
     ) -> str | None:
         """Return why a single cell has no runs; None if its column or row has none (`without`)."""
-        if copied := table.copied_from(column, row):
-            return COPIED.format(copied if isinstance(copied, str) else table_title(copied.table))
+        if copied := table.origin_title(column, row):
+            return COPIED.format(copied)
         model, dataset = table.model_of(column, row), table.dataset_of(column, row)
         if model != column.model and not self._table_models.is_run(model):
             return self._table_models.obstacle(model) or NOT_RUN

@@ -21,6 +21,7 @@ from pubmill.metrics.contributions import Scored, together, units_of
 from pubmill.metrics.correlation import score_correlation
 from pubmill.metrics.entities import score_entities, score_relaxed
 from pubmill.metrics.registry import METRICS, Metric, dev_scores, measure_of, metrics_of
+from pubmill.metrics.subtokens import score_subtokens
 from pubmill.metrics.word_labels import score_layers, score_words
 
 __all__ = ["METRICS", "SCORERS", "Metric", "dev_score", "dev_scores", "metrics_of"]
@@ -29,9 +30,11 @@ __all__ = ["METRICS", "SCORERS", "Metric", "dev_score", "dev_scores", "metrics_o
 def score_tokens(
     examples: Sequence[TokensExample], predicted: Sequence[Sequence[str]], negative: str | None
 ) -> Scored:
-    """Compute all metrics of BIO labels: exact and relaxed entities, single words, and their layers."""
+    """Compute all metrics of BIO labels: exact and relaxed entities, those of subwords, single words, and
+    their layers."""
     gold, units = [example.labels for example in examples], units_of(examples).numbers
-    parts = [score(gold, predicted, units) for score in (score_entities, score_relaxed, score_words)]
+    of_words = score_entities, score_relaxed, score_subtokens, score_words
+    parts = [score(gold, predicted, units) for score in of_words]
     layers = score_layers([example.layers for example in examples], predicted, units)
     return together([*parts, layers], measure_of("tokens"))
 

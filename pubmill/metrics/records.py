@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -22,6 +23,7 @@ from pubmill.annotation.examples import (
     is_label_list,
     read_examples,
 )
+from pubmill.annotation.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.contributions import Items, Scored, units_of
@@ -42,11 +44,12 @@ ID = re.compile(r"[\w.,:@-]{1,40}")
 
 
 class PredictionForm(NamedTuple):
-    """The form of prediction lines: the key of the prediction, and a function that returns its fault, if
-    any."""
+    """The form of prediction lines: the key of the prediction, a function that returns its fault, if any, and
+    keys that a line may have beside it, each with such a function."""
 
     key: str
     fault: Callable[[Any, Any], str | None]
+    beside: Mapping[str, Callable[[Any, Any], str | None]] = MappingProxyType({})
 
 
 class Record(BaseModel):
@@ -147,7 +150,8 @@ def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
     """Read one prediction per example, and return them in the order of `gold`.
 
     The lines may be in any order; each has the example's `id` and, by the examples' kind:
-    - tokens: `labels`, a BIO label for each word -> list[str]
+    - tokens: `labels`, a BIO label for each word -> list[str]; with `subword_labels`, a list of the labels of
+      each word's subwords -> PredictedLabels
     - sequence: `label` -> str
     - multilabel: `labels`, sorted, each once -> list[str]
     - regression: `score`, a finite number -> float
@@ -162,7 +166,7 @@ def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
         fault = _row_fault(row, form, examples, predicted)
         if fault:
             raise PubmillError(f"{path}:{number}: {fault}; run the fine-tuning again")
-        predicted[row["id"]] = _answer_ranking(row[form.key]) if form.key == "answers" else row[form.key]
+        predicted[row["id"]] = _prediction(row, form.key)
     missing = [name for name in examples if name not in predicted]
     if missing:
         raise PubmillError(
@@ -176,7 +180,7 @@ def _row_fault(
     row: Any, form: PredictionForm, examples: Mapping[str, Example], seen: Mapping[str, Any]
 ) -> str | None:
     """Return the fault of a line, if any; its text, which may be licensed, is never quoted."""
-    if not isinstance(row, dict) or row.keys() != {"id", form.key}:
+    if not isinstance(row, dict) or row.keys() - form.beside.keys() != {"id", form.key}:
         return f"expected an object with exactly the keys id and {form.key}"
     name = row["id"]
     if not isinstance(name, str) or name not in examples:
@@ -184,7 +188,9 @@ def _row_fault(
         return f"{shown} isn't one of the examples'"
     if name in seen:
         return f"{name} already has a prediction"
-    fault = form.fault(examples[name], row[form.key])
+    checks = {form.key: form.fault, **form.beside}
+    faults = (fault(examples[name], row[key]) for key, fault in checks.items() if key in row)
+    fault = next(filter(None, faults), None)
     return f"{name}: {fault}" if fault else None
 
 
@@ -195,6 +201,19 @@ def _labels_fault(example: Any, labels: Any) -> str | None:
     if len(labels) != words:
         return f"expected {words} labels, one for each word, found {len(labels)}"
     return None
+
+
+def _subwords_fault(example: Any, words: Any) -> str | None:
+    if not isinstance(words, list) or not all(map(_are_subword_labels, words)):
+        return f"expected {SUBWORDS}, a list of BIO labels or {CONTINUATION} for each word"
+    count = len(example.words)
+    if len(words) != count:
+        return f"expected {SUBWORDS} of {count} words, found {len(words)}"
+    return None
+
+
+def _are_subword_labels(labels: Any) -> bool:
+    return isinstance(labels, list) and is_label_list([label for label in labels if label != CONTINUATION])
 
 
 def _label_fault(example: Any, label: Any) -> str | None:
@@ -233,12 +252,19 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def _prediction(row: Mapping[str, Any], key: str) -> Any:
+    """Return the prediction in a checked line."""
+    if key == "answers":
+        return _answer_ranking(row[key])
+    return PredictedLabels(row[key], row[SUBWORDS]) if SUBWORDS in row else row[key]
+
+
 def _answer_ranking(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
     return [(answer["text"], answer["probability"]) for answer in answers]
 
 
 FORMS: dict[type[Example], PredictionForm] = {
-    TokensExample: PredictionForm("labels", _labels_fault),
+    TokensExample: PredictionForm("labels", _labels_fault, {SUBWORDS: _subwords_fault}),
     SequenceExample: PredictionForm("label", _label_fault),
     MultilabelExample: PredictionForm("labels", _label_set_fault),
     RegressionExample: PredictionForm("score", _score_fault),

@@ -17,6 +17,7 @@ class Metric:
     - `label`: its name in tables; `definition`: what it counts; `source`: the source of the definition.
     - `chooses`: the dev score by which weights and trials are chosen for this metric; None if it cannot be
       used for that.
+    - `needs`: values of the fine-tuning recipe without which a run's predictions do not define it.
     - `parts`: values recorded with it, which share its version and which no spec can name.
     """
 
@@ -29,6 +30,7 @@ class Metric:
     function: Function
     chooses: Function | None = None
     tasks: tuple[str, ...] | None = None
+    needs: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, Function] = field(default_factory=dict)
 
     def fits(self, kind: str, task: str) -> bool:

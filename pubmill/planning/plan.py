@@ -26,7 +26,7 @@ STAGES = {
     "datasets": ("convert", "dataset_page"),
     "fine-tuning": ("trial", "choose", "choose_for_model", "task_model", "finetune", "annotate"),
     "tables": (
-        "score", "score_annotation", "table", "compare", "fact_table", "contradictions", "report",
+        "score", "score_annotation", "table", "compare", "fact_table", "contradictions", "audit", "report",
         "checklist", "crate",
     ),
 }  # fmt: skip

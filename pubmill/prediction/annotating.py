@@ -6,6 +6,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
+from pubmill.annotation.subword_labels import CONTINUATION, OUTSIDE
 from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
 from pubmill.finetuning.predicting import DivergenceError, Predictor
@@ -127,7 +128,8 @@ class Annotator:
 def own_types(predictor: Predictor) -> frozenset[str]:
     """Return the mention types that a tokens model predicts, or the relation types of a sequence model."""
     if predictor.recipe.task == "tokens":
-        prefixed = (label.partition("-") for label in predictor.task.labels if label != "O")
+        labels = set(predictor.task.labels) - {OUTSIDE, CONTINUATION}
+        prefixed = (label.partition("-") for label in labels)
         return frozenset(kind or UNTYPED for _, _, kind in prefixed)
     return frozenset(predictor.task.labels) - {predictor.recipe.negative}
 

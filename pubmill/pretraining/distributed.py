@@ -2,7 +2,7 @@
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,6 +12,8 @@ import torch.distributed as dist
 from pubmill.hardware.torch_setup import gpu_is_used
 
 Value = TypeVar("Value")
+TOGETHER = 1 << 25
+"""Numbers of gradients that are added in one operation: 128 MiB."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,32 @@ class World:
         numbers = torch.tensor(list(sums.values()), dtype=torch.float64, device=self.device)
         dist.all_reduce(numbers)
         return dict(zip(sums, numbers.tolist(), strict=True))
+
+    def spread(self, weights: Iterable[torch.nn.Parameter]) -> None:
+        """Replace weights by those of the first process."""
+        if self.size > 1:
+            for weight in weights:
+                dist.broadcast(weight.data, 0)
+
+    def add_gradients(self, weights: Iterable[torch.nn.Parameter]) -> None:
+        """Replace gradients by their sums over all processes; a missing gradient counts as zero."""
+        if self.size == 1:
+            return
+        for weight in (weights := list(weights)):
+            weight.grad = torch.zeros_like(weight) if weight.grad is None else weight.grad
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        begin = 0
+        while begin < len(gradients):
+            end, numbers = begin + 1, gradients[begin].numel()
+            while end < len(gradients) and numbers + gradients[end].numel() <= TOGETHER:
+                numbers += gradients[end].numel()
+                end += 1
+            some, begin = gradients[begin:end], end
+            flat = torch.cat([gradient.flatten() for gradient in some])
+            dist.all_reduce(flat)
+            parts = torch.split(flat, [gradient.numel() for gradient in some])
+            views = [part.view_as(gradient) for part, gradient in zip(parts, some, strict=True)]
+            torch._foreach_copy_(some, views)
 
 
 def join() -> World:

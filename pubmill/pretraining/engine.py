@@ -11,21 +11,21 @@ the process).
 import math
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.parallel import DistributedDataParallel
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.precision import choose_precision
 from pubmill.messages.progress import report_progress
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.distributed import World
+from pubmill.pretraining.flat_batches import collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import (
     UNLABELLED,
@@ -38,6 +38,7 @@ from pubmill.pretraining.instances import (
     seed_sequence,
 )
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
+from pubmill.pretraining.methods import PLAIN, Bfloat16Copies, fastest, slower
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.objectives import kind_of
 from pubmill.pretraining.objectives.learner import Learner
@@ -52,6 +53,19 @@ TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65536}
 BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
 HELD_OUT_SEQUENCES = 4096
 Sums = dict[str, float]
+
+
+@dataclass(frozen=True)
+class MicroBatches:
+    """The micro-batches of a process in a step, of at most `at_once` sequences of full length: functions that
+    return each on the device. Every process has at least `common` of them."""
+
+    parts: list[Callable[[], Part]]
+    common: int
+    at_once: int
+
+
+Prepared = tuple[PackedBatch, Masked, MicroBatches]
 
 
 class Pretraining:
@@ -76,16 +90,22 @@ class Pretraining:
         self.instances = Instances(packed, recipe)
         self.learner = build_learner(recipe, vocabulary.size, packed.special, start, teacher).to(world.device)
         self.learner.train()
-        # With several processes, each adds its gradients to the others' as they are computed.
-        self.trained: Any = DistributedDataParallel(self.learner) if world.size > 1 else self.learner
+        world.spread(self.learner.parameters())
         self.terms = self.learner.terms
         self.sharded = recipe.shard_optimiser and world.size > 1
         self.optimiser = build_optimiser(self.learner.parameters(), recipe.optimisation, self.sharded)
         self.pad = packed.special["pad"]
-        self._ahead: dict[int, Future[tuple[PackedBatch, Masked]]] = {}
+        self._ahead: dict[int, Future[Prepared]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
         self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
+        self._flat_sizes: dict[int, int] = {}
         self.stop_asked: Callable[[], bool] = lambda: False
+        may_round = self.learner.in_bfloat16 and self.precision == "bfloat16"
+        self.methods = fastest(self.learner.networks, may_round, world.device)
+        self.copies = Bfloat16Copies(self.learner) if self.methods.weights == "bfloat16" else None
+        while self.methods != PLAIN and not self._methods_work():
+            self.methods = slower(self.methods)
+        self.copies = self.copies if self.methods.weights == "bfloat16" else None
 
     @property
     def model(self) -> Any:
@@ -99,24 +119,32 @@ class Pretraining:
         abandoned; weights and optimiser are then unchanged.
         """
         recipe = self.recipe
-        batch, hidden = self._prepared_batch(step)
-        sums = self._process_batch(batch, hidden, (recipe.seed, step), learn=True)
+        sums = self._process_batch(self._prepared_batch(step), (recipe.seed, step), learn=True)
         norm = sums.pop("norm")
         if not math.isfinite(sums["loss"] + norm):
             raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
         set_learning_rate(self.optimiser, learning_rate(recipe.optimisation, step, recipe.steps))
         self.optimiser.step()
-        self.optimiser.zero_grad(set_to_none=True)
+        self._drop_gradients()
         return sums
 
-    def _prepared_batch(self, step: int) -> tuple[PackedBatch, Masked]:
+    def _drop_gradients(self) -> None:
+        self.optimiser.zero_grad(set_to_none=True)
+        if self.copies:
+            self.copies.drop_gradients()
+
+    def _prepared_batch(self, step: int) -> Prepared:
         """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
         ahead = self._ahead
         self._ahead = {
-            wanted: ahead.get(wanted) or self._maker.submit(self.masked_batch, wanted)
+            wanted: ahead.get(wanted) or self._maker.submit(self._prepare_batch, wanted)
             for wanted in (step, step + 1)
         }
         return self._ahead[step].result()
+
+    def _prepare_batch(self, step: int) -> Prepared:
+        batch, hidden = self.masked_batch(step)
+        return batch, hidden, self._split_batch(batch, hidden)
 
     def masked_batch(self, step: int) -> tuple[PackedBatch, Masked]:
         """Return the batch of a step with its masked tokens, independent of the number of processes."""
@@ -143,26 +171,77 @@ class Pretraining:
         hidden = mask(batch.ids, batch.inner, batch.lengths, self.vocabulary, objective, 0.15, random)
         self.learner.eval()
         with torch.no_grad():
-            sums = self._process_batch(batch, hidden, (0, 0), learn=False)
+            prepared = batch, hidden, self._split_batch(batch, hidden)
+            sums = self._process_batch(prepared, (0, 0), learn=False)
         self.learner.train()
         return sums
 
-    def _process_batch(
-        self, batch: PackedBatch, hidden: Masked, random: tuple[int, int], learn: bool
-    ) -> Sums:
-        """Process a batch; if the GPU's memory is too small, repeat it with smaller micro-batches.
+    def _split_batch(self, batch: PackedBatch, hidden: Masked) -> MicroBatches:
+        """Return this process's part of a batch: without padding collated now, else when it is used."""
+        labels, device, at_once = hidden.everywhere(UNLABELLED), self.world.device, self.at_once
+        rank, size = self.world.rank, self.world.size
+        if self.methods.sequences == "padded":
+            parts: list[Callable[[], Part]] = [
+                partial(collate, batch, hidden.ids, labels, rows, self.pad, device)
+                for rows in micro_batches(batch.lengths, at_once, rank, size)
+            ]
+            shared = len(batch.lengths) // size  # Every process has this many sequences, or one more.
+            return MicroBatches(parts, -(-shared // at_once), at_once)
+        tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
+        compiled = self.methods.layers == "compiled"
+        everyones = [flat_micro_batches(batch.lengths, tokens, number, size) for number in range(size)]
+        flat = [
+            collate_flat(batch, hidden.ids, labels, rows, tokens, longest, self.pad)
+            for rows in everyones[rank]
+        ]
+        moves: list[Callable[[], Part]] = [partial(part.to, device, compiled) for part in flat]
+        return MicroBatches(moves, min(map(len, everyones)), at_once)
+
+    def _tokens_per_micro_batch(self, at_once: int) -> int:
+        """Return the tokens of a micro-batch without padding."""
+        if at_once not in self._flat_sizes:
+            sequences, longest = -(-self.recipe.batch_size // self.world.size), self.recipe.sequence_length
+            self._flat_sizes[at_once] = flat_size(self.instances, sequences, at_once * longest, longest)
+        return self._flat_sizes[at_once]
+
+    def _methods_work(self) -> bool:
+        """Return whether the methods work in all processes, by one micro-batch forward and backward.
+
+        Nothing remains of it; where memory is too small for it, the first step takes smaller ones.
+        """
+        batch, hidden, micro = self._prepare_batch(0)
+        fault = None
+        try:
+            sums = self._process_micro_batch(micro.parts[0](), denominators(batch, hidden), learn=True)
+            if not torch.stack([value.double() for value in sums.values()]).sum().isfinite().item():
+                fault = "the loss is not a number"
+        except torch.OutOfMemoryError:
+            pass
+        except Exception as error:  # Whatever a compiler or a missing kernel raises.
+            fault = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        self._drop_gradients()
+        if fault:
+            report_progress(f"{self.methods.describe()} do not work here ({fault}); trying slower methods")
+        return self.world.total({"faults": float(fault is not None)})["faults"] == 0
+
+    def _process_batch(self, prepared: Prepared, random: tuple[int, int], learn: bool) -> Sums:
+        """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches.
 
         The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
         which draws random numbers for each micro-batch, from `random`: seed and step).
         """
+        batch, hidden, micro = prepared
+        counts = denominators(batch, hidden)
         while True:
+            if micro.at_once != self.at_once:
+                micro = self._split_batch(batch, hidden)
             seed_torch(*random, self.world.rank)
-            try:
-                return self._process_batch_once(batch, hidden, learn)
-            except torch.OutOfMemoryError:
-                self._halve_micro_batch()
-            # Outside of the handler, as the error's traceback keeps the tensors of the micro-batch alive.
-            self.optimiser.zero_grad(set_to_none=True)
+            if self.copies:
+                self.copies.refresh()
+            if found := self._accumulate_gradients(micro, counts, learn):
+                return self._sum_over_processes(batch, counts, *found, learn)
+            self._drop_gradients()
+            self._halve_micro_batch()
             torch.cuda.empty_cache()
 
     def _halve_micro_batch(self) -> None:
@@ -170,72 +249,91 @@ class Pretraining:
         help."""
         length = self.recipe.sequence_length
         found = f"the GPU has too little memory for {self.at_once} sequences of {length} tokens at once"
-        # Other processes would wait for the gradients of this one.
-        if self.at_once == 1 or self.world.size > 1:
+        if self.at_once == 1:
             raise PubmillError(
                 f"{found}; set recompute_activations: true or take GPUs with more memory. The same command "
                 "continues from the last save"
             )
         self.at_once //= 2
-        report_progress(f"{found}; continuing with {self.at_once} at once")
+        if self.world.first:
+            report_progress(f"{found}; continuing with {self.at_once} at once")
 
-    def _process_batch_once(self, batch: PackedBatch, hidden: Masked, learn: bool) -> Sums:
-        """Process a batch, with clipped gradients when learning; return its sums over all processes.
+    def _accumulate_gradients(
+        self, micro: MicroBatches, counts: Sums, learn: bool
+    ) -> tuple[torch.Tensor, float] | None:
+        """Add the gradients of all micro-batches when learning; return their sums and padded size.
 
-        Also returns `norm`, the norm of the gradients before they were clipped.
+        Returns None if any process had too little memory: they find this out together, when they ask each
+        other whether to stop, and at the end.
         """
-        counts = denominators(batch, hidden)
-        labels = hidden.everywhere(UNLABELLED)
-        mine = micro_batches(batch.lengths, self.at_once, self.world.rank, self.world.size)
         measured = names(self.learner)
         totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
-        nothing, padded = totals.new_zeros(()), 0
-        shared = len(batch.lengths) // self.world.size  # Every process has this many sequences, or one more.
-        for number, rows in enumerate(mine):
-            # Only up to `shared`, so that all processes ask each other equally often.
-            if 0 < number * self.at_once < shared:
-                self._give_up_if_asked()
-            part = collate(batch, hidden.ids, labels, rows, self.pad, self.world.device)
-            padded += part.ids.numel()
-            with nullcontext() if number == len(mine) - 1 or not learn else self._no_sync():
+        nothing, padded, short = totals.new_zeros(()), 0, False
+        for number, make in enumerate(micro.parts):
+            # Only while all processes have micro-batches, so that they ask each other equally often.
+            if 0 < number < micro.common and self._share_flags(short, self.stop_asked()):
+                return None
+            try:
+                part = make()
+                padded += part.ids.numel()
                 terms = self._process_micro_batch(part, counts, learn)
-            totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
+                totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
+            except torch.OutOfMemoryError:
+                short = True
+            # Outside of the handler, as the error's traceback keeps the tensors of the micro-batch alive.
+            if short:
+                self._share_flags(short, self.stop_asked() and number + 1 < micro.common)
+                return None
+        return None if self._share_flags(short, False) else (totals, float(padded))
+
+    def _share_flags(self, short: bool, stop: bool) -> bool:
+        """Return whether any process has too little memory; if any is asked to stop, discard the step's
+        gradients and raise `StopRequestedError`."""
+        found = self.world.total({"short": float(short), "stop": float(stop)})
+        if found["stop"]:
+            self._drop_gradients()
+            raise StopRequestedError
+        return found["short"] > 0
+
+    def _sum_over_processes(
+        self, batch: PackedBatch, counts: Sums, totals: torch.Tensor, padded: float, learn: bool
+    ) -> Sums:
+        """Return the sums over all processes, with clipped gradients when learning, and `norm`, the norm of
+        the gradients before they were clipped."""
+        measured = names(self.learner)
         # The only values of a step that are read from the device, after all its work has been queued.
         *values, norm = torch.cat([totals, self._clip_gradients(learn)]).tolist()
-        found = {"padded": float(padded), **dict(zip(measured, values, strict=True))}
-        sums = self.world.total(found) | counts
+        sums = self.world.total({"padded": padded, **dict(zip(measured, values, strict=True))}) | counts
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
         return sums | {"flops": self._step_flops(batch, sums), "cut": float(batch.cut), "norm": norm}
 
     def _clip_gradients(self, learn: bool) -> torch.Tensor:
-        """Clip the gradients, if any; return their norm before (1, float64)."""
+        """Clip the gradients of all processes, if any; return their norm before (1, float64)."""
         if not learn:
             return torch.zeros(1, dtype=torch.float64, device=self.world.device)
+        self.world.add_gradients(self.learner.parameters())
         most = self.recipe.optimisation.max_gradient_norm
         return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
-    def _give_up_if_asked(self) -> None:
-        """Discard the step's gradients and raise `StopRequestedError` if any process was asked to stop."""
-        if self.world.total({"stop": float(self.stop_asked())})["stop"]:
-            self.optimiser.zero_grad(set_to_none=True)
-            raise StopRequestedError
-
-    def _no_sync(self) -> Any:
-        """Keep gradients in this process, except those of the last micro-batch."""
-        return self.trained.no_sync() if self.world.size > 1 else nullcontext()
-
     def _process_micro_batch(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
         """Return a micro-batch's sums; add its gradients when learning."""
-        with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            found: dict[str, torch.Tensor] = self.trained(part) if learn else self.learner.evaluate(part)
+        found = self._compute_losses(part, learn)
         if learn:
             parts = [
                 term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per]) for term in self.terms
             ]
-            # Gradients are averaged over processes, but each process has only its share of the batch.
-            (torch.stack(parts).sum() * self.world.size).backward()  # type: ignore[no-untyped-call]
+            torch.stack(parts).sum().backward()  # type: ignore[no-untyped-call]
+            if self.copies:
+                self.copies.add_gradients()
+        return found
+
+    def _compute_losses(self, part: Part, learn: bool) -> dict[str, torch.Tensor]:
+        if self.copies:
+            return self.copies(part)
+        with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+            found: dict[str, torch.Tensor] = self.learner(part) if learn else self.learner.evaluate(part)
         return found
 
     def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:

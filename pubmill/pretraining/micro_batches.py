@@ -1,4 +1,7 @@
-"""Micro-batches as tensors: some sequences of a batch, padded to the longest one."""
+"""Micro-batches as tensors: some sequences of a batch, padded to the longest one.
+
+`pubmill.pretraining.flat_batches` has those without padding.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +13,7 @@ from torch import Tensor
 
 from pubmill.hardware.torch_setup import to_device
 from pubmill.pretraining.instances import UNLABELLED, Ints, PackedBatch
+from pubmill.pretraining.unpadded import Sequences
 
 LENGTH_MULTIPLE = 8
 
@@ -19,17 +23,30 @@ class Part:
     """Some sequences on a device.
 
     `ids` and `segments`: (sequences, length). `mask`: the same shape, true at tokens; None without padding.
+    Sequences without padding are concatenated as one: (1, tokens), `mask` has their bounds, and `positions`
+    (1, tokens) count from the start of each sequence.
     `rows`: positions in the flattened batch: first the [CLS] of each sequence, to which `pair_labels` belong,
     then the masked positions, to which `labels` belong. `present`: the positions of all tokens.
     """
 
     ids: Tensor
     segments: Tensor
-    mask: Tensor | None
+    mask: Tensor | Sequences | None
     rows: Tensor
     labels: Tensor
     pair_labels: Tensor
     present: Tensor
+    positions: Tensor | None = None
+
+    @property
+    def unpadded(self) -> bool:
+        """Return whether the sequences are concatenated."""
+        return isinstance(self.mask, Sequences)
+
+    @property
+    def compiled(self) -> bool:
+        """Return whether to compute it with compiled functions."""
+        return isinstance(self.mask, Sequences) and self.mask.compiled
 
 
 def collate(

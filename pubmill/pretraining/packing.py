@@ -21,6 +21,7 @@ from pubmill.annotation.sentences import SentenceSplitter
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.hardware.cores import cores
+from pubmill.messages.progress import with_counts
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedWriter, TokenShard
 from pubmill.recipes.pretraining import PackingRecipe
@@ -161,7 +162,8 @@ def pack(
         PackedWriter(temporary, *form) as trained,
         PackedWriter(temporary / HELD_OUT, *form) as held_out,
     ):
-        for shard, rest in pack_parts(recipe, parts, vocab, punkt, processes):
+        packed = pack_parts(recipe, parts, vocab, punkt, processes)
+        for shard, rest in with_counts(packed, "parts packed", len(parts)):
             trained.add(shard)
             held_out.add(rest)
     return trained.index() | {HELD_OUT: held_out.index()}

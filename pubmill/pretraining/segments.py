@@ -4,7 +4,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,6 +22,7 @@ from pubmill.pretraining.engine import Pretraining, Sums
 from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
+from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.recipes import PretrainingRecipe
@@ -34,7 +35,10 @@ LOG_LINES, REPORT_SECONDS = 200, 5.0
 AVERAGED_STEPS, DIVERGED, SUSPICIOUS = 50, 1.0, 0.5
 # Fields of state.json's environment that the last digits depend on.
 DECIDING = {
-    "hardware": ("cpu", "gpus", "device", "processes", "threads", "precision", "deterministic", "tf32"),
+    "hardware": (
+        *("cpu", "gpus", "device", "processes", "threads", "precision", "deterministic", "tf32"),
+        *(field.name for field in fields(Methods)),
+    ),
     "packages": ("torch", "transformers", "numpy"),
 }
 
@@ -116,6 +120,8 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
         "threads": torch.get_num_threads(),
         "precision": work.precision,
     } | cuda_settings(work.world.device)
+    if work.world.device.type == "cuda":
+        found["hardware"] |= asdict(work.methods)
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return found | {
         "recipe": as_values(work.recipe),

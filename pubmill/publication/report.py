@@ -23,6 +23,7 @@ from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
+from pubmill.tables.audit import Audit, read_audit, with_unreachable
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.comparisons import Comparisons, read_comparisons
 from pubmill.tables.dataset_cards import Card
@@ -79,6 +80,7 @@ class Report:
     vocabs: dict[str, dict[str, Any]]
     datasets: dict[str, Page]
     contradictions: Contradictions
+    audit: Audit
     sources: list[SourceFolderSummary]
     statements: dict[str, Statements]
 
@@ -139,6 +141,11 @@ class Report:
         return self.contradictions.of_tables(self.recipe.tables)
 
     @property
+    def own_audit(self) -> Audit:
+        """The verdicts on the published values of the study's tables."""
+        return self.audit.of_tables(self.recipe.tables)
+
+    @property
     def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
         """The dataset cards grouped by the counts that describe their size; each group becomes one table."""
         groups: dict[tuple[str, ...], dict[str, Card]] = {}
@@ -156,7 +163,11 @@ def _timed_runs(table: Table) -> DataFrame:
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
     """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
-    tables = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
+    audit = Audit(findings=())
+    if recipe.tables and recipe.comparable:
+        audit = read_audit(results / BELOW.audit("json"))
+    found = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
+    tables = {name: with_unreachable(table, audit) for name, table in found.items()}
     contradictions = Contradictions(found=())
     if recipe.tables:
         contradictions = read_contradictions(results / BELOW.contradictions("json"))
@@ -181,6 +192,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         vocabs={name: _read_object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
         datasets={name: read_page(results / BELOW.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
+        audit=audit,
         sources=read_sources(results, list(paths_of(recipe.sources))),
         statements=statements_by_paper(map(Path, recipe.statements)),
     )

@@ -38,7 +38,8 @@ class FinetuningRecipe:
 
     Input (gu2020 sections 5.1, 5.2; tinn2021 section 3.1; shin2020 section 5.1):
     - `max_length`: subwords per input, including special ones.
-    - `tagging` and `labelled_subwords` (tokens): label scheme, and which subwords of a word carry its label.
+    - `tagging` and `labelled_subwords` (tokens): label scheme, and which subwords of a word carry its label:
+      the `first`, `all`, or the first with the label X on the others (`separate`).
     - `entities`: relation arguments are kept (`original`), replaced by dummies, or put between markers.
     - `segments`: two texts have two segment ids or one; `unit` (multilabel): a document is read whole, or
       sentence by sentence with the union of its sentences' labels.
@@ -75,7 +76,7 @@ class FinetuningRecipe:
 
     max_length: int = 512
     tagging: Literal["bio", "bioul", "io"] = "bio"
-    labelled_subwords: Literal["first", "all"] = "first"
+    labelled_subwords: Literal["first", "all", "separate"] = "first"
     entities: Literal["dummies", "markers", "original"] = "dummies"
     segments: Literal["separate", "single"] = "separate"
     unit: Literal["document", "sentence"] = "document"
@@ -149,6 +150,8 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "tagging other than bio is for tokens": recipe.tagging != "bio" and not tokens,
         "labelled_subwords other than first is for tokens": recipe.labelled_subwords != "first"
         and not tokens,
+        "labelled_subwords separate needs tagging: bio": recipe.labelled_subwords == "separate"
+        and recipe.tagging != "bio",
         "metric positive_f1 needs the negative label": recipe.metric == "positive_f1"
         and recipe.negative is None,
     }

@@ -69,12 +69,12 @@ class Adversarial:
 
 @dataclass(frozen=True, kw_only=True)
 class Distillation:
-    """Distillation: learning also from a larger model's predictions at the masked positions (lewis2020
-    section 7.1).
+    """Distillation: learning also from a larger model's predictions (lewis2020 section 7.1).
 
     `masked_lm`, `divergence`, `cosine`: weights of the masked-language-model loss, of the Kullback-Leibler
     divergence from the teacher's predictions at `temperature`, and of the cosine distance between the last
     layers' vectors, where a learnt projection is applied to the student's (0 turns the term off).
+    `positions`: divergence and cosine are means over the masked positions, or over all tokens (DistilBERT).
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -83,6 +83,7 @@ class Distillation:
     divergence: float = 2.0
     cosine: float = 1.0
     temperature: float = 2.0
+    positions: Literal["masked", "all"] = field(default="masked", metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,15 +7,18 @@ from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind
 
 Splitting = Literal["bert-uncased", "bert-cased", "byte-level", "white-space"]
 
+Learner = Literal["merges", "merges-by-likelihood", "sentencepiece-unigram", "sentencepiece-bpe"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class VocabRecipe:
     """A vocabulary of `size` pieces, including special ones.
 
     `kind`: the tokenizer of BERT, RoBERTa or ALBERT. `learner`: byte-pair merges by frequency
-    (`pubmill.vocabs.merges`), or SentencePiece's trainer with its unigram model or its merges; WordPiece
-    supports all of them. `most_words` bounds memory: only this many of the corpus's distinct words, the most
-    frequent, are used; the vocabulary's diagnosis reports what was ignored.
+    (`pubmill.vocabs.merges`) or likelihood (`pubmill.vocabs.likelihood_merges`), or SentencePiece's trainer
+    with its unigram model or its merges; WordPiece supports all of them. `most_words` bounds memory: only
+    this many of the corpus's distinct words, the most frequent, are used; the vocabulary's diagnosis reports
+    what was ignored.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -23,14 +26,14 @@ class VocabRecipe:
     kind: Literal["wordpiece", "byte-level-bpe", "sentencepiece"]
     size: int
     lowercase: bool
-    learner: Literal["merges", "sentencepiece-unigram", "sentencepiece-bpe"] = "merges"
+    learner: Learner = "merges"
     most_words: int = 4_000_000
 
     def fault(self) -> str | None:
         """Return why this combination is not possible; None if it is."""
         if self.kind == "byte-level-bpe" and (self.learner != "merges" or self.lowercase):
             return "a byte-level vocabulary needs `learner: merges` and `lowercase: false`"
-        if self.kind == "sentencepiece" and self.learner == "merges":
+        if self.kind == "sentencepiece" and self.learner.startswith("merges"):
             return "a SentencePiece vocabulary needs `learner: sentencepiece-unigram` or `sentencepiece-bpe`"
         return None
 

@@ -14,6 +14,7 @@ from pydantic import (
 
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.recipes.vocabs import Learner
 from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pmc_sources import PmcPackagesSource, PmcSource
@@ -97,7 +98,7 @@ class LearntVocabSpec(Spec):
     kind: Literal["wordpiece", "byte-level-bpe", "sentencepiece"]
     size: Annotated[int, Field(ge=1)]
     lowercase: bool
-    learner: Literal["merges", "sentencepiece-unigram", "sentencepiece-bpe"] = "merges"
+    learner: Learner = "merges"
     most_words: Annotated[int, Field(ge=1)] = 4_000_000
     corpus: Name
 

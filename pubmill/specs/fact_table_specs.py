@@ -21,8 +21,9 @@ FACTS: dict[Subjects, dict[str, FactKind]] = {
         r"vocab|vocab\.sized|pretraining|corpus": "text",
         r"term=[A-Za-z]+": "boolean",
         r"fit\.(train|dev|test)|compute_ratio|seconds_ratio": "ratio",
-        r"corpus\.words": "words",
-        r"corpus\.bytes": "bytes",
+        r"corpus\.(by_source\.[\w-]+\.)?words": "words",
+        r"corpus\.(by_source\.[\w-]+\.)?bytes": "bytes",
+        r"corpus\.(by_source\.[\w-]+\.)?documents": "count",
         r"steps|batch_size|hidden_size": "count",
         r"seconds": "minutes",
         r"recipe\.epochs": "epochs",
@@ -39,9 +40,9 @@ FACTS: dict[Subjects, dict[str, FactKind]] = {
 - Models, from their pretraining recipe: the corpus of the vocabulary (`vocab`; `vocab.sized` adds its size),
   the start (`pretraining`), corpus, steps and sequences per step, steps x sequences relative to the baseline
   (`compute_ratio`), the encoder's width. From artefacts: whether the vocabulary has a term as one piece
-  (`term=RecA`), pieces per word of a dataset's mentions (`fit.train`), words and bytes of the corpus, the
-  time of a fine-tuning (`seconds`), also relative to the baseline. From the protocol: values of the
-  fine-tuning recipe.
+  (`term=RecA`), pieces per word of a dataset's mentions (`fit.train`), words, bytes and documents of the
+  corpus or of a source of it (`corpus.by_source.NAME.words`), the time of a fine-tuning (`seconds`), also
+  relative to the baseline. From the protocol: values of the fine-tuning recipe.
 - Tasks: the kinds of their examples, and what the settings of the protocol vary for them (`choices`).
 - Protocols: what their settings vary.
 """

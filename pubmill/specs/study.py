@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
@@ -19,6 +19,13 @@ class Author(Strict):
     orcid: Annotated[str, Field(pattern=r"^https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX]$")]
 
 
+def _not_reserved(name: str) -> str:
+    """Refuse the name of the page that lies beside the reports."""
+    if name == "audit":
+        raise ValueError("reports/audit is the page of scripts/audit.py; give the study another name")
+    return name
+
+
 class Study(Strict):
     """config.yaml and its overlays: which part to run and where files are, never a recipe.
 
@@ -27,7 +34,7 @@ class Study(Strict):
     that it can predict again. `author`: the author in the study's RO-Crate.
     """
 
-    study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+    study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$"), AfterValidator(_not_reserved)]
     title: str
     scale: Name
     tables: tuple[str, ...]

@@ -1,9 +1,9 @@
 """Cross-checks of tables of results against the other specs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pubmill.metrics import metrics_of
+from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.model_specs import ModelSpec, SpacyWeights
 from pubmill.specs.protocol_specs import ProtocolSpec
@@ -51,7 +51,27 @@ def _cell_obstacle(
         return None
     fitting = table.setting_of(column, row, protocol, data)
     given = table.setting if table.setting in protocol.settings else table.settings_of(column, row)[0]
-    return protocol.obstacle(data, model, fitting or given)
+    setting = fitting or given
+    return protocol.obstacle(data, model, setting) or _unmet_need(
+        table.metric_of(row, data), protocol, data, model, setting
+    )
+
+
+def _unmet_need(
+    metric: str | None, protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str
+) -> str | None:
+    """Return why runs of a setting do not define a metric; None if they do."""
+    needs = METRICS[metric].needs if metric else {}
+    if not needs:
+        return None
+    recipe = protocol.recipe(data, model, setting, trial=False)
+    found = {key: recipe.get(key) for key in needs}
+    run = f"protocol {protocol.name}, setting {setting}"
+    return None if found == needs else f"{metric} needs {_listed(needs)}; {run} has {_listed(found)}"
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in values.items())
 
 
 def _metric_faults(

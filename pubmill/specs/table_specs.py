@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pubmill.metrics import METRICS
+from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.tables import Composite, Drop
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec, SettingName
@@ -254,6 +255,11 @@ class TableSpec(Spec):
         """Where the paper copied a cell from; None for a cell of its own."""
         cell = column.cells.get(row.name)
         return cell.copied if cell else None
+
+    def origin_title(self, column: ColumnSpec, row: RowSpec) -> str | None:
+        """Where the paper copied a cell from, in words (`gu2020 Table 6`); None for a cell of its own."""
+        origin = self.copied_from(column, row)
+        return table_title(origin.table) if isinstance(origin, CellReference) else origin
 
     def not_comparable(self, column: ColumnSpec, row: RowSpec) -> str | None:
         """Why our value in a cell must not be compared with the published one, if the spec says so of it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pandas import DataFrame, Series
 from pydantic import Field, TypeAdapter, ValidationError
@@ -45,12 +45,14 @@ class SeedScore(Shape):
 
 class PublishedValue(Shape):
     """A value from a paper. `printed`: the text as printed. `recomputed`: for a composite, its value computed
-    from the printed parts, if that differs from the printed one."""
+    from the printed parts, if that differs from the printed one. `unreachable`: why no runs as stated give
+    it; the report sets it from the audit, and files of tables don't have it."""
 
     value: float
     printed: str
     note: str
     recomputed: float | None = None
+    unreachable: Annotated[str, Field(exclude=True)] = ""
 
 
 class OtherCell(Shape):

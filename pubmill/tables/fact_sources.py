@@ -61,7 +61,7 @@ def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> F
             return rate, None if rate is not None else NO_MENTIONS
         case "seconds" | "seconds_ratio":
             return _records_value([artefacts[file] for file in files])
-    value: FactValue = _nested_value(own, files[0], column.detail)
+    value: FactValue = _nested_value(own, files[0], *column.detail.split("."))
     return value, None
 
 

@@ -2,11 +2,12 @@
 
 Starts from the characters and joins the most frequent pair of neighbouring pieces until the vocabulary is
 full (gu2020 section 2.1; the trainers of `tokenizers` do this for both kinds, by frequency and not by
-likelihood). In WordPiece the prefix `##` marks pieces that continue a word; byte-level words contain their
-space, so their prefix is empty. With counted words, the time depends only on the number of distinct words.
-Among equally frequent pairs the one with the smaller ids comes first, and ids do not depend on the order of
-the words, so equal counts result in equal vocabularies. (The trainer of `tokenizers` has the same rule; but
-with `##` it numbers its pieces in the random order of a hash table and differs from run to run.)
+likelihood, for which see `pubmill.vocabs.likelihood_merges`). In WordPiece the prefix `##` marks pieces that
+continue a word; byte-level words contain their space, so their prefix is empty. With counted words, the time
+depends only on the number of distinct words. Among equally frequent pairs the one with the smaller ids comes
+first, and ids do not depend on the order of the words, so equal counts result in equal vocabularies. (The
+trainer of `tokenizers` has the same rule; but with `##` it numbers its pieces in the random order of a hash
+table and differs from run to run.)
 """
 
 import heapq
@@ -45,8 +46,10 @@ def learn_pieces(
     special: Sequence[str],
     continuation: str = CONTINUATION,
     alphabet: Iterable[str] = (),
+    merging: "type[PairedText] | None" = None,
 ) -> Learnt:
-    """Return `size` pieces learnt from `counts` (word -> occurrences).
+    """Return `size` pieces learnt from `counts` (word -> occurrences); `merging` chooses the pairs, the most
+    frequent first if it is None.
 
     Returns fewer pieces if no pair is left to join. `alphabet` are characters that always become pieces.
     Words with a character outside of the largest alphabet are skipped: they cannot be encoded. Raises
@@ -65,7 +68,7 @@ def learn_pieces(
             f"a vocabulary of {size} is too small: {len(special)} special tokens and the characters of this "
             f"corpus are {len(pieces)} pieces already; ask for a larger one"
         )
-    text = _PairedText(words, counts, pieces, continuation)
+    text = (merging or PairedText)(words, counts, pieces, continuation)
     while len(text.pieces) < size and text.merge_best():
         pass
     return Learnt(text.pieces, text.merges)
@@ -91,7 +94,7 @@ def _character_weights(words: Sequence[str], counts: Mapping[str, int]) -> Integ
     return np.repeat([counts[word] for word in words], [len(word) for word in words]).astype(np.int64)
 
 
-class _PairedText:
+class PairedText:
     """All distinct words as one array of pieces, with counts of neighbouring pairs.
 
     A pair of neighbours is one integer, left id * 2**32 + right id. `piece[p]` is -1 if position p has
@@ -161,6 +164,7 @@ class _PairedText:
         second = self.following[first]
         before, after = self.preceding[first], self.following[second]
         joined = self._piece_id(left, right)
+        self._count_joined(left, right, joined, first)
         self.merges.append((self.pieces[left], self.pieces[right]))
         del self.count[pair]
         inner = after >= 0
@@ -171,6 +175,9 @@ class _PairedText:
         self._exchange_right(first_inner, next_before, self.piece[after_inner], left, right, joined)
         self.following[first] = after
         self.preceding[after_inner] = first_inner
+
+    def _count_joined(self, left: int, right: int, joined: int, first: Places) -> None:
+        """Called with the places where a pair is joined; frequencies need no more than those of pairs."""
 
     def _exchange_left(self, before: Places, left: int, joined: int) -> None:
         """Update the pairs with the pieces before the joined ones, except those that were joined too."""

@@ -12,8 +12,12 @@ from pubmill.recipes import VocabRecipe
 from pubmill.storage.files import write_json, writing_folder
 from pubmill.vocabs import byte_level, sentencepiece, wordpiece
 from pubmill.vocabs.diagnosis import diagnose, split_terms
+from pubmill.vocabs.likelihood_merges import LikelihoodText
 from pubmill.vocabs.merged_counts import merge_counts
-from pubmill.vocabs.merges import learn_pieces
+from pubmill.vocabs.merges import PairedText, learn_pieces
+
+MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
+"""Learner -> the words that it merges."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,9 @@ def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
 
 def _learn_wordpiece(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     too_long = 0
-    if recipe.learner == "merges":
-        pieces = learn_pieces(words, recipe.size, wordpiece.SPECIAL).pieces
+    if recipe.learner in MERGING:
+        merging = MERGING[recipe.learner]
+        pieces = learn_pieces(words, recipe.size, wordpiece.SPECIAL, merging=merging).pieces
     else:
         model, too_long = sentencepiece.learn(words, recipe.size, _sentencepiece_model(recipe), special={})
         pieces = sentencepiece.as_wordpiece(sentencepiece.read_pieces(model), recipe.size, wordpiece.SPECIAL)

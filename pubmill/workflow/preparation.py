@@ -8,7 +8,7 @@ from filelock import FileLock
 from snakemake.shell import shell
 
 from pubmill.errors import Plain, plainly
-from pubmill.graph import checked_graph
+from pubmill.graph import Graph, checked_graph
 from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
@@ -17,6 +17,7 @@ from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.requested_targets import check_before_graph
 from pubmill.workflow.resources import resources
 from pubmill.workflow.rule_syntax import shell_prefix
+from pubmill.workflow.run_display import display_of
 
 
 class Prepared(NamedTuple):
@@ -43,7 +44,12 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     needs = resources(graph, read_gpus(root / "specs", root / "benchmarks/pretraining.json"))
     check_before_graph(workflow, graph, root / "studies")
     shell.prefix(shell_prefix(root, bool(workflow.deployment_settings.deployment_method)))
-    print_left_out = announce_left_out(workflow, graph.left_out())
+    left_out = graph.left_out()
+    display = display_of(workflow)
+    if display:
+        display.describe(left_out, lambda: requested_pages(workflow, graph))
+        left_out = []
+    print_left_out = announce_left_out(workflow, left_out)
 
     @plainly
     def begin_run() -> FileLock:
@@ -52,6 +58,14 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
 
         lock = begin(workflow, graph)
         print_left_out()
+        if display:
+            display.mute_jobs()
         return lock
 
     return Prepared(study, specs, Plain(graph), needs, begin_run)
+
+
+def requested_pages(workflow: Any, graph: Graph) -> list[str]:
+    """Return the pages among the requested files; the report if no file is requested."""
+    pages = [str(file) for file in workflow.dag.targetfiles if str(file).endswith(".html")]
+    return pages or [graph.paths.report(graph.study.study, "html")]

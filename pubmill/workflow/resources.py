@@ -100,7 +100,7 @@ def resources(graph: Graph, gpus: Gpus) -> Callable[[str], dict[str, Callable[[A
 
 def _by_sentencepiece(vocab: VocabSpec) -> bool:
     """Whether SentencePiece's own trainer learns the vocabulary."""
-    return isinstance(vocab, LearntVocabSpec) and vocab.learner != "merges"
+    return isinstance(vocab, LearntVocabSpec) and vocab.learner.startswith("sentencepiece")
 
 
 def needs_of_pretraining(graph: Graph, gpus: Gpus, recipe: str, step: int) -> Needs:

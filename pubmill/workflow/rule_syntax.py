@@ -19,7 +19,7 @@ def wildcard_patterns(protocols: Iterable[str]) -> dict[str, str]:
     return {
         **dict.fromkeys(names, "[^/]+"),
         "protocol": any_of(protocols),
-        "table": "table[0-9]+",
+        "table": "(table|section)[0-9]+",
         "seed": "[0-9]+",
     }
 

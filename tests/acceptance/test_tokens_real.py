@@ -16,6 +16,7 @@ from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.convert.dataset import convert
 from pubmill.convert.ebm_nlp import FOLDERS, LAYERS
 from pubmill.convert.exports import publish
+from pubmill.metrics.training_overlap import KnownMentions, entity_parts, total
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
@@ -229,3 +230,26 @@ def test_the_pinned_hashes_of_ebm_pico_are_the_known_files(shared: Path) -> None
     files = published_of("ebm-pico").files
     for split in ("dev", "test"):
         assert sha256(shared / f"oracles/ebm-pico/{split}.tsv") == files[split].sha256
+
+
+@pytest.mark.parametrize(
+    ("name", "verbatim", "other_case", "gold"),
+    [
+        ("bc5-chem", 3109, 172, 5385),
+        ("bc5-disease", 2720, 84, 4424),
+        ("ncbi-disease", 591, 7, 960),
+        ("bc2gm", 2397, 164, 6325),
+        ("linnaeus", 971, 8, 1433),
+    ],
+)
+def test_test_mentions_that_are_known_from_training(
+    name: str, verbatim: int, other_case: int, gold: int, converted: Converted
+) -> None:
+    """But for case: 61, 63, 62, 40 and 68 %."""
+    train, test = (
+        list(read_examples(converted(name) / f"{split}.jsonl.gz", TokensExample))
+        for split in ("train", "test")
+    )
+    parts = entity_parts(KnownMentions(train), test, [example.labels for example in test])
+    assert (parts["verbatim"].gold, parts["other case"].gold) == (verbatim, other_case)
+    assert total(parts.values()) == (gold, gold, gold)

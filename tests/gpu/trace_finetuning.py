@@ -46,6 +46,7 @@ MULTILABEL = replace(COMMON, task="multilabel", metric="micro_f1")
 RECIPES = {
     "tokens": COMMON,
     "tokens crf": replace(COMMON, crf=True),
+    "tokens, separate subwords": replace(COMMON, labelled_subwords="separate", loss="weighted"),
     "tokens mlp": replace(COMMON, head="mlp", head_sizes=[8]),
     "tokens weighted": replace(COMMON, loss="weighted"),
     "tokens dice": replace(COMMON, loss="dice"),

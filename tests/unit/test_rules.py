@@ -63,6 +63,7 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
         BELOW.table("{fact_table}"),
         BELOW.page("{dataset}"),
         BELOW.contradictions(),
+        BELOW.audit(),
         BELOW.checklist("{study}"),
         BELOW.dataset("").rstrip("/"),
     }

@@ -17,7 +17,10 @@ import pytest
 
 from tests.waiting import patience, wait_until
 
-CODE = ("Snakefile", "config.yaml", "envs", "pubmill", "profiles", "rules", "scripts", "specs", "studies")
+CODE = (
+    *("Snakefile", "config.yaml", "envs", "pubmill", "profiles", "rules", "scripts", "specs", "studies"),
+    "snakemake_logger_plugin_pubmill",
+)
 TABLE = "results/demo/tables/gu2020/table06.html"
 
 

@@ -11,11 +11,14 @@ it, and both parts form one mention when the windows are joined.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import nn
 
 from pubmill.annotation.examples import TokensExample
+from pubmill.annotation.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels, word_label
 from pubmill.annotation.tagging import Scheme, to_labels, to_mentions
 from pubmill.errors import PubmillError
 from pubmill.finetuning.crf import ChainHead, LinearChain
@@ -39,8 +42,9 @@ class Tokens(Task[TokensExample]):
     """One label per word, predicted at its first subword; learnt there or at all of its subwords.
 
     If all subwords are labelled, each has the label of its word, including B: "whole-word labeling" in
-    shin2020 Figure 1. The alternative there gives later subwords a label of their own (X); with labels on
-    first subwords only, later ones are not learnt.
+    shin2020 Figure 1. With `separate`, its sub-token labelling, later subwords have the label X, and
+    predictions hold the labels of all subwords too. With labels on first subwords only, later ones are not
+    learnt.
     """
 
     kind = TokensExample
@@ -65,7 +69,8 @@ class Tokens(Task[TokensExample]):
         possible = {
             label for kind in types for label in to_labels([(0, 3, kind), (3, 4, kind)], 4, recipe.tagging)
         }
-        return ["O", *sorted(possible)]
+        later = [CONTINUATION] if recipe.labelled_subwords == "separate" else []
+        return ["O", *sorted(possible), *later]
 
     def encode(self, examples: Sequence[TokensExample]) -> Encoded:
         room = self.reader.room(pair=False)
@@ -100,7 +105,7 @@ class Tokens(Task[TokensExample]):
         owners: list[int] = []
         at = len(self.reader.one.before)
         for word in words:
-            labelled = len(subwords[word]) if self.recipe.labelled_subwords == "all" else 1
+            labelled = 1 if self.recipe.labelled_subwords == "first" else len(subwords[word])
             places += range(at, at + labelled)
             owners += [word] * labelled
             at += len(subwords[word])
@@ -114,7 +119,15 @@ class Tokens(Task[TokensExample]):
             [self.places[label] for label in _convert_labels(example.labels, self.recipe.tagging)]
             for example in examples
         ]
-        return [[wanted[window.example][word] for word in window.words] for window in instances]
+        found: list[list[float]] = [
+            [wanted[window.example][word] for word in window.words] for window in instances
+        ]
+        if self.recipe.labelled_subwords == "separate":
+            for window, row in zip(instances, found, strict=True):
+                for place, (before, word) in enumerate(pairwise(window.words), 1):
+                    if word == before:
+                        row[place] = self.places[CONTINUATION]
+        return found
 
     def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
         """Weight the labels by their frequency in the training data."""
@@ -150,18 +163,25 @@ class Tokens(Task[TokensExample]):
         outputs: Sequence[torch.Tensor],
     ) -> list[list[str]]:
         """Return BIO labels of every word; words without a subword are "O"."""
-        predicted = [["O"] * len(example.words) for example in examples]
+        predicted: list[list[list[str]]] = [[[] for _ in example.words] for example in examples]
         for window, best in zip(instances, outputs, strict=True):
-            # Backwards, so that the first of a word's places decides.
-            for word, label in zip(reversed(window.words), reversed(best.tolist()), strict=True):
-                predicted[window.example][word] = self.labels[label]
-        return [_convert_labels(labels, "bio") for labels in predicted]
+            for word, label in zip(window.words, best.tolist(), strict=True):
+                predicted[window.example][word].append(self.labels[label])
+        words = [_convert_labels([word_label(subwords) for subwords in one], "bio") for one in predicted]
+        if self.recipe.labelled_subwords != "separate":
+            return words
+        return [PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
+
+    def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, Any]:
+        row = super().row(example, prediction)
+        return row | {SUBWORDS: prediction.subwords} if isinstance(prediction, PredictedLabels) else row
 
     def constant(self, predictions: Sequence[list[str]]) -> bool:
         """Return whether a single label of the scheme at all words would give these predictions."""
         return any(
             all(labels == _convert_labels([label] * len(labels), "bio") for labels in predictions)
             for label in self.labels
+            if label != CONTINUATION  # which is O at the first subword of a word
         )
 
 

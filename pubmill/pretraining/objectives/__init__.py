@@ -112,8 +112,9 @@ def _distillation_terms(objective: Objective) -> tuple[Term, ...]:
     wanted = objective.distillation
     assert wanted is not None
     mlm = Term("mlm", wanted.masked_lm, "masked", chooses=True)
-    terms = mlm, *pair_terms(objective), Term("kl", wanted.divergence, "masked")
-    return (*terms, Term("cosine", wanted.cosine, "masked")) if wanted.cosine else terms
+    per: Per = "tokens" if wanted.positions == "all" else "masked"
+    terms = mlm, *pair_terms(objective), Term("kl", wanted.divergence, per)
+    return (*terms, Term("cosine", wanted.cosine, per)) if wanted.cosine else terms
 
 
 OBJECTIVES: dict[str, ObjectiveKind] = {
@@ -146,6 +147,8 @@ def kind_of(objective: Objective) -> ObjectiveKind:
 
 def step_operations(objective: Objective, networks: Networks, size: Size, again: float = 1.0) -> float:
     """Operations of a step. What is trained does its plain operations `again` times (4/3 where activations
-    are recomputed); a teacher goes forward only."""
+    are recomputed); a teacher goes forward only. Distillation at all positions predicts all tokens."""
+    if objective.distillation and objective.distillation.positions == "all":
+        size = size._replace(masked=size.tokens)
     trained = kind_of(objective).operations(networks, size) * again
     return trained + (operations(networks["teacher"], *size) / 3 if "teacher" in networks else 0.0)

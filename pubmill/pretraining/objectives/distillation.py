@@ -1,6 +1,7 @@
 """Learning from a teacher beside the text."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,9 +19,13 @@ from pubmill.recipes import Objective, PretrainingRecipe
 class Distilled(Learner):
     """A student that also learns from a teacher, which stays as it is (lewis2020 section 7.1).
 
-    The divergence is taken at the masked positions and, as gradients at a temperature are smaller by its
-    square, times that (Hinton et al. 2015).
+    The divergence is multiplied by the square of the temperature, by which its gradients are smaller (Hinton
+    et al. 2015). It and the cosine distance are taken at the masked positions, or at all tokens as in
+    DistilBERT's program (Sanh et al. 2020; its `restrict_ce_to_mask` restricts only the divergence).
     """
+
+    in_bfloat16 = False
+    """The teacher keeps its weights in float32."""
 
     def __init__(self, model: Any, teacher: Any, objective: Objective, recompute: bool = False) -> None:
         super().__init__(model, objective, recompute)
@@ -54,18 +59,28 @@ class Distilled(Learner):
 
     def forward(self, part: Part) -> dict[str, Tensor]:
         teacher, count = self.teacher, len(part.pair_labels)
+        compared, masked = self._compared_positions(part)
         with torch.no_grad():
-            theirs = self.encode(teacher, part.ids, part)[count:]
+            theirs = self.encode(teacher, part.ids, compared)[count:]
             target = masked_lm_logits(teacher, theirs).float()
-        vectors = self.encode(self.model, part.ids, part)
+        vectors = self.encode(self.model, part.ids, compared)
         logits = self.logits(vectors, part).float()
-        found = self.masked_lm(logits, part) | self.pair_losses(vectors, part)
+        found = self.masked_lm(logits[masked], part) | self.pair_losses(vectors, part)
         heat = self.wanted.temperature
         found["kl_loss"] = divergence(logits, target, heat) * heat**2
         if self.wanted.cosine:
             projected = self.projection(vectors[count:]).float()
             found["cosine_loss"] = (1 - F.cosine_similarity(projected, theirs.float(), dim=-1)).sum()
         return found
+
+    def _compared_positions(self, part: Part) -> tuple[Part, Tensor | slice]:
+        """Return the part with the positions at which student and teacher are compared as its `rows`, and
+        which of these, after those of [CLS], are masked."""
+        if self.wanted.positions == "masked":
+            return part, slice(None)
+        first, masked = part.rows.tensor_split([len(part.pair_labels)])
+        rows = torch.cat([first, part.present])
+        return replace(part, rows=rows), torch.searchsorted(part.present, masked)
 
 
 def load_teacher(folder: Path, vocab_size: int) -> Any:

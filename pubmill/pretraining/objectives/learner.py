@@ -7,7 +7,7 @@ over the *whole* batch, which only the engine knows.
 """
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -25,6 +25,9 @@ class Learner(nn.Module):
 
     `model` is one of transformers' with the heads of the objective.
     """
+
+    in_bfloat16: ClassVar[bool] = True
+    """Whether all activations may be in bfloat16; only learners whose `evaluate` is `forward` may say so."""
 
     def __init__(self, model: Any, objective: Objective, recompute: bool = False) -> None:
         super().__init__()
@@ -57,7 +60,8 @@ class Learner(nn.Module):
 
     def encode(self, model: Any, ids: Tensor, part: Part) -> Tensor:
         """The vectors at [CLS] of each sequence, then at the masked positions."""
-        return encode(model, embed(model, ids, part.segments), part.mask, part.rows, self.recompute)
+        embedded = embed(model, ids, part.segments, part.positions)
+        return encode(model, embedded, part.mask, part.rows, self.recompute)
 
     def logits(self, vectors: Tensor, part: Part) -> Tensor:
         """Predictions at the masked positions."""
@@ -65,7 +69,7 @@ class Learner(nn.Module):
 
     def masked_lm(self, logits: Tensor, part: Part) -> dict[str, Tensor]:
         """The loss of the masked tokens."""
-        loss, right = cross_entropy(logits, part.labels)
+        loss, right = cross_entropy(logits, part.labels, part.compiled)
         return {"mlm_loss": loss, "mlm_correct": right}
 
     def pair_losses(self, vectors: Tensor, part: Part) -> dict[str, Tensor]:

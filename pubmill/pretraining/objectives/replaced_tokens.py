@@ -38,20 +38,23 @@ class ReplacedTokenDetection(Learner):
         logits = masked_lm_logits(self.generator, vectors[len(part.pair_labels) :]).float()
         places = part.rows[len(part.pair_labels) :]
         ids, replaced = part.ids.flatten().clone(), torch.zeros_like(part.ids.flatten())
-        drawn = sample(logits.detach())
+        drawn = sample(logits.detach()).to(ids.dtype)
         ids[places], replaced[places] = drawn, (drawn != part.labels).to(replaced.dtype)
-        hidden = encode(
-            self.model,
-            embed(self.model, ids.view_as(part.ids), part.segments),
-            part.mask,
-            part.present,
-            self.recompute,
-        )
-        scores, right = replaced_logits(self.model, hidden).float(), replaced[part.present]
+        scores, right = self._scores(ids.view_as(part.ids), part).float(), replaced[part.present]
         return self.masked_lm(logits, part) | {
             "rtd_loss": F.binary_cross_entropy_with_logits(scores, right.float(), reduction="sum"),
             "rtd_correct": ((scores > 0) == right.bool()).sum(),
         }
+
+    def _scores(self, ids: Tensor, part: Part) -> Tensor:
+        """Return the logits at all tokens that they were replaced."""
+        embedded = embed(self.model, ids, part.segments, part.positions)
+        if part.unpadded:
+            # Almost all positions are tokens, and their number varies.
+            hidden = encode(self.model, embedded, part.mask, None, self.recompute)
+            return replaced_logits(self.model, hidden).flatten()[part.present]
+        hidden = encode(self.model, embedded, part.mask, part.present, self.recompute)
+        return replaced_logits(self.model, hidden)
 
     def evaluate(self, part: Part) -> dict[str, Tensor]:
         return self.forward(part)

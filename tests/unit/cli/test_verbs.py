@@ -7,6 +7,7 @@ import pytest
 
 from tests.unit.cli.conftest import Said
 
+SNAKEMAKE = "-m snakemake --logger=pubmill"
 LOCAL = "--profile profiles/local"
 GU = "--configfile studies/gu2020.yaml"
 
@@ -14,25 +15,30 @@ GU = "--configfile studies/gu2020.yaml"
 @pytest.mark.parametrize(
     ("words", "command"),
     [
-        ("demo", f"-m snakemake {LOCAL}"),
-        ("demo -n", f"-m snakemake {LOCAL} -n"),
-        ("run demo", f"-m snakemake {LOCAL}"),
-        ("run gu2020", f"-m snakemake {LOCAL} {GU}"),
-        ("run studies/gu2020.yaml -n -j4", f"-m snakemake {LOCAL} {GU} -n -j4"),
+        ("demo", f"{SNAKEMAKE} {LOCAL}"),
+        ("demo -n", f"{SNAKEMAKE} {LOCAL} -n"),
+        ("run demo", f"{SNAKEMAKE} {LOCAL}"),
+        ("run gu2020", f"{SNAKEMAKE} {LOCAL} {GU}"),
+        ("run studies/gu2020.yaml -n -j4", f"{SNAKEMAKE} {LOCAL} {GU} -n -j4"),
         (
             "run gu2020 table06 gu2020/table12 -n",
-            f"-m snakemake results/full/tables/gu2020/table06.html results/full/tables/gu2020/table12.html "
+            f"{SNAKEMAKE} results/full/tables/gu2020/table06.html results/full/tables/gu2020/table12.html "
             f"{LOCAL} {GU} -n",
         ),
         (
             "run gu2020 table06 --profile profiles/slurm --config mirror=/data results=there",
-            f"-m snakemake there/full/tables/gu2020/table06.html {GU} --config mirror=/data results=there "
+            f"{SNAKEMAKE} there/full/tables/gu2020/table06.html {GU} --config mirror=/data results=there "
             f"--profile profiles/slurm",
         ),
-        ("run gu2020 --configfile mine.yaml", f"-m snakemake {LOCAL} {GU} mine.yaml"),
+        ("run gu2020 --configfile mine.yaml", f"{SNAKEMAKE} {LOCAL} {GU} mine.yaml"),
         ("plan gu2020 --config mirror=/data", "scripts/plan.py gu2020 --config mirror=/data"),
         ("mirror small --fetch there", "scripts/mirror.py small --fetch there"),
         ("doctor", "scripts/doctor.py"),
+        ("audit", "scripts/audit.py page"),
+        (
+            "audit value 87.56 --metric accuracy --n 140 --runs 10",
+            "scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10",
+        ),
         ("doctor gu2020 --offline", f"scripts/doctor.py {GU} --offline"),
         ("explain gu2020/table06 BC2GM PubMedBERT", "scripts/explain.py gu2020/table06 BC2GM PubMedBERT"),
         (

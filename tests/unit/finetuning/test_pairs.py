@@ -63,7 +63,7 @@ FACTORS: dict[str, list[list[Setting]]] = {
         [*HEADS, BILSTM],
         [{}, {"crf": True}],
         [{"tagging": scheme} for scheme in ("bio", "bioul", "io")],
-        [{"labelled_subwords": which} for which in ("first", "all")],
+        [{"labelled_subwords": which} for which in ("first", "all", "separate")],
         LOSSES,
         STABILISATION,
     ],

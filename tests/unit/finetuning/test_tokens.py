@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from transformers import BertForPreTraining
 
@@ -39,6 +39,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "bioul": {"tagging": "bioul"},
     "io": {"tagging": "io"},
     "all subwords": {"labelled_subwords": "all"},
+    "separate subwords": {"labelled_subwords": "separate"},
+    "separate subwords, crf": {"labelled_subwords": "separate", "crf": True, "learning_rate": 1e-2},
     "mlp": {"head": "mlp", "head_sizes": [64, 64], "epochs": 14},
     "bilstm": {"head": "bilstm", "head_sizes": [16]},
     "crf": {"crf": True},
@@ -183,6 +185,46 @@ def test_a_words_first_subword_decides(model: Path) -> None:
     assert task.predictions([one], windows, [output]) == [["O", "B-x", "I-x"]]
 
 
+def test_later_subwords_have_the_label_x(model: Path) -> None:
+    one = example(["ba", "inecodi", "\u200d", "longfu"], ["O", "B-x", "O", "I-x"])
+    task = task_of(model, [one], labelled_subwords="separate")
+    assert task.labels == ["O", "B-x", "I-x", "X"]
+    windows = task.encode([one]).instances
+    assert learnt(model, one, labelled_subwords="separate") == [["O", "B-x", "X", "X", "B-x", "X"]]
+    output = torch.tensor([task.places[label] for label in ("O", "B-x", "O", "X", "I-x", "X")])
+    [found] = task.predictions([one], windows, [output])
+    assert found == ["O", "B-x", "O", "B-x"]
+    assert task.row(one, found) == {
+        "id": "1",
+        "labels": ["O", "B-x", "O", "B-x"],
+        "subword_labels": [["O"], ["B-x", "O", "X"], [], ["I-x", "X"]],
+    }
+    assert task.row(one, None) == {"id": "1", "labels": None}
+
+
+@given(st.data())
+def test_separate_subwords_equal_first_ones_where_each_word_is_one(model: Path, data: st.DataObject) -> None:
+    """The same places, targets and predictions; only X, which is never learnt, is added to the labels."""
+    labels = data.draw(
+        st.lists(st.sampled_from(["O", "B-x", "I-x"]), min_size=1, max_size=12).filter(
+            lambda labels: set(labels) != {"O"}
+        )
+    )
+    one = example(["ba"] * len(labels), labels)
+    first, separate = (task_of(model, [one], labelled_subwords=which) for which in ("first", "separate"))
+    windows = first.encode([one]).instances
+    assert windows == separate.encode([one]).instances
+    assert first.targets([one], windows) == separate.targets([one], windows)
+    assert separate.labels == [*first.labels, "X"]
+    outputs = [
+        torch.tensor(
+            data.draw(st.lists(st.integers(0, 2), min_size=len(window.places), max_size=len(window.places)))
+        )
+        for window in windows
+    ]
+    assert first.predictions([one], windows, outputs) == separate.predictions([one], windows, outputs)
+
+
 def test_a_mention_across_windows_stays_one(model: Path) -> None:
     """Of seven words three fit: the second window begins inside the mention, and ends in it."""
     one = example(["ba"] * 7, ["O", "B-x", "I-x", "I-x", "I-x", "I-x", "I-x"])
@@ -190,7 +232,11 @@ def test_a_mention_across_windows_stays_one(model: Path) -> None:
     assert learnt(model, one, tagging="bioul", max_length=5) == expected
 
 
-@given(st.data(), st.sampled_from(["bio", "bioul"]), st.sampled_from(["first", "all"]))
+@given(
+    st.data(),
+    st.sampled_from(["bio", "bioul"]),
+    st.sampled_from(["first", "all", "separate"]),
+)
 def test_what_is_learnt_and_predicted_perfectly_is_the_gold(
     model: Path, data: st.DataObject, scheme: Scheme, subwords: str
 ) -> None:
@@ -202,6 +248,7 @@ def test_what_is_learnt_and_predicted_perfectly_is_the_gold(
         ).filter(lambda labels: set(labels) != {"O"})
     )
     one = example(words, prefixes)
+    assume(subwords != "separate" or scheme == "bio")
     task = task_of(model, [one], 8, tagging=scheme, labelled_subwords=subwords)
     windows = task.encode([one]).instances
     perfect = [torch.tensor(row) for row in task.targets([one], windows)]

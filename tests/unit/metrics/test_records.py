@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from pubmill.annotation.examples import (
     Answer,
@@ -152,6 +153,36 @@ def test_a_failed_run_is_recorded_without_a_score(run: Run, cause: str) -> None:
 def test_incomplete_predictions_are_never_scored(run: Run, rows: list[dict[str, Any]], copied: str) -> None:
     write_jsonl_gz(run.predictions, rows)
     with pytest.raises(PubmillError, match=copied):
+        run.score()
+
+
+def with_subwords(*words: Any) -> list[dict[str, Any]]:
+    """The predictions, with labels of the subwords of the first example."""
+    return [
+        row | {"subword_labels": list(words)} if row["id"] == "test-000001" else row for row in PREDICTIONS
+    ]
+
+
+def test_labels_of_subwords_are_read_and_scored(run: Run) -> None:
+    assert not {name for name in run.score().metrics or {} if name.startswith("subtoken")}
+    write_jsonl_gz(run.predictions, with_subwords(["O"], ["B", "X", "X"]))
+    record = run.score()
+    assert record.metrics is not None and record.counts is not None
+    assert record.metrics["subtoken_f1"] == 1.0 and record.counts["subtoken_gold"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ([["O"]], "test-000001: expected subword_labels of 2 words, found 1"),
+        ([["O"], ["B", "Y"]], "expected subword_labels, a list of BIO labels or X for each word"),
+        ([["O"], "B"], "expected subword_labels, a list of BIO labels or X for each word"),
+        ([["O"], [1]], "expected subword_labels, a list of BIO labels or X for each word"),
+    ],
+)
+def test_wrong_labels_of_subwords_are_refused(run: Run, words: list[Any], fault: str) -> None:
+    write_jsonl_gz(run.predictions, with_subwords(*words))
+    with pytest.raises(PubmillError, match=fault):
         run.score()
 
 
@@ -358,3 +389,12 @@ def test_a_changed_checkout_is_marked(tmp_path: Path) -> None:
     assert clean is not None and len(clean) == 40
     (tmp_path / "a.txt").write_text("two")
     assert commit(tmp_path) == f"{clean}-dirty"
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_of_records_are_finite(run: Run, number: float) -> None:
+    values = run.score().model_dump()
+    assert Record.model_validate(values)
+    for changes in ({"dev_score": number}, {"seconds": number}, {"metrics": {"entity_f1": number}}):
+        with pytest.raises(ValidationError, match="finite"):
+            Record.model_validate(values | changes)

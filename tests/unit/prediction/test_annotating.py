@@ -19,7 +19,7 @@ from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.task_models import keep, load_task_model
-from pubmill.prediction.annotating import Annotator
+from pubmill.prediction.annotating import Annotator, own_types
 from pubmill.prediction.documents import InputDocument, Passage
 from pubmill.prediction.example_rows import example_of
 from pubmill.prediction.formats import FORMATS, format_of
@@ -71,6 +71,11 @@ def test_labels_without_types_give_a_type(tmp_path: Path) -> None:
     row = json.loads(annotated(untyped, tmp_path, "text", "one two\n"))
     assert row["annotations"] == [{"start": 0, "end": 7, "text": "one two", "type": "Entity"}]
     assert json.loads(annotated(untyped, tmp_path, "jsonl", json.dumps(row))) == row
+
+
+def test_the_label_of_later_subwords_is_no_type() -> None:
+    rule = lambda example: ["O"] * len(example.words)  # noqa: E731
+    assert own_types(fake("tokens", rule, labels=["O", "B-x", "I-x", "X"])) == {"x"}
 
 
 def test_json_lines_keep_annotations_of_other_types(tmp_path: Path) -> None:

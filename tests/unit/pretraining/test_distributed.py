@@ -51,11 +51,13 @@ def command(data: Path, output: Path, to: int, recipe: PretrainingRecipe, *more:
     return [*TORCHRUN, str(ROOT / "scripts/pretrain.py"), *given]
 
 
-def torchrun(line: list[str]) -> None:
+def torchrun(line: list[str]) -> str:
+    """Run a command; return its messages."""
     done = subprocess.run(
         line, capture_output=True, text=True, env=ENVIRONMENT, cwd=ROOT, timeout=patience(300)
     )
     assert done.returncode == 0, done.stderr
+    return done.stderr
 
 
 def alike(one: Path, other: Path) -> None:
@@ -92,6 +94,16 @@ def test_the_number_of_processes_may_change_and_the_state_be_spread(data: Path, 
     torchrun(command(data, second, 7, spread, "--previous", str(first)))
     last = pretrain(data, tmp_path / "a/step-10", 10, second, PLAIN)
     alike(pretrain(data, tmp_path / "b/step-10", 10, recipe=PLAIN), last)
+
+
+def test_too_little_memory_in_one_process_halves_the_micro_batches_of_all(data: Path, tmp_path: Path) -> None:
+    """Each waits for the others' gradients, whether the last micro-batch fails or another one."""
+    program = Path(__file__).parent / "short_of_memory.py"
+    recipe, output = changed(PLAIN, batch_size=16), tmp_path / "two/step-10"
+    found = torchrun([*TORCHRUN, str(program), str(data), str(output), "10", json.dumps(asdict(recipe))])
+    alike(pretrain(data, tmp_path / "one/step-10", 10, recipe=recipe), output)
+    halved = [line for line in found.splitlines() if "too little memory" in line]
+    assert [line.partition("continuing with ")[2] for line in halved] == ["2 at once", "1 at once"]
 
 
 def test_asked_to_stop_all_processes_stop_with_a_save(data: Path, tmp_path: Path) -> None:

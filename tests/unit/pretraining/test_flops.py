@@ -79,14 +79,16 @@ def test_replaced_token_detection(embedding_size: int | None) -> None:
     assert counted == done(lambda: replaced_logits(model, vectors(model, everywhere)))
 
 
-@pytest.mark.parametrize("kind", ["adversarial", "distilled"])
+@pytest.mark.parametrize("kind", ["adversarial", "masked", "all"])
 def test_passes_beside_the_plain_ones_are_counted(kind: str) -> None:
     objective = Objective(masking="subword", pairs="none")
     if kind == "adversarial":
         objective = replace(objective, adversarial=Adversarial())
         learner: Learner = AdversarialLearner(make_model("bert", None, objective), objective)
     else:
-        objective = replace(objective, distillation=Distillation())
+        objective = replace(
+            objective, distillation=Distillation(positions="all" if kind == "all" else "masked")
+        )
         learner = Distilled(
             make_model("bert", None, objective), make_model("bert", None, objective), objective
         )

@@ -11,11 +11,8 @@ from safetensors.torch import load_file
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import engine
-from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.packed_tokens import PackedTokens
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
 
 AT_ONCE = 2
@@ -119,12 +116,3 @@ def test_one_sequence_that_does_not_fit_is_an_error(
     short_of_memory(monkeypatch, most=0, after=9)
     with pytest.raises(PubmillError, match="memory for 1 sequences of 24.*recompute_activations: true"):
         pretrain(data, tmp_path / "step-6", TO)
-
-
-def test_processes_that_wait_for_each_other_do_not_halve(data: Path) -> None:
-    packed = PackedTokens(data / "tokens")
-    work = Pretraining(RECIPE, packed, read_vocabulary(data, packed.special), World(torch.device("cpu")))
-    work.world = World(torch.device("cpu"), 0, 2)
-    with pytest.raises(PubmillError, match="too little memory for 2 sequences"):
-        work._halve_micro_batch()
-    assert work.at_once == AT_ONCE

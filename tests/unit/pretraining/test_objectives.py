@@ -20,7 +20,7 @@ from pubmill.pretraining.masking import mask, read_vocabulary
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.objectives import MASKED_LM, OBJECTIVES, Term, kind_of, pair_terms
 from pubmill.pretraining.objectives.adversarial import AdversarialLearner
-from pubmill.pretraining.objectives.learner import divergence
+from pubmill.pretraining.objectives.learner import Learner, divergence
 from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetection, sample
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.step_costs import operations_of_step
@@ -142,7 +142,7 @@ def test_sums_over_micro_batches_are_transformers_losses(data: Path) -> None:
     theirs = made.model(
         input_ids=part.ids,
         token_type_ids=part.segments,
-        attention_mask=None if part.mask is None else part.mask.long(),
+        attention_mask=part.mask.long() if isinstance(part.mask, torch.Tensor) else None,
         labels=labels.view_as(part.ids),
         next_sentence_label=part.pair_labels,
     )
@@ -160,7 +160,7 @@ def test_electra_tells_tokens_that_the_generator_got_wrong(data: Path, monkeypat
     found = made(part)
     place, ids = part.rows[len(part.pair_labels)], part.ids.flatten().clone()
     ids[part.rows[len(part.pair_labels) :]] = drawn
-    assert part.mask is not None
+    assert isinstance(part.mask, torch.Tensor)
     logits = made.model(
         input_ids=ids.view_as(part.ids), token_type_ids=part.segments, attention_mask=part.mask.long()
     ).logits.flatten()
@@ -228,22 +228,35 @@ def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 DISTILLED = changed(objective={"pairs": "none", "distillation": Distillation()}, steps=40)
+EVERYWHERE = changed(DISTILLED, objective={"distillation": Distillation(positions="all")})
 
 
-def test_a_student_comes_to_predict_as_its_teacher(data: Path, teacher: Path, tmp_path: Path) -> None:
-    made = pretrain(data, tmp_path / "step-40", 40, recipe=DISTILLED, teacher=teacher)
+@pytest.mark.parametrize("recipe", [DISTILLED, EVERYWHERE], ids=["masked", "all"])
+def test_a_student_comes_to_predict_as_its_teacher(
+    data: Path, teacher: Path, tmp_path: Path, recipe: PretrainingRecipe
+) -> None:
+    made = pretrain(data, tmp_path / "step-40", 40, recipe=recipe, teacher=teacher)
     first, *_, last = log(made)
     assert last["kl_loss"] < 0.7 * first["kl_loss"] and last["cosine_loss"] < 0.7 * first["cosine_loss"]
     expected = 5 * last["mlm_loss"] + 2 * last["kl_loss"] + last["cosine_loss"]
     assert last["loss"] == pytest.approx(expected)
     assert state(made)["inputs"]["teacher"]
-    half = pretrain(data, tmp_path / "half", 20, recipe=DISTILLED, teacher=teacher)
-    assert weights(pretrain(data, tmp_path / "x", 40, half, DISTILLED, teacher=teacher)) == weights(made)
+    half = pretrain(data, tmp_path / "half", 20, recipe=recipe, teacher=teacher)
+    assert weights(pretrain(data, tmp_path / "x", 40, half, recipe, teacher=teacher)) == weights(made)
 
 
-def test_distillation_losses_are_those_of_the_definition(data: Path, teacher: Path) -> None:
-    made, part = learner(DISTILLED, teacher), part_of(data, DISTILLED)
+@pytest.mark.parametrize("recipe", [DISTILLED, EVERYWHERE], ids=["masked", "all"])
+def test_distillation_losses_are_those_of_the_definition(
+    data: Path, teacher: Path, recipe: PretrainingRecipe
+) -> None:
+    made, part = learner(recipe, teacher), part_of(data, recipe)
     found, places = made(part), part.rows[len(part.pair_labels) :]
+    plain = Learner.forward(made, part)
+    torch.testing.assert_close(found["mlm_loss"], plain["mlm_loss"], atol=1e-4, rtol=1e-5)
+    assert found["mlm_correct"] == plain["mlm_correct"]
+    if recipe is EVERYWHERE:
+        places = (part.ids != SPECIAL["pad"]).flatten().nonzero().flatten()
+        assert len(places) > 3 * len(part.labels)
     given = {"input_ids": part.ids, "token_type_ids": part.segments}
     given["attention_mask"] = (part.ids != SPECIAL["pad"]).long()
     theirs = AutoModelForMaskedLM.from_pretrained(teacher).eval()(**given, output_hidden_states=True)
@@ -254,6 +267,11 @@ def test_distillation_losses_are_those_of_the_definition(data: Path, teacher: Pa
     left = made.projection(ours.hidden_states[-1].flatten(0, 1)[places])
     apart = 1 - F.cosine_similarity(left, theirs.hidden_states[-1].flatten(0, 1)[places], dim=-1)
     torch.testing.assert_close(found["cosine_loss"], apart.sum(), atol=1e-4, rtol=1e-4)
+
+
+def test_all_positions_are_a_mean_over_tokens() -> None:
+    per = {term.name: term.per for term in kind_of(EVERYWHERE.objective).terms(EVERYWHERE.objective)}
+    assert per == {"mlm": "masked", "kl": "tokens", "cosine": "tokens"}
 
 
 def test_a_teacher_is_neither_trained_nor_saved(data: Path, teacher: Path) -> None:

@@ -176,3 +176,26 @@ def test_escaped_markdown_has_no_live_character(text: str) -> None:
     escaped = escape_markdown(text)
     assert not set("<>\n") & set(escaped)
     assert escaped.count("|") == escaped.count("\\|")
+
+
+@pytest.mark.parametrize("form", ["md", "tex", "html"])
+def test_files_end_with_one_line_break(table: Table, form: str) -> None:
+    assert re.search(r"\S\n\Z", FORMS[form](table))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (59.4, "59 s"), (60, "1 min 0 s"), (3599, "59 min 59 s"), (3600, "1 h 0 min"),
+        (86399, "23 h 59 min"), (86400, "1 d 0 h"), (90000, "1 d 1 h"),
+    ],
+)  # fmt: skip
+def test_durations_change_units_where_one_is_full(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(("unit", "next_unit"), [("", "k"), ("k", "M"), ("M", "G"), ("G", "T")])
+def test_quantities_have_at_most_three_digits(unit: str, next_unit: str) -> None:
+    size = 1000.0 ** " kMGT".index(next_unit)
+    assert quantity(0.9994 * size) == f"999\N{NO-BREAK SPACE}{unit}".rstrip()
+    assert quantity(0.9996 * size) == f"1\N{NO-BREAK SPACE}{next_unit}"

@@ -3,6 +3,7 @@
 Defaults are part of every spec that does not name them: another value would silently change results.
 """
 
+import re
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -19,6 +20,7 @@ from pubmill.recipes import (
     PretrainingRecipe,
     VocabRecipe,
 )
+from pubmill.recipes.tables import EquivalenceRule
 
 FINETUNING: dict[str, Any] = {
     "task": "sequence", "metric": "micro_f1", "batch_size": 8, "learning_rate": 1e-5, "epochs": 2,
@@ -106,6 +108,10 @@ def test_defaults_are_those_that_results_were_made_with(kind: Any, defaults: dic
         ("entities other than", {"task": "tokens", "entities": "original"}),
         ("tagging other", {"tagging": "io"}),
         ("labelled_subwords other", {"labelled_subwords": "all"}),
+        (
+            "labelled_subwords separate needs",
+            {"task": "tokens", "labelled_subwords": "separate", "tagging": "io"},
+        ),
         ("metric positive_f1 needs", {"metric": "positive_f1"}),
         *((f"{name} must be above 0, found 0", {name: 0}) for name in (
             "learning_rate", "batch_size", "epochs", "max_length", "max_gradient_norm", "n_best",
@@ -133,6 +139,7 @@ def test_fine_tuning_refuses_each_fault_by_itself(fault: str, changes: dict[str,
         {"task": "tokens", "head": "bilstm", "head_sizes": [1], "crf": True},
         {"head": "mlp", "head_sizes": [1, 1]},
         {"task": "tokens", "tagging": "bioul", "labelled_subwords": "all", "loss": "dice"},
+        {"task": "tokens", "labelled_subwords": "separate", "crf": True},
         {"task": "multilabel", "unit": "sentence", "loss": "weighted"},
         {"task": "tokens", "loss": "weighted"},
         {"entities": "markers", "pooling": "entity-start", "oversample": True, "loss": "dice"},
@@ -221,7 +228,10 @@ def test_pretraining_accepts_what_is_consistent(changes: dict[str, Any]) -> None
     [
         ("wordpiece", "merges", True, "bert-uncased"),
         ("wordpiece", "merges", False, "bert-cased"),
+        ("wordpiece", "merges-by-likelihood", True, "bert-uncased"),
         ("wordpiece", "sentencepiece-unigram", True, "bert-uncased"),
+        ("byte-level-bpe", "merges-by-likelihood", False, None),
+        ("sentencepiece", "merges-by-likelihood", False, None),
         ("byte-level-bpe", "merges", False, "byte-level"),
         ("byte-level-bpe", "merges", True, None),
         ("byte-level-bpe", "sentencepiece-bpe", False, None),
@@ -236,3 +246,18 @@ def test_vocabularies_split_text_as_their_tokenizers_do(
     made = VocabRecipe(kind=kind, size=100, lowercase=lowercase, learner=learner)
     assert (made.fault() is None) == (splitting is not None)
     assert splitting is None or made.splitting() == splitting
+
+
+@pytest.mark.parametrize(
+    ("alpha", "power", "fault"),
+    [
+        (0.0, 0.8, "alpha must be above 0 and below 0.5, found 0"),
+        (0.5, 0.8, "alpha must be above 0 and below 0.5, found 0.5"),
+        (0.05, 0.5, "power must be above 0.5 and below 1, found 0.5"),
+        (0.05, 1.0, "power must be above 0.5 and below 1, found 1"),
+    ],
+)
+def test_probabilities_of_equivalence_lie_within_their_bounds(alpha: float, power: float, fault: str) -> None:
+    EquivalenceRule(alpha=0.01, power=0.99, margins={})
+    with pytest.raises(ValueError, match=re.escape(fault)):
+        EquivalenceRule(alpha=alpha, power=power, margins={})

@@ -382,6 +382,12 @@ def test_every_study_is_sound(root: Path, study: Path) -> None:
             "metric: mrr",
             "bc2gm (tokens, ner) has no mrr, the metric of the table; it has entity_f1",
         ),
+        (
+            "metric: relaxed_f1",
+            "metric: subtoken_f1",
+            "subtoken_f1 needs labelled_subwords: separate; protocol blurb, setting standard has "
+            "labelled_subwords: first",
+        ),
     ],
 )
 def test_a_tables_metric_is_one_of_its_datasets(folder: Path, old: str, new: str, message: str) -> None:

@@ -55,6 +55,22 @@ def test_a_plain_page_shows_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("printed", "size"),
+    [
+        ("0", 0),
+        ("5", 5),
+        ("5K", 5 * 2**10),
+        ("5m", 5 * 2**20),
+        ("5G", 5 * 2**30),
+        ("1.5T", 3 * 2**39),
+        ("5X", None),
+    ],
+)
+def test_sizes_are_in_powers_of_1024(printed: str, size: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert listed(f'<a href="f">f</a> {printed}'.encode(), monkeypatch) == {"f": size}
+
+
 def test_a_page_without_files_is_no_listing(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PubmillError, match="cannot be listed"):
         listed(b"<html><a href='/'>home</a> please wait</html>", monkeypatch)

@@ -252,8 +252,8 @@ def test_most_cells_are_tested_so() -> None:
         for *_, cell in table(name, records_of(name, STORIES["equal"])).read()
         if cell.verdict
     )
-    assert found["reproduced"] > 900
-    assert found["not comparable"] > 20
+    assert found["reproduced"] > 950
+    assert not found["not comparable"]  # no row of a paper's table is
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from pubmill.annotation.examples import (
@@ -23,7 +24,7 @@ from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.recipes.vocabs import FitRecipe
 from pubmill.vocabs.dataset_fit import diagnose_dataset, diagnose_examples, entity_words, words_of
-from pubmill.vocabs.diagnosis import TERMS, split_terms
+from pubmill.vocabs.diagnosis import TERMS, diagnose, split_terms
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 from tests.unit.toy_vocabs import RECIPES, make_vocab
@@ -117,3 +118,20 @@ def test_broken_folders_are_named(tmp_path: Path, vocab: Path) -> None:
     (vocab / "tokenizer.json").write_text("{}")
     with pytest.raises(PubmillError, match="no readable tokenizer"):
         diagnose_dataset(recipe, vocab, dataset)
+
+
+def test_the_fit_to_a_corpus_counts_every_occurrence(vocab: Path) -> None:
+    words = {"ab": 2, "abab": 1, "☃": 1, "ababa": 1, "babab": 3}
+    found = diagnose(Tokenizer.from_file(str(vocab / "tokenizer.json")), words, "wordpiece")
+    # ab | ab ##a ##b | [UNK] | ab ##a ##b ##a | b ##a ##b ##a ##b; a alone is unused
+    assert found == {
+        "size": 10,
+        "word_occurrences": 8,
+        "distinct_words": 5,
+        "subwords_per_word": 25 / 8,
+        "unknown_words": 1 / 8,
+        "split_words": 5 / 8,
+        "continuations": 17 / 25,
+        "unused": 1,
+        "most_split": ["babab", "ababa"],
+    }

@@ -23,6 +23,7 @@ def test_wildcards_are_one_part_of_a_path_or_a_known_name() -> None:
     assert re.fullmatch(patterns["model"], "bio-lm@1") and not re.fullmatch(patterns["model"], "a/b")
     assert re.fullmatch(patterns["protocol"], "blurb") and not re.fullmatch(patterns["protocol"], "lewis2020")
     assert re.fullmatch(patterns["table"], "table06") and not re.fullmatch(patterns["table"], "table")
+    assert re.fullmatch(patterns["table"], "section3") and not re.fullmatch(patterns["table"], "section")
     assert re.fullmatch(patterns["seed"], "12") and not re.fullmatch(patterns["seed"], "{seed}")
 
 

@@ -1,0 +1,190 @@
+"""Scores split by what the scored item shares with the training examples.
+
+Every gold and every predicted item is in exactly one part, so the counts of the parts add up to those of the
+whole. A correct prediction has the words of its gold item, and so its part.
+
+Entities (`entity_parts`), by their words and type among the training mentions:
+
+- `verbatim`: the same words.
+- `other case`: the same words but for case.
+- `other form`: the same letters and digits but for case, with other spaces or punctuation.
+- `new`: none of these. Labelled words have no identifiers, so new names of known concepts are here too.
+
+Relations (`relation_parts`), by the two arguments of the training examples, in either order and any form:
+
+- `pair`: the two occur together.
+- `both apart`: both occur, but not together.
+- `one`: only one occurs.
+- `none`: neither occurs.
+- `unmarked`: the example does not mark its two arguments, or its source has placeholders for them (`@GENE$`).
+
+Documents (`document_parts`): whether the item's document also has training examples, if the source marks
+documents.
+"""
+
+import re
+from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
+
+from pubmill.annotation.examples import Example, SequenceExample, TokensExample
+from pubmill.annotation.tagging import Mention, to_mentions
+
+ENTITY_PARTS = ("verbatim", "other case", "other form", "new")
+RELATION_PARTS = ("pair", "both apart", "one", "none", "unmarked")
+DOCUMENT_PARTS = ("document in training", "other document", "document not marked")
+
+PLACEHOLDER = re.compile(r"@[A-Za-z]+\$")
+Part = str
+"""One of the names above."""
+
+
+class Counts(NamedTuple):
+    """Items in the gold, predicted, and both."""
+
+    gold: int = 0
+    predicted: int = 0
+    correct: int = 0
+
+    def plus(self, other: "Counts") -> "Counts":
+        """Add counts."""
+        return Counts(*(one + more for one, more in zip(self, other, strict=True)))
+
+    @property
+    def precision(self) -> float:
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """F1; 0 without gold and predicted items, as in conlleval."""
+        whole = self.gold + self.predicted
+        return 2 * self.correct / whole if whole else 0.0
+
+
+def total(parts: Iterable[Counts]) -> Counts:
+    """Add the counts of all parts."""
+    whole = Counts()
+    for part in parts:
+        whole = whole.plus(part)
+    return whole
+
+
+def form(text: str) -> str:
+    """Return the letters and digits of a text without case: equal for `IL-2`, `IL 2` and `il2`."""
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+class KnownMentions:
+    """The mentions of training sentences, by type: their words, the same without case, and their forms."""
+
+    def __init__(self, training: Iterable[TokensExample]) -> None:
+        self._words: set[tuple[str, tuple[str, ...]]] = set()
+        for example in training:
+            self._words |= {_named(example.words, mention) for mention in to_mentions(example.labels)}
+        self._lower = {(kind, _lower(words)) for kind, words in self._words}
+        self._forms = {(kind, form("".join(words))) for kind, words in self._words}
+
+    def part(self, words: Sequence[str], mention: Mention) -> Part:
+        """Return the part of a mention in a sentence of these words."""
+        kind, own = _named(words, mention)
+        if (kind, own) in self._words:
+            return "verbatim"
+        if (kind, _lower(own)) in self._lower:
+            return "other case"
+        letters = form("".join(own))
+        return "other form" if letters and (kind, letters) in self._forms else "new"
+
+
+def _named(words: Sequence[str], mention: Mention) -> tuple[str, tuple[str, ...]]:
+    start, end, kind = mention
+    return kind, tuple(words[start:end])
+
+
+def _lower(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in words)
+
+
+class KnownPairs:
+    """The arguments of training examples, by their forms: alone, and in pairs."""
+
+    def __init__(self, training: Iterable[SequenceExample]) -> None:
+        pairs = [pair for example in training if (pair := _arguments(example))]
+        self._pairs = {frozenset(pair) for pair in pairs}
+        self._single = {argument for pair in pairs for argument in pair}
+
+    def part(self, example: SequenceExample) -> Part:
+        """Return the part of an example."""
+        pair = _arguments(example)
+        if pair is None:
+            return "unmarked"
+        if frozenset(pair) in self._pairs:
+            return "pair"
+        return ("none", "one", "both apart")[sum(argument in self._single for argument in pair)]
+
+
+def _arguments(example: SequenceExample) -> tuple[str, str] | None:
+    """Return the forms of an example's two arguments; a text of signs alone stands for itself."""
+    if len(example.entities) != 2:
+        return None
+    texts = [example.text[entity.start : entity.end] for entity in example.entities]
+    if any(map(PLACEHOLDER.fullmatch, texts)):
+        return None
+    one, other = (form(text) or text for text in texts)
+    return one, other
+
+
+def entity_parts(
+    known: KnownMentions, gold: Sequence[TokensExample], predicted: Sequence[Sequence[str]]
+) -> dict[Part, Counts]:
+    """Count the entities of each part; `predicted`: the labels of each sentence."""
+    found = {part: Counts() for part in ENTITY_PARTS}
+    for example, labels in zip(gold, predicted, strict=True):
+        true, guessed = set(to_mentions(example.labels)), set(to_mentions(labels))
+        for mention in true | guessed:
+            part = known.part(example.words, mention)
+            found[part] = found[part].plus(_tally(mention in true, mention in guessed))
+    return found
+
+
+def _tally(is_gold: bool, is_predicted: bool) -> Counts:
+    return Counts(int(is_gold), int(is_predicted), int(is_gold and is_predicted))
+
+
+def relation_parts(
+    known: KnownPairs,
+    gold: Sequence[SequenceExample],
+    predicted: Sequence[str],
+    negative: str | None,
+) -> dict[Part, Counts]:
+    """Count the relations of each part, as micro F1 does: without the negative label."""
+    found = {part: Counts() for part in RELATION_PARTS}
+    for example, label in zip(gold, predicted, strict=True):
+        part = known.part(example)
+        found[part] = found[part].plus(label_counts(example.label, label, negative))
+    return found
+
+
+def label_counts(gold: str, predicted: str, negative: str | None) -> Counts:
+    """Return the counts of one example with one label."""
+    is_gold, is_predicted = gold != negative, predicted != negative
+    return Counts(int(is_gold), int(is_predicted), int(is_gold and gold == predicted))
+
+
+def document_parts(
+    known: Set[str | None], gold: Sequence[Example], counts: Sequence[Counts]
+) -> dict[Part, Counts]:
+    """Split the counts of examples by whether their document is one of the known."""
+    found = {part: Counts() for part in DOCUMENT_PARTS}
+    for example, own in zip(gold, counts, strict=True):
+        part = DOCUMENT_PARTS[2 if example.document is None else example.document not in known]
+        found[part] = found[part].plus(own)
+    return found
+
+
+def entity_counts(example: TokensExample, labels: Sequence[str]) -> Counts:
+    """Return the counts of one sentence."""
+    true, guessed = set(to_mentions(example.labels)), set(to_mentions(labels))
+    return Counts(len(true), len(guessed), len(true & guessed))

@@ -1,0 +1,101 @@
+"""Micro-batches without padding: sequences one after another, up to a fixed number of tokens.
+
+They are collated ahead, in another thread, as one int32 array in pinned memory, so that a micro-batch reaches
+the GPU by a single asynchronous copy.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pubmill.pretraining.instances import UNLABELLED, Instances, Ints, PackedBatch, ranges
+from pubmill.pretraining.micro_batches import Part
+from pubmill.pretraining.unpadded import Sequences
+
+TOKEN_MULTIPLE = 256
+DEVIATIONS = 2
+"""Standard deviations of a batch's tokens for which its planned micro-batches have room."""
+
+
+def flat_size(instances: Instances, sequences: int, most: int, longest: int) -> int:
+    """Return the number of tokens of a micro-batch, at most `most` (or `longest`): the tokens of a process's
+    `sequences` in a step are spread evenly, so that the last micro-batch is almost full."""
+    lengths = np.diff(instances.starts) + longest - instances.limit
+    spread = DEVIATIONS * float(lengths.std()) * math.sqrt(sequences)
+    expected = float(lengths.mean()) * sequences + spread
+    # The last sequence of each micro-batch may not fit.
+    count = math.ceil(expected / max(1, most - longest))
+    size = math.ceil((expected / count + longest / 2 + 1) / TOKEN_MULTIPLE) * TOKEN_MULTIPLE
+    return max(longest + 1, min(size, most))
+
+
+def flat_micro_batches(lengths: Ints, size: int, rank: int = 0, world_size: int = 1) -> list[Ints]:
+    """Return the sequences that a process computes together: consecutive ones with fewer than `size` tokens,
+    so that a padding token remains."""
+    mine = np.arange(len(lengths))[rank::world_size]
+    ends, begin, found = np.cumsum(lengths[mine]), 0, []
+    while begin < len(mine):
+        before = int(ends[begin - 1]) if begin else 0
+        end = int(np.searchsorted(ends, before + size - 1, side="right"))
+        found.append(mine[begin:end])
+        begin = end
+    return found
+
+
+@dataclass(frozen=True)
+class FlatPart:
+    """A micro-batch on the host: `numbers` of all fields of a `Part`, concatenated, and their `counts`."""
+
+    numbers: Tensor
+    counts: tuple[int, ...]
+    longest: int
+
+    def to(self, device: torch.device, compiled: bool) -> Part:
+        """Return the micro-batch on a device."""
+        numbers = self.numbers.to(device, non_blocking=True)
+        ids, segments, positions, bounds, rows, labels, pair_labels, present = torch.split(
+            numbers, list(self.counts)
+        )
+        return Part(
+            ids=ids.unsqueeze(0),
+            segments=segments.unsqueeze(0),
+            mask=Sequences(bounds, self.longest, compiled),
+            rows=rows.long(),
+            labels=labels.long(),
+            pair_labels=pair_labels.long(),
+            present=present.long(),
+            positions=positions.unsqueeze(0),
+        )
+
+
+def collate_flat(
+    batch: PackedBatch, ids: Ints, labels: Ints, rows: NDArray[Any], size: int, longest: int, pad: int
+) -> FlatPart:
+    """Concatenate the sequences `rows` of a batch and fill up with padding to `size` tokens.
+
+    Padding forms sequences of its own, of at most `longest` tokens. Arguments as of `micro_batches.collate`.
+    """
+    lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
+    source, total = ranges(begin, lengths), int(lengths.sum())
+    starts, empty = np.cumsum(lengths) - lengths, np.arange(total, size, longest)
+    bounds = np.concatenate([starts, empty, [size]])
+    tail = np.zeros(size - total, np.int64)
+    masked = labels[source] != UNLABELLED
+    parts = (
+        np.concatenate([ids[source], tail + pad]),
+        np.concatenate([batch.segments[source], tail]),
+        np.concatenate([ranges(np.zeros_like(lengths), lengths), tail]),
+        bounds,
+        np.concatenate([starts, np.flatnonzero(masked)]),
+        labels[source[masked]],
+        batch.pair_labels[rows],
+        np.arange(total),
+    )
+    numbers = torch.from_numpy(np.concatenate(parts).astype(np.int32))
+    pinned = numbers.pin_memory() if torch.cuda.is_available() else numbers
+    return FlatPart(pinned, tuple(map(len, parts)), longest)

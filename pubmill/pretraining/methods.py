@@ -1,0 +1,103 @@
+"""Methods of computing a step, of which a device or a version of PyTorch may lack the fast ones."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from pubmill.pretraining.micro_batches import Part
+from pubmill.pretraining.unpadded import GELU
+
+LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
+"""Head sizes of the flash kernel: multiples of 8 up to 256."""
+FLASH_CAPABILITY = (8, 0)
+"""The oldest GPUs with the flash kernel: Ampere."""
+
+
+@dataclass(frozen=True)
+class Methods:
+    """How a step is computed, for the records.
+
+    `sequences`: "unpadded", concatenated with flash attention, or "padded". `weights`: copies in "bfloat16"
+    of the float32 weights, so that all activations are in bfloat16, or "float32", of which PyTorch's autocast
+    converts what matrix products need. `layers`: "compiled" or "eager".
+    """
+
+    sequences: Literal["unpadded", "padded"] = "padded"
+    weights: Literal["bfloat16", "float32"] = "float32"
+    layers: Literal["compiled", "eager"] = "eager"
+
+    def describe(self) -> str:
+        """Return the methods as words."""
+        return f"{self.sequences} sequences, weights in {self.weights} and {self.layers} layers"
+
+
+PLAIN = Methods()
+UNPADDED = Methods("unpadded", "bfloat16", "eager")
+COMPILED = Methods("unpadded", "bfloat16", "compiled")
+
+
+def fastest(networks: dict[str, Any], in_bfloat16: bool, device: torch.device) -> Methods:
+    """Return the fastest methods that may work for these networks; `in_bfloat16`: whether all activations of
+    the objective can be in bfloat16."""
+    flash = device.type == "cuda" and hasattr(torch.ops.aten, "_flash_attention_forward")
+    if not (flash and in_bfloat16 and torch.cuda.get_device_capability(device) >= FLASH_CAPABILITY):
+        return PLAIN
+    return COMPILED if all(map(_has_flash_sizes, networks.values())) else PLAIN
+
+
+def _has_flash_sizes(network: Any) -> bool:
+    config = network.config
+    head = config.hidden_size // config.num_attention_heads
+    return head % HEAD_MULTIPLE == 0 and head <= LARGEST_HEAD and config.hidden_act in GELU
+
+
+def slower(methods: Methods) -> Methods:
+    """Return the methods to try where these do not work."""
+    return UNPADDED if methods == COMPILED else PLAIN
+
+
+class Bfloat16Copies:
+    """Copies of a learner's weights in bfloat16, with which it computes; gradients are added in float32."""
+
+    def __init__(self, learner: nn.Module) -> None:
+        self.learner = learner
+        self.weights: list[Tensor] = list(learner.parameters())
+        self.copies = [weight.detach().bfloat16().requires_grad_() for weight in self.weights]
+        copy_of = dict(zip(map(id, self.weights), self.copies, strict=True))
+        # Weights and modules may be shared. torch.func.functional_call leaves copies in shared modules.
+        self._places = [
+            (module._parameters, name, weight, copy_of[id(weight)])
+            for module in learner.modules()
+            for name, weight in module._parameters.items()
+            if weight is not None
+        ]
+
+    def refresh(self) -> None:
+        """Copy the weights, after they have changed."""
+        with torch.no_grad():
+            torch._foreach_copy_(self.copies, self.weights)
+
+    def __call__(self, part: Part) -> dict[str, Tensor]:
+        """Return the learner's sums over a micro-batch."""
+        for parameters, name, _, copy in self._places:
+            parameters[name] = copy  # type: ignore[assignment]
+        try:
+            found: dict[str, Tensor] = self.learner(part)
+        finally:
+            for parameters, name, weight, _ in self._places:
+                parameters[name] = weight
+        return found
+
+    def add_gradients(self) -> None:
+        """Move the gradients of a micro-batch from the copies to the weights."""
+        for weight, copy in zip(self.weights, self.copies, strict=True):
+            if copy.grad is not None:
+                weight.grad = copy.grad.float() if weight.grad is None else weight.grad.add_(copy.grad)
+        self.drop_gradients()
+
+    def drop_gradients(self) -> None:
+        """Forget the gradients of a micro-batch."""
+        for copy in self.copies:
+            copy.grad = None

@@ -1,0 +1,200 @@
+"""Forward pass over concatenated sequences without padding, for GPUs.
+
+What follows attention in a layer is a function of tensors, which torch.compile can fuse. Its inputs have the
+same shapes in every layer and micro-batch, so it is compiled once. Query, key and value are one matrix
+product. Attention is PyTorch's flash kernel for sequences of several lengths, with dropout
+(`torch.nn.attention.varlen`, which calls the same kernel, has no dropout). The results equal those of
+`pubmill.pretraining.forward` except for rounding (tests compare them).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+GELU = {"gelu": "none", "gelu_new": "tanh"}
+"""Activations of transformers' configurations -> the kind of torch's GELU, which is one kernel."""
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Bounds of concatenated sequences.
+
+    `bounds`: (sequences + 1,) int32, the first position of each sequence and the end; `longest`: the most
+    tokens that a sequence may have. `compiled`: whether to compute layers and loss with compiled functions.
+    """
+
+    bounds: Tensor
+    longest: int
+    compiled: bool = False
+
+
+class Settings(NamedTuple):
+    """Numbers of a layer: heads, dropout after attention and after the feed-forward network, epsilon of
+    LayerNorm, kind of GELU."""
+
+    heads: int
+    first_dropout: float
+    second_dropout: float
+    epsilon: float
+    gelu: str
+
+
+def encode_unpadded(
+    base: Any, hidden: Tensor, sequences: Sequences, rows: Tensor | None, recompute: bool
+) -> Tensor:
+    """Return the encoder's output vectors (len(rows), hidden_size), or of all positions (1, tokens,
+    hidden_size).
+
+    `hidden`: (1, tokens, hidden_size), the projected embeddings. Megatron's last LayerNorm is not included.
+    """
+    hidden, kind = hidden.squeeze(0), base.config.model_type
+    found = layers_of(base)
+    functions = compiled_functions() if sequences.compiled else FUNCTIONS
+    for number, layer in enumerate(found):
+        wanted = rows if number == len(found) - 1 else None
+        # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
+        given = (hidden, sequences, wanted, *weights_of(layer, kind), settings_of(base, layer), functions)
+        hidden = (
+            checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
+        )
+    return hidden if rows is not None else hidden.unsqueeze(0)
+
+
+def layers_of(base: Any) -> list[Any]:
+    """Return the layers in order; ALBERT repeats one layer."""
+    if base.config.model_type != "albert":
+        return list(base.encoder.layer)
+    groups, count = base.encoder.albert_layer_groups, base.config.num_hidden_layers
+    return [layer for n in range(count) for layer in groups[n * len(groups) // count].albert_layers]
+
+
+def settings_of(base: Any, layer: Any) -> tuple[Settings, float]:
+    """Return the numbers of a layer, and the dropout of its attention weights."""
+    config = base.config
+    hidden, attention = (
+        (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if layer.training else (0.0, 0.0)
+    )
+    second = 0.0 if config.model_type == "albert" else hidden
+    gelu = GELU[config.hidden_act]
+    return Settings(config.num_attention_heads, hidden, second, config.layer_norm_eps, gelu), attention
+
+
+def weights_of(layer: Any, kind: str) -> tuple[list[Tensor], list[Tensor]]:
+    """Return the weights before attention (those of query, key and value, their biases, and LayerNorm's if it
+    comes first) and after it (weight and bias of each of four or five modules, in order of use)."""
+    part = layer.attention if kind == "albert" else layer.attention.self
+    after: tuple[Any, ...]
+    if kind == "albert":
+        after = part.dense, part.LayerNorm, layer.ffn, layer.ffn_output, layer.full_layer_layer_norm
+    else:
+        output, inner, outer = layer.attention.output, layer.intermediate.dense, layer.output.dense
+        first, *last = (layer.ln,) if kind == "megatron-bert" else (output.LayerNorm, layer.output.LayerNorm)
+        after = output.dense, first, inner, outer, *last
+    three = part.query, part.key, part.value
+    before = [module.weight for module in three] + [module.bias for module in three]
+    if kind == "megatron-bert":
+        before += [layer.attention.ln.weight, layer.attention.ln.bias]
+    return before, [tensor for module in after for tensor in (module.weight, module.bias)]
+
+
+def _compute_layer(
+    hidden: Tensor,
+    sequences: Sequences,
+    rows: Tensor | None,
+    before: list[Tensor],
+    after: list[Tensor],
+    settings: tuple[Settings, float],
+    functions: "Functions",
+) -> Tensor:
+    numbers, dropout = settings
+    project, norm = before[:6], before[6:]
+    if norm:
+        normed = F.layer_norm(hidden, hidden.shape[-1:], norm[0], norm[1], numbers.epsilon)
+        *three, _ = Projection.apply(normed, *project)  # type: ignore[no-untyped-call]
+    else:
+        *three, hidden = Projection.apply(hidden, *project)  # type: ignore[no-untyped-call]
+    query, key, value = (part.unflatten(-1, (numbers.heads, -1)) for part in three)
+    context = flash_attention(query, key, value, sequences, dropout).flatten(1)
+    if rows is None:
+        return functions.after(context, hidden, after, numbers)
+    some, others = context[rows], hidden[rows]
+    if functions is not FUNCTIONS:
+        # Only this number: with `dynamic=True`, dropout and epsilon would be variables too.
+        for tensor in (some, others):
+            torch._dynamo.maybe_mark_dynamic(tensor, 0)
+    return functions.after_at_rows(some, others, after, numbers)
+
+
+def flash_attention(
+    query: Tensor, key: Tensor, value: Tensor, sequences: Sequences, dropout: float
+) -> Tensor:
+    """Return attention within each sequence; all tensors are (tokens, heads, head size)."""
+    bounds, longest = sequences.bounds, sequences.longest
+    forward = torch.ops.aten._flash_attention_forward
+    attended: Tensor = forward(query, key, value, bounds, bounds, longest, longest, dropout, False, False)[0]
+    return attended
+
+
+class Projection(torch.autograd.Function):
+    """Query, key and value (each (tokens, hidden size)) by one matrix product, and the input again for the
+    residual connection. Matrix products of the backward pass add their results to the residual's gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
+        ctx.save_for_backward(hidden, *weights[:3])
+        product = F.linear(hidden, torch.cat(weights[:3]), torch.cat(weights[3:]))
+        return *product.chunk(3, -1), hidden.view_as(hidden)
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, ...]:
+        hidden, *weights = ctx.saved_tensors
+        # Nothing else has the residual's gradient, which the previous operation has just computed.
+        *three, total = slopes
+        for slope, weight in zip(three, weights, strict=True):
+            total.addmm_(slope, weight)
+        return total, *(slope.t() @ hidden for slope in three), *(slope.sum(0) for slope in three)
+
+
+def after_attention(context: Tensor, hidden: Tensor, weights: list[Tensor], settings: Settings) -> Tensor:
+    """Return a layer's output; with five modules LayerNorm follows each addition, with four it precedes the
+    feed-forward network (Megatron)."""
+    attended = F.dropout(F.linear(context, *weights[:2]), settings.first_dropout)
+    attended, size = hidden + attended, hidden.shape[-1:]
+    normed = F.layer_norm(attended, size, weights[2], weights[3], settings.epsilon)
+    between = F.gelu(F.linear(normed, *weights[4:6]), approximate=settings.gelu)
+    output = F.dropout(F.linear(between, *weights[6:8]), settings.second_dropout)
+    if len(weights) == 8:
+        return attended + output
+    return F.layer_norm(normed + output, size, weights[8], weights[9], settings.epsilon)
+
+
+def after_attention_at_rows(
+    context: Tensor, hidden: Tensor, weights: list[Tensor], settings: Settings
+) -> Tensor:
+    """Return the last layer's output at some positions, whose number varies: it is compiled on its own."""
+    return after_attention(context, hidden, weights, settings)
+
+
+class Functions(NamedTuple):
+    """The functions that may be compiled."""
+
+    after: Callable[[Tensor, Tensor, list[Tensor], Settings], Tensor]
+    after_at_rows: Callable[[Tensor, Tensor, list[Tensor], Settings], Tensor]
+
+
+FUNCTIONS = Functions(after_attention, after_attention_at_rows)
+
+
+@cache
+def compiled_functions() -> Functions:
+    """Return the functions compiled: all tokens of a micro-batch have one shape, rows have many."""
+    return Functions(
+        torch.compile(after_attention, fullgraph=True, dynamic=False),
+        torch.compile(after_attention_at_rows, fullgraph=True, dynamic=False),
+    )

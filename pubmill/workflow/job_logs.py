@@ -1,0 +1,57 @@
+"""What the log of a job reports: its progress while it runs, and the reason when it failed."""
+
+import os
+import re
+from pathlib import Path
+
+READ = 65536
+"""Bytes at the end of a log that are read."""
+REASON_LINES = 4
+CLOCK_SECONDS = 60
+"""Difference allowed between the clocks of this machine and of the file system."""
+_ERROR = re.compile(r"pubmill: error: |[A-Za-z_.]*(Error|Exception|Interrupt)(: |$)")
+_DEV = re.compile(r"dev (\S+) (-?\d+\.\d+)")
+_LOSS = re.compile(r"\bloss\b")
+
+
+def last_lines(path: str, since: float) -> list[str]:
+    """Return the lines at the end of a log that are not blank; none if it was not written `since` a time,
+    in seconds since the epoch: the log of an earlier run says nothing about a job that waits in a queue.
+
+    A line that was overwritten with carriage returns is what it was last.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            if os.fstat(file.fileno()).st_mtime < since - CLOCK_SECONDS:
+                return []
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - READ))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return []
+    shown = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in text.split("\n"))
+    return [line for line in shown if line]
+
+
+def latest(path: str, since: float = 0.0) -> str:
+    """Return the progress that a log reports: its last line; of a fine-tuning, the last line with a loss and
+    the best score on dev."""
+    lines = [line.removeprefix("pubmill: ") for line in last_lines(path, since)]
+    scores = [found for line in lines if (found := _DEV.search(line))]
+    if not scores:
+        return lines[-1] if lines else ""
+    best = max(scores, key=lambda found: float(found[2]))
+    losses = [line for line in lines if _LOSS.search(line)]
+    line = losses[-1] if losses else lines[-1].partition(":")[0]
+    return f"{line}; best dev {best[1]} {best[2]}"
+
+
+def reason(path: str, since: float = 0.0) -> list[str]:
+    """Return the lines of a log that say why its job failed: from the last error on, at most a few."""
+    lines = last_lines(path, since)
+    places = [place for place, line in enumerate(lines) if _ERROR.match(line)]
+    if not places:
+        return lines[-REASON_LINES:]
+    found = [line.removeprefix("pubmill: error: ") for line in lines[places[-1] :]]
+    more = len(found) - REASON_LINES
+    return [*found[:REASON_LINES], *([f"({more} more lines in the log)"] if more > 0 else [])]

@@ -1,0 +1,68 @@
+"""Audit published values: which of them the stated test split, runs, aggregate and rounding can give.
+
+    .venv/bin/python scripts/audit.py page
+    .venv/bin/python scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10
+    .venv/bin/python scripts/audit.py seen results/full/runs/blurb/pubmedbert-base/ncbi-disease/standard
+
+`page` tests every published value of the five papers by the specs at full scale, and writes
+reports/audit.json, reports/audit.md and reports/audit.html. `value` tests one printed number of any paper:
+--n is the number of items of the test split (accuracy), of its gold items (f1, recall) or of its questions
+(mrr). `seen` splits the scores of runs on entities or relations by what the scored items share with the
+training split, from the runs' stored predictions (pubmill.metrics.training_overlap defines the parts).
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill.errors import run
+from pubmill.graph.study_graph import audit_recipe
+from pubmill.publication.audit_rendering import FORMS
+from pubmill.statistics.score_arithmetic import METRICS, report
+from pubmill.storage.files import writing
+from pubmill.tables.audit import audit
+from pubmill.tables.overlap_of_runs import as_text, overlaps_of_runs
+
+SPECS = Path(__file__).resolve().parents[1] / "specs"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    page = commands.add_parser("page", help="test every published value")
+    page.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
+    page.add_argument("--output", type=Path, default=Path("reports/audit"), help="path, without extension")
+    value = commands.add_parser("value", help="test one printed number")
+    value.add_argument("printed", help="the number as printed, in per cent, such as 87.56")
+    value.add_argument("--metric", required=True, choices=METRICS, help="what the number is")
+    value.add_argument("--n", required=True, type=int, help="items, gold items or questions")
+    value.add_argument("--runs", type=int, default=1, help="number of runs (1)")
+    value.add_argument("--aggregate", choices=("mean", "median", "max"), default="mean", help="over runs")
+    seen = commands.add_parser("seen", help="split scores by what items share with training")
+    seen.add_argument("runs", nargs="+", type=Path, help="folders of runs")
+    seen.add_argument("--training", nargs="+", choices=("train", "dev"), default=("train",), help="splits")
+    arguments = parser.parse_args()
+    if arguments.command == "page":
+        write_page(arguments.specs, arguments.output)
+    elif arguments.command == "seen":
+        found = overlaps_of_runs(arguments.runs, tuple(arguments.training))
+        print("\n\n".join(map(as_text, found)))
+    else:
+        print(report(arguments.printed, arguments.metric, arguments.n, arguments.runs, arguments.aggregate))
+
+
+def write_page(specs: Path, output: Path) -> None:
+    """Audit all published values and write the page in every form."""
+    found = audit(audit_recipe(specs), specs)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    for form, render in FORMS.items():
+        with writing(output.with_name(f"{output.name}.{form}")) as temporary:
+            temporary.write_text(render(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,127 @@
+"""Roofline: the seconds that the kernels of a trace take on an H100. An estimate, not a measurement.
+
+A kernel takes the longest of three times: its arithmetic, its memory traffic, and the least time of any
+kernel. The rates below are what kernels reach on an H100 SXM, not the figures of its data sheet.
+
+The kernels of a compiled region between two matrix products are fused: they read each of their inputs once
+and write only what a later kernel reads. Reductions over rows (gradients of biases) read their inputs
+again, unless these come from the kernel of a LayerNorm's backward pass, with which PyTorch's compiler fuses
+them (`mix_order_reduction`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from tests.gpu.kernel_traces import Kernel
+
+
+@dataclass(frozen=True)
+class Device:
+    """Rates of a GPU: operations per second of products in bfloat16 and float32, and of attention forward
+    and backward; bytes per second; the least seconds of a kernel; the host's seconds to start one. `product`:
+    rate of a large product, measured (8192 rows and columns), for MFU; `memory`: bytes."""
+
+    products: float
+    single_products: float
+    attention: tuple[float, float]
+    bandwidth: float
+    kernel: float
+    start: float
+    product: float
+    memory: float
+
+
+H100 = Device(
+    products=600e12,
+    single_products=50e12,
+    attention=(250e12, 200e12),
+    bandwidth=2.8e12,
+    kernel=2.5e-6,
+    start=5e-6,
+    product=798e12,
+    memory=85e9,
+)
+OVER_ROWS, LAYER_NORM = "sum", "native_layer_norm_backward"
+Roofline = dict[str, float]
+
+
+def roofline(trace: list[Kernel], device: Device = H100) -> Roofline:
+    """Return `{"seconds", "products", "attention", "rest", "kernels", "host"}`: seconds on the device, in all
+    and by kind; number of kernels; the host's seconds to start them, which hide behind the device's."""
+    seconds: dict[str, float] = dict.fromkeys(("products", "attention", "rest"), 0.0)
+    launches = 0
+    for kernel in fused(trace):
+        kind = "products" if kernel.is_product else "attention" if kernel.is_attention else "rest"
+        seconds[kind] += max(seconds_of(kernel, device), kernel.count * device.kernel)
+        launches += kernel.count
+    host = launches * device.start
+    return {"seconds": max(sum(seconds.values()), host), **seconds, "kernels": float(launches), "host": host}
+
+
+def seconds_of(kernel: Kernel, device: Device) -> float:
+    """Return the seconds of arithmetic or of memory traffic, whichever is longer."""
+    rate = device.single_products if kernel.single else device.products
+    if kernel.is_attention:
+        rate = device.attention["backward" in kernel.name]
+    return max(kernel.flops / rate, kernel.bytes / device.bandwidth)
+
+
+def fused(trace: list[Kernel]) -> list[Kernel]:
+    """Return the kernels after fusion in compiled regions."""
+    last_read = {storage: at for at, kernel in enumerate(trace) for storage, _ in kernel.reads}
+    found, normed = list[Kernel](), set[int]()
+    for key, group in groupby(enumerate(trace), lambda pair: _fusion_key(*pair)):
+        members = list(group)
+        if key[0] is None:
+            found += [kernel for _, kernel in members]
+            continue
+        if any(kernel.name == LAYER_NORM for _, kernel in members):
+            normed |= {storage for _, kernel in members for storage, _ in kernel.writes}
+        found += _fuse_kernels(members, last_read, normed)
+    return found
+
+
+def _fusion_key(at: int, kernel: Kernel) -> tuple[int | None, int]:
+    """Return the region of a kernel that can be fused, and the number of the kernel if it cannot."""
+    if kernel.region is None or kernel.is_product or kernel.is_attention:
+        return None, at
+    return kernel.region, 0
+
+
+def _fuse_kernels(
+    members: list[tuple[int, Kernel]], last_read: dict[int, int], normed: set[int]
+) -> list[Kernel]:
+    """Return one kernel for consecutive ones of a region, and those for reductions over rows.
+
+    `last_read`: storage -> the last kernel that reads it; `normed`: storages written beside a LayerNorm.
+    """
+    end, region = members[-1][0], members[0][1].region
+    over_rows = [kernel for _, kernel in members if kernel.name == OVER_ROWS]
+    rowwise = [kernel for _, kernel in members if kernel.name != OVER_ROWS]
+    extra = [kernel for kernel in over_rows if not any(storage in normed for storage, _ in kernel.reads)]
+    alone = [Kernel("over rows", 1, 0.0, kernel.reads, [], False, region) for kernel in extra]
+    if not rowwise:
+        return alone
+    read_here = {storage for kernel in extra for storage, _ in kernel.reads}
+    written = _largest_parts(storage for kernel in rowwise for storage in kernel.writes)
+    seen, reads = set[int](), dict[int, int]()
+    for kernel in rowwise:
+        for storage, size in kernel.reads:
+            if storage not in seen:
+                reads[storage] = max(size, reads.get(storage, 0))
+        seen |= {storage for storage, _ in kernel.writes}
+    kept = {
+        storage: size
+        for storage, size in written.items()
+        if last_read.get(storage, -1) > end or storage in read_here
+    }
+    return [Kernel("fused", 1, 0.0, list(reads.items()), list(kept.items()), False, region), *alone]
+
+
+def _largest_parts(storages: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return the largest part of each storage that is touched."""
+    found = dict[int, int]()
+    for storage, size in storages:
+        found[storage] = max(size, found.get(storage, 0))
+    return found

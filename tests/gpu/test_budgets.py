@@ -1,0 +1,42 @@
+"""Kernels, memory, waits, copies and predicted speed of a step of full-size recipes on the pretended device.
+
+A change that exceeds a budget makes pretraining slower: see benchmarks/roofline.py.
+"""
+
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import pytest
+
+from pubmill.pretraining.methods import COMPILED
+from tests.gpu.conftest import Trace
+from tests.gpu.rooflines import H100
+
+
+class Budget(NamedTuple):
+    """Most kernels and bytes of a step, and the least predicted share of a measured product's speed."""
+
+    kernels: int
+    peak: float
+    mfu: float
+
+
+BUDGETS = {
+    "BERT-base 128": Budget(2_600, 26e9, 0.50),
+    "BERT-base 512": Budget(2_600, 28e9, 0.45),
+    "BERT-large 512": Budget(4_900, 38e9, 0.50),
+    "ALBERT-xxlarge 128": Budget(1_800, 28e9, 0.60),
+    "ELECTRA-base 128": Budget(5_600, 36e9, 0.43),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", BUDGETS)
+def test_a_step_keeps_its_budget(case: str, trace: Trace) -> None:
+    found: dict[str, Any] = trace("trace_recipes.py", case)[case]
+    budget = BUDGETS[case]
+    assert found["methods"] == asdict(COMPILED)
+    assert sum(found["waits"].values()) == 1 and not found["copies"]
+    assert found["kernels"] <= budget.kernels
+    assert found["peak"] <= budget.peak < H100.memory
+    assert found["flops"] / found["seconds"] / H100.product >= budget.mfu

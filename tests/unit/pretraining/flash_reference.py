@@ -1,0 +1,30 @@
+"""The flash kernel's attention on a processor, one sequence at a time."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import Tensor
+
+from pubmill.pretraining import engine, unpadded
+from pubmill.pretraining.forward import plain_attention
+from pubmill.pretraining.methods import Methods
+from pubmill.pretraining.unpadded import Sequences
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor, sequences: Sequences, dropout: float) -> Tensor:
+    """Stand for `unpadded.flash_attention`; check that the kernel would accept its inputs."""
+    bounds = sequences.bounds.tolist()
+    assert sequences.bounds.dtype == torch.int32 and bounds[0] == 0 and bounds[-1] == len(query)
+    found = []
+    for begin, end in pairwise(bounds):
+        assert 0 < end - begin <= sequences.longest
+        some = [tensor[begin:end].transpose(0, 1)[None] for tensor in (query, key, value)]
+        found.append(plain_attention(some[0], some[1], some[2], None, dropout)[0].transpose(0, 1))
+    return torch.cat(found)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, methods: Methods) -> None:
+    """Let the engine choose these methods on a processor."""
+    monkeypatch.setattr(unpadded, "flash_attention", attention)
+    monkeypatch.setattr(engine, "fastest", lambda *given: methods)

@@ -1,0 +1,227 @@
+"""The engine's methods: fast ones equal the plain one, and where they do not work, the plain one is taken."""
+
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from pubmill.pretraining import engine, methods, segments, unpadded
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.methods import COMPILED, PLAIN, UNPADDED, Bfloat16Copies, Methods, fastest, slower
+from pubmill.pretraining.objectives import replaced_tokens
+from pubmill.pretraining.packed_tokens import PackedTokens
+from pubmill.recipes import PretrainingRecipe
+from tests.unit.pretraining import flash_reference
+from tests.unit.pretraining.test_objectives import RECIPES
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
+
+EXACT = Methods("unpadded", "float32", "eager")
+"""Without rounding; the engine never chooses it."""
+CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(autouse=True)
+def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several micro-batches a step."""
+    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
+
+
+class Observed(Pretraining):
+    """Keeps the norms of its gradients."""
+
+    def _clip_gradients(self, learn: bool) -> torch.Tensor:
+        norm = super()._clip_gradients(learn)
+        self.norms = [*getattr(self, "norms", []), norm.item()]
+        return norm
+
+
+def work(data: Path, recipe: PretrainingRecipe, steps: int = 2) -> tuple[Pretraining, list[float]]:
+    packed = PackedTokens(data / "tokens")
+    made = Observed(recipe, packed, read_vocabulary(data, packed.special), World(CPU))
+    found = [made.update(step)["loss"] for step in range(steps)]
+    return made, found + made.norms if steps else []
+
+
+PLAINLY: dict[str, Any] = {"architecture": {"dropout": 0.0}, "precision": "float32"}
+"""Without dropout, which draws other numbers for other micro-batches."""
+
+
+CASES = [name for name, recipe in RECIPES.items() if recipe.objective.adversarial is None]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_padding_the_steps_are_the_same(
+    name: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In float32, without dropout, and with ELECTRA's most probable replacements, not random ones."""
+    monkeypatch.setattr(replaced_tokens, "sample", lambda logits: logits.argmax(-1))
+    recipe = changed(RECIPES[name], **PLAINLY)
+    padded, expected = work(data, recipe)
+    flash_reference.use(monkeypatch, EXACT)
+    flat, found = work(data, recipe)
+    assert flat.methods == EXACT and found == pytest.approx(expected, rel=1e-4)
+    packed = PackedTokens(data / "tokens")
+    judged = [made.evaluate(packed, "subword") for made in (flat, padded)]
+    assert judged[0] and judged[1] and judged[0]["tokens"] == judged[1]["tokens"]
+    assert judged[0]["mlm_loss"] == pytest.approx(judged[1]["mlm_loss"], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_copies_in_bfloat16_differ_by_rounding(
+    name: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """bfloat16 has 8 bits: a loss and a gradient agree to about a hundredth."""
+    monkeypatch.setattr(replaced_tokens, "sample", lambda logits: logits.argmax(-1))
+    recipe = changed(RECIPES[name], **PLAINLY, steps=40)
+    _, expected = work(data, recipe, steps=1)
+    flash_reference.use(monkeypatch, UNPADDED)
+    made, found = work(data, recipe, steps=1)
+    assert made.methods == UNPADDED and found == pytest.approx(expected, rel=0.03) and found != expected
+    assert {weight.dtype for weight in made.learner.parameters()} == {torch.float32}
+    assert made.copies
+    assert all(copy.dtype == torch.bfloat16 and copy.grad is None for copy in made.copies.copies)
+
+
+def test_shared_weights_keep_being_shared(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ELECTRA's networks share a module, and output layers share embeddings."""
+    flash_reference.use(monkeypatch, UNPADDED)
+    made, _ = work(data, RECIPES["ELECTRA"])
+    names = dict(made.learner.named_parameters(remove_duplicate=False))
+    assert all(isinstance(weight, torch.nn.Parameter) for weight in names.values())
+    shared = [name for name, weight in names.items() if weight is made.model.get_input_embeddings().weight]
+    assert len(shared) == 3
+
+
+def test_gradients_of_micro_batches_are_added_in_float32(data: Path) -> None:
+    layer = torch.nn.Linear(1, 1, bias=False)
+    copies = Bfloat16Copies(layer)
+    for slope in (1.0, 2.0**-9):
+        copies.copies[0].grad = torch.full((1, 1), slope, dtype=torch.bfloat16)
+        copies.add_gradients()
+    assert layer.weight.grad is not None and layer.weight.grad.item() == 1.0 + 2.0**-9
+
+
+@pytest.mark.parametrize("methods", [EXACT, UNPADDED])
+def test_segments_without_padding_are_resumed_bit_for_bit(
+    methods: Methods, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flash_reference.use(monkeypatch, methods)
+    whole = pretrain(data, tmp_path / "whole/step-8", 8)
+    half = pretrain(data, tmp_path / "step-3", 3)
+    rest = pretrain(data, tmp_path / "step-8", 8, half)
+    assert weights(rest) == weights(whole) and losses(rest) == losses(whole)
+
+
+@pytest.mark.long
+def test_it_learns_with_copies_in_bfloat16(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flash_reference.use(monkeypatch, UNPADDED)
+    found = losses(pretrain(data, tmp_path / "s", 150, recipe=changed(steps=150, batch_size=16)))
+    assert found[-1] < 0.8 * found[0]
+
+
+def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = changed(RECIPE, **PLAINLY)
+    flash_reference.use(monkeypatch, EXACT)
+    _, expected = work(data, recipe)
+    add, sizes = Pretraining._process_micro_batch, list[int]()
+
+    def adding(self: Pretraining, part: Any, *rest: Any, **named: Any) -> Any:
+        sizes.append(part.ids.numel())
+        if sizes[-1] > 30 and len(sizes) > 2:
+            raise torch.OutOfMemoryError
+        return add(self, part, *rest, **named)
+
+    monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
+    made, found = work(data, recipe)
+    assert made.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
+    """Let the first micro-batch fail with some methods; return the methods tried."""
+    flash_reference.use(monkeypatch, COMPILED)
+    tried, forward = list[Methods](), Pretraining._compute_losses
+
+    def computing(self: Pretraining, *given: Any) -> Any:
+        tried.append(self.methods)
+        if fails(self.methods):
+            raise RuntimeError("no kernel image\nis available")
+        return forward(self, *given)
+
+    monkeypatch.setattr(Pretraining, "_compute_losses", computing)
+    return tried
+
+
+def test_what_does_not_work_here_is_replaced_by_what_does(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    tried = failing(monkeypatch, lambda tried: tried.layers == "compiled")
+    made, _ = work(data, RECIPE, steps=1)
+    assert made.methods == UNPADDED and made.copies and tried[:2] == [COMPILED, UNPADDED]
+    assert (
+        "compiled layers do not work here (RuntimeError: no kernel image); trying slower methods"
+        in capsys.readouterr().err
+    )
+
+
+def test_where_nothing_else_works_the_plain_method_gives_its_bytes(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = pretrain(data, tmp_path / "plain", 4)
+    failing(monkeypatch, lambda tried: tried.sequences == "unpadded")
+    found = pretrain(data, tmp_path / "found", 4)
+    assert weights(found) == weights(plain)
+
+
+def test_a_loss_that_is_not_a_number_is_a_fault(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flash_reference.use(monkeypatch, UNPADDED)
+    monkeypatch.setattr(
+        unpadded, "flash_attention", lambda *given: flash_reference.attention(*given) * float("nan")
+    )
+    made, _ = work(data, RECIPE, steps=1)
+    assert made.methods == PLAIN and made.copies is None
+
+
+def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Old GPUs, processors, odd sizes and activations, objectives that need float32: the plain one."""
+    config = SimpleNamespace(hidden_size=768, num_attention_heads=12, hidden_act="gelu")
+    networks = {"model": SimpleNamespace(config=config)}
+    capability = [(9, 0)]
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])
+    assert fastest(networks, True, GPU) == COMPILED
+    assert fastest(networks, True, CPU) == fastest(networks, False, GPU) == PLAIN
+    for name, value in (("num_attention_heads", 64), ("num_attention_heads", 2), ("hidden_act", "relu")):
+        odd = SimpleNamespace(config=SimpleNamespace(**vars(config) | {name: value}))
+        assert fastest(networks | {"generator": odd}, True, GPU) == PLAIN
+    capability[0] = (7, 0)
+    assert fastest(networks, True, GPU) == PLAIN
+    assert slower(COMPILED) == UNPADDED and slower(UNPADDED) == PLAIN
+
+
+def test_an_older_torch_has_the_plain_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "torch", SimpleNamespace(ops=SimpleNamespace(aten=SimpleNamespace())))
+    assert fastest({}, True, GPU) == PLAIN
+
+
+def test_the_record_of_a_gpu_says_which_ran(data: Path) -> None:
+    packed = PackedTokens(data / "tokens")
+    made, _ = work(data, RECIPE, steps=0)
+    segment = segments.Segment(tokens=data / "tokens", vocab=data, output=data / "s", to=1)
+    names = set(asdict(COMPILED))
+    assert not names & segments.facts(made, segment, packed)["hardware"].keys()
+    made.methods, made.world = COMPILED, World(GPU)
+    found = segments.facts(made, segment, packed)["hardware"]
+    assert {name: found[name] for name in names} == asdict(COMPILED)
+    assert names <= set(segments.DECIDING["hardware"])

@@ -1,0 +1,144 @@
+"""Without padding, the networks give what transformers and the padded forward pass give."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from pubmill.pretraining import cross_entropy as cross_entropies
+from pubmill.pretraining import unpadded
+from pubmill.pretraining.cross_entropy import cross_entropy
+from pubmill.pretraining.forward import embed, encode
+from pubmill.pretraining.unpadded import Projection, Sequences
+from tests.unit.pretraining.flash_reference import attention
+from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
+
+BOUNDS = torch.tensor([0, 12, 21, 28, 31], dtype=torch.int32)  # the last three positions are padding
+FLAT_ROWS = torch.tensor([0, 12, 21, 3, 15, 27])
+"""`ROWS` in the concatenated sequences."""
+
+
+@pytest.fixture(autouse=True)
+def reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpadded, "flash_attention", attention)
+
+
+def flat(batch: torch.Tensor) -> torch.Tensor:
+    """Concatenated sequences with three positions of padding."""
+    return F.pad(batch[PRESENT], (0, 3)).int().unsqueeze(0)
+
+
+def encode_flat(
+    name: str, model: Any, rows: torch.Tensor | None, recompute: bool = False, compiled: bool = False
+) -> torch.Tensor:
+    ids, segments = inputs(name)
+    positions = flat(torch.arange(12).expand(3, 12))
+    embedded = embed(model, flat(ids), flat(segments), positions)
+    return encode(model, embedded, Sequences(BOUNDS, 12, compiled), rows, recompute)
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_vectors_are_those_of_transformers(name: str, recompute: bool) -> None:
+    assert ROWS.tolist() == [0, 12, 24, 3, 15, 30] and LENGTHS.flatten().tolist() == [12, 9, 7]
+    model, (ids, segments) = build(name), inputs(name)
+    theirs = model.base_model(input_ids=ids, token_type_ids=segments, attention_mask=PRESENT.long())
+    vectors = theirs.last_hidden_state.flatten(0, 1)[ROWS]
+    same(encode_flat(name, model, FLAT_ROWS, recompute), vectors)
+    everything = encode_flat(name, model, None, recompute)
+    assert everything.shape == (1, 31, vectors.shape[-1])
+    same(everything.flatten(0, 1)[FLAT_ROWS], vectors)
+
+
+def gradients(model: Any, vectors: torch.Tensor) -> list[torch.Tensor]:
+    vectors.square().sum().backward()
+    found = [weight.grad for weight in model.base_model.parameters() if weight.grad is not None]
+    model.zero_grad()
+    return found
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_gradients_are_those_of_the_padded_pass(name: str, recompute: bool) -> None:
+    model, (ids, segments) = build(name), inputs(name)
+    theirs = gradients(model, encode(model, embed(model, ids, segments), PRESENT, ROWS))
+    ours = gradients(model, encode_flat(name, model, FLAT_ROWS, recompute))
+    assert len(ours) > 10
+    for left, right in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(left, right, atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_recomputing_repeats_dropout(name: str) -> None:
+    found = []
+    for recompute in (False, True):
+        model = build(name).train()
+        torch.manual_seed(5)
+        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute)))
+    assert all(torch.equal(left, right) for left, right in zip(*found, strict=True))
+
+
+def test_one_product_for_query_key_and_value_has_the_gradients_of_three() -> None:
+    shapes = [(5, 4), *[(4, 4)] * 3, *[(4,)] * 3]
+    seeded = torch.Generator().manual_seed(1)
+    given = [torch.randn(shape, generator=seeded, dtype=torch.float64).requires_grad_() for shape in shapes]
+    assert torch.autograd.gradcheck(lambda *tensors: Projection.apply(*tensors), given)
+
+
+class Compiler:
+    """Stand for torch.compile with a backend that needs no C++ compiler; count the graphs."""
+
+    def __init__(self) -> None:
+        self.graphs, self.compile = 0, torch.compile
+
+    def __call__(self, function: Callable[..., Any], **settings: Any) -> Any:
+        from torch._dynamo.backends.debugging import aot_eager
+
+        def backend(*given: Any, **named: Any) -> Any:
+            self.graphs += 1
+            return aot_eager(*given, **named)
+
+        return self.compile(function, backend=backend, **settings)
+
+
+@pytest.fixture
+def compiler(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Compiled functions are kept, so that others must not see these."""
+    found = Compiler()
+    monkeypatch.setattr(torch, "compile", found)
+    for cached in (unpadded.compiled_functions, cross_entropies._compiled):
+        cached.cache_clear()
+    torch._dynamo.reset()
+    yield found
+    for cached in (unpadded.compiled_functions, cross_entropies._compiled):
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["bert", "megatron-bert", "albert"])
+def test_all_layers_are_one_compiled_function(name: str, compiler: Compiler) -> None:
+    """A whole layer, which has the same shapes in three layers, and the last one, for any number of rows."""
+    model = build(name).eval()
+    theirs = gradients(model, encode_flat(name, model, FLAT_ROWS))
+    ours = gradients(model, encode_flat(name, model, FLAT_ROWS, compiled=True))
+    for left, right in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-4)
+    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], compiled=True))
+    assert compiler.graphs == 2
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_compiled_cross_entropy_is_torchs(kind: torch.dtype, compiler: Compiler) -> None:
+    for count in (7, 5):
+        logits = torch.randn(count, 30, generator=torch.Generator().manual_seed(2)).to(kind).requires_grad_()
+        labels = torch.arange(count)
+        labels[0] = int(logits[0].argmax())
+        loss, right = cross_entropy(logits, labels, compiled=True)
+        (slope,) = torch.autograd.grad(3 * loss, logits)
+        theirs = F.cross_entropy(logits.float(), labels, reduction="sum")
+        torch.testing.assert_close(loss, theirs)
+        assert right == (logits.argmax(-1) == labels).sum() >= 1
+        torch.testing.assert_close(slope, torch.autograd.grad(3 * theirs, logits)[0])
+        assert slope.dtype == kind
+    assert compiler.graphs == 2

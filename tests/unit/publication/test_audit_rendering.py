@@ -1,0 +1,128 @@
+"""The page of the audit, docs/audit.md, and its section in the report."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.publication.audit_rendering import FORMS
+from pubmill.publication.rendering import to_json
+from pubmill.publication.report import read_report, render
+from pubmill.storage.result_paths import PAGE_FORMS
+from pubmill.tables.audit import Audit, Finding, read_audit, with_unreachable
+from tests.audit_page import as_markdown
+from tests.unit import toy_tables as made_up
+from tests.unit.publication.toy_reports import HOSTILE, put, put_table, recipe
+
+
+def finding(table: str, printed: str, verdict: str, why: str) -> Finding:
+    paper, _, name = table.partition("/")
+    values = {"table": table, "paper": paper, "number": int(name[-2:]), "model": HOSTILE, "dataset": "A|B"}
+    texts = {"metric": "accuracy", "printed": printed, "verdict": verdict, "test": "k/10", "why": why}
+    return Finding.model_validate({**values, **texts, "change": "none", "chance": (1, 10)})
+
+
+FOUND = Audit(
+    findings=(
+        finding("gu2020/table06", "-0.5", "unreachable", "the nearest scores"),
+        finding("gu2020/table06", "70.0", "reachable", ""),
+        finding("gu2020/table07", "-0.5", "unreachable", "the nearest scores"),
+        finding("shin2020/table01", "1.0", "untestable", f"not stated {HOSTILE}"),
+    )
+)
+
+
+def test_the_page_in_the_documentation_is_up_to_date(root: Path) -> None:
+    page = (root / "docs/audit.md").read_text(encoding="utf-8")
+    assert page == as_markdown(root / "specs"), "run python -m tests.audit_page --write"
+
+
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_pages_name_verdicts_places_and_reasons_and_escape_them(form: str) -> None:
+    page = FORMS[form](FOUND)
+    assert "gu2020 Tables 6, 7" in page and "The nearest scores." in page and "10.0 %" in page
+    assert "<img" not in page and "&lt;img" in page
+    assert ("A\\|B" if form == "md" else "A|B") in page
+
+
+def test_the_program_writes_the_forms_that_its_rule_names() -> None:
+    assert set(FORMS) == set(PAGE_FORMS)
+
+
+def test_a_written_audit_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "audit.json"
+    path.write_text(FORMS["json"](FOUND))
+    assert read_audit(path) == FOUND
+    path.write_text("{}")
+    with pytest.raises(PubmillError, match=r"audit\.json is not a Audit"):
+        read_audit(path)
+
+
+def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_path: Path) -> None:
+    put_table(tmp_path, made_up.table(tmp_path, made_up.recipe(records={})))
+    bare: dict[str, Any] = {
+        "pretraining": {},
+        "corpora": [],
+        "vocabs": [],
+        "datasets": [],
+        "models": [],
+        "sources": {},
+    }
+    assert "Are these numbers possible?" not in render(read_report(recipe(**bare), tmp_path))
+    with pytest.raises(PubmillError, match=r"audit\.json"):
+        read_report(recipe(**bare, comparable=True), tmp_path)
+    put(tmp_path / "reports/audit.json", to_json(FOUND))
+    page = render(read_report(recipe(**bare, comparable=True), tmp_path))
+    assert page.count("Are these numbers possible?") == 2 and "gu2020 Table 6<" in page
+    assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
+
+
+def test_the_reports_tables_mark_unreachable_values_which_files_of_tables_do_not(tmp_path: Path) -> None:
+    table = made_up.table(tmp_path)
+    [key, *_] = [f"{c.key}/{r.key}" for r, c, cell in table.read() if cell.published]
+    marked = with_unreachable(table, Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),)))
+    assert [bool(cell.published and cell.published.unreachable) for _, _, cell in marked.read()].count(
+        True
+    ) == 1
+    assert to_json(marked) == to_json(table) and "unreachable" not in to_json(table)
+    put_table(tmp_path, table)
+    put(
+        tmp_path / "reports/audit.json",
+        to_json(Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),))),
+    )
+    bare: dict[str, Any] = {"pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": {}}
+    page = render(read_report(recipe(**bare, comparable=True), tmp_path))
+    assert page.count("Unreachable under the stated protocol. K/10: the nearest scores.") == 1
+
+
+def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, str(root / "scripts/audit.py"), *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def test_one_number_by_the_command(root: Path) -> None:
+    made = command(root, "value", "87.56", "--metric", "accuracy", "--n", "140", "--runs", "10")
+    assert made.returncode == 0 and made.stdout.splitlines() == [
+        "87.56: unreachable under the stated protocol",
+        "read as: mean of 10 runs of k/140, which is k/1400",
+        "reachable by chance: 14 of 100 numbers with the same whole part",
+        "arithmetic: the nearest scores are 1225/1400 = 87.5000 and 1226/1400 = 87.5714; "
+        "not reachable if cut off instead of rounded; not reachable if each run was rounded first",
+        "smallest change: reachable with at least 12 runs on the same 140 items, "
+        "or with the same runs on 135 instead of 140 items",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("87,56", "--n", "140"), "'87,56' is not a printed score; expected digits, such as 87.56"),
+        (("87.56", "--n", "0"), "--n and --runs must be at least 1, found 0 and 1"),
+    ],
+)
+def test_a_wrong_argument_is_one_message(root: Path, arguments: tuple[str, ...], message: str) -> None:
+    made = command(root, "value", *arguments, "--metric", "accuracy")
+    assert made.returncode != 0 and made.stderr.strip() == f"pubmill: error: {message}"

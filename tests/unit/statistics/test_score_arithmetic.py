@@ -1,0 +1,75 @@
+"""The arithmetic behind verdicts, in words."""
+
+import pytest
+
+from pubmill.recipes.audits import Over, ScoreCounts, ScoreKind
+from pubmill.statistics import reachability as reach
+from pubmill.statistics.score_arithmetic import Reading, arithmetic, changes, printed_range, report
+
+
+def reading(kind: ScoreKind, *sizes: int, runs: int = 1, over: Over = "mean") -> Reading:
+    return Reading((ScoreCounts(kind=kind, sizes=sizes),), runs, over)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (reading("share", 140, runs=10), "mean of 10 runs of k/140, which is k/1400"),
+        (reading("share", 140, runs=5, over="median"), "median of 5 runs of k/140"),
+        (reading("f1", 960), "one run of an F1 with 960 gold items"),
+        (reading("mean_f1", 3, 4, runs=2), "mean of 2 runs of a mean of F1 with 3, 4 gold items"),
+        (reading("reciprocal_rank", 162), "one run of the mean reciprocal rank of 162 questions"),
+        (Reading((ScoreCounts(kind="correlation"),), 10, "mean"), "mean of 10 runs of a correlation"),
+    ],
+)
+def test_readings(read: Reading, text: str) -> None:
+    assert read.text == text
+
+
+def test_the_other_ways_to_print_a_score() -> None:
+    """2/3 is 66.67 rounded and 66.66 cut off; 66.66 is also the mean of runs that are rounded first."""
+    assert "reachable if cut off" in arithmetic("66.66", reading("share", 3))
+    assert "; not reachable if cut off" in arithmetic("66.65", reading("share", 3))
+    assert arithmetic("74.22", reading("share", 140, runs=10)).endswith(
+        "not excluded if each run was rounded first"
+    )
+    assert arithmetic("87.56", reading("share", 140, runs=10)).endswith(
+        "not reachable if each run was rounded first"
+    )
+    assert "rounded first" not in arithmetic("66.65", reading("share", 3))
+
+
+def test_a_share_at_the_upper_end_is_not_cut_off_to_it() -> None:
+    """1/2 cut off is 50, not 49."""
+    assert "not reachable if cut off" in arithmetic("49", reading("share", 2))
+
+
+@pytest.mark.parametrize(
+    ("read", "printed", "text"),
+    [
+        (
+            reading("share", 140, runs=10),
+            "76.41",
+            "at least 31 runs on the same 140 items, or with the same runs on 142",
+        ),
+        (
+            reading("share", 140, runs=10),
+            "75.20",
+            "7 runs on the same 140 items, or with the same runs on 148",
+        ),
+        (reading("f1", 27), "85.0", "at least 2 runs on the same 27 gold items, or with the same runs on 23"),
+        (reading("share", 3), "101", "no change tried makes it reachable"),
+    ],
+)
+def test_smallest_changes(read: Reading, printed: str, text: str) -> None:
+    assert text in changes(printed, read)
+
+
+def test_the_numbers_as_which_scores_of_an_interval_may_be_printed() -> None:
+    assert printed_range(reach.rounding_interval("65.0"), "65.2") == ("64.9", "65.1")
+    assert printed_range(reach.rounding_interval("-1.0"), "-0.93") == ("-1.05", "-0.95")
+
+
+def test_reports() -> None:
+    assert report("85.2", "f1", 27, 1, "mean").startswith("85.2: reachable\n")
+    assert "not decided" in report("80.00", "f1", 1, 2, "mean")

@@ -1,0 +1,75 @@
+"""Logs of jobs: their latest progress, and the reason of a failure."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pubmill.workflow.job_logs import READ, latest, reason
+
+PRETRAINING = (
+    "pubmill: step 20/40 (of 40)  loss 6.100  12,000 tokens/s  MFU 3%  1 min left\n"
+    "pubmill: step 30/40 (of 40)  loss 5.900  12,100 tokens/s  MFU 3%  0 min left\n"
+)
+FINETUNING = (
+    "pubmill: step 13/39: dev entity_f1 0.4082\npubmill: step 20/39: loss 0.5000, 9 s left\n"
+    "pubmill: step 26/39: dev entity_f1 0.4713\npubmill: step 30/39: loss 0.2500, 3 s left\n"
+    "pubmill: step 39/39: dev entity_f1 0.4503\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (PRETRAINING, "step 30/40 (of 40)  loss 5.900  12,100 tokens/s  MFU 3%  0 min left"),
+        (FINETUNING, "step 30/39: loss 0.2500, 3 s left; best dev entity_f1 0.4713"),
+        ("pubmill: step 13/39: dev pearson -0.0500\n", "step 13/39; best dev pearson -0.0500"),
+        ("pubmill: 12,000 documents\n\n", "12,000 documents"),
+        ("start\nload:   0%\rload:  50%\rload: 100%\r\n", "load: 100%"),
+        ("", ""),
+    ],
+)
+def test_the_latest_progress_of_a_log(tmp_path: Path, text: str, found: str) -> None:
+    log = tmp_path / "job.log"
+    log.write_text(text)
+    assert latest(str(log)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "reading\npubmill: error: a.tsv:3: no tab\n  expected 2 columns\n",
+            ["a.tsv:3: no tab", "  expected 2 columns"],
+        ),
+        (
+            "pubmill: error: 1\nTraceback (most recent call last):\n  File\ntorch.OutOfMemoryError: CUDA\n",
+            ["torch.OutOfMemoryError: CUDA"],
+        ),
+        ("1\n2\n3\n4\n5\nKilled\n", ["3", "4", "5", "Killed"]),
+        (
+            "pubmill: error: files cannot be reached:\n1\n2\n3\n4\n5\n",
+            ["files cannot be reached:", "1", "2", "3", "(2 more lines in the log)"],
+        ),
+        ("", []),
+    ],
+)
+def test_the_reason_of_a_failure(tmp_path: Path, text: str, lines: list[str]) -> None:
+    log = tmp_path / "job.log"
+    log.write_text(text)
+    assert reason(str(log)) == lines
+
+
+def test_a_log_that_is_long_or_not_text_or_missing(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_bytes(b"first\n" + b"x" * READ + b"\n\xff last\n")
+    assert latest(str(log)) == "\ufffd last"
+    assert (latest(str(tmp_path / "none")), reason(str(tmp_path))) == ("", [])
+
+
+def test_a_log_of_an_earlier_run_says_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("pubmill: error: earlier\n")
+    os.utime(log, (5000.0, 5000.0))
+    assert (latest(str(log), since=5001.0), reason(str(log), since=5001.0)) == ("error: earlier", ["earlier"])
+    assert (latest(str(log), since=9000.0), reason(str(log), since=9000.0)) == ("", [])
