@@ -5,6 +5,10 @@ rule table:
     input:
         records=lambda w: T.tables.record_files(w.results_table),
         published=lambda w: published_values(w.results_table, ROOT / "specs"),
+        others=lambda w: T.tables.other_files(w.results_table),
+        others_published=lambda w: [
+            published_values(name, ROOT / "specs") for name in T.tables.others(w.results_table)
+        ],
     output:
         T.paths.table_files("{results_table}"),
     log:
@@ -18,7 +22,7 @@ rule table:
     params:
         version=VERSIONS["table"],
         recipe=lambda w: as_json(T.tables.recipe(w.results_table)),
-        found=lambda w: T.records.digest_of(T.tables.found_records(w.results_table)),
+        found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
     message:
         "Building {wildcards.results_table}"
     shell:
@@ -148,7 +152,7 @@ rule report:
         **needs("report"),
     params:
         version=VERSIONS["report"],
-        recipe=lambda w: as_json(T.report.recipe()),
+        recipe=lambda w: as_json(T.report.recipe(T.report.statement_files(ROOT / "specs"))),
     message:
         "Writing the report {output}"
     shell:

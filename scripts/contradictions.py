@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.contradictions import FORMS, find_contradictions
-from pubmill.recipes.tables import ContradictionsRecipe
+from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
 from pubmill.storage.files import writing
 
 

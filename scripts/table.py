@@ -3,7 +3,8 @@
     .venv/bin/python scripts/table.py --recipe JSON --published specs/tables/gu2020/table06.published.csv \\
         --results results/small --output results/small/tables/gu2020/table06
 
-Inputs: the records that the recipe names, below --results; the published values.
+Inputs: the records that the recipe names, below --results; the published values, and beside them those of the
+tables that its cells refer to.
 Outputs: OUTPUT.json, .csv, .md, .tex and .html.
 """
 
@@ -18,9 +19,7 @@ from pubmill.errors import run
 from pubmill.publication.rendering import FORMS
 from pubmill.recipes.tables import TableRecipe
 from pubmill.storage.files import writing
-from pubmill.tables.aggregation import build
-from pubmill.tables.published_values import read_published
-from pubmill.tables.recorded_runs import load_runs
+from pubmill.tables.finished_tables import finished_table
 
 
 def main() -> None:
@@ -33,8 +32,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     recipe = recipes.read(TableRecipe, arguments.recipe)
-    published = read_published(arguments.published, recipe.left_out)
-    table = build(recipe, published, load_runs(recipe, arguments.results))
+    table = finished_table(recipe, arguments.published, arguments.results)
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(table), encoding="utf-8")

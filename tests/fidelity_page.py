@@ -13,6 +13,7 @@ from typing import get_args
 
 from pubmill.specs.fidelity import FidelityRow, faults, rows
 from pubmill.specs.spec_types import Standing
+from tests import cell_counts
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/fidelity.md"
@@ -44,7 +45,8 @@ HEADING = "| what | here | the paper | section | standing | why |\n|---|---|---|
 def as_markdown(folder: Path) -> str:
     """Return the page, for the specs in a folder."""
     found = rows(folder)
-    return INTRODUCTION + _counts(found) + "".join(_paper(*one) for one in _by(found, "paper"))
+    papers = "".join(_paper(*one) for one in _by(found, "paper"))
+    return f"{INTRODUCTION}{_counts(found)}\n{cell_counts.as_markdown()}{papers}"
 
 
 def _by(found: Iterable[FidelityRow], field: str) -> list[tuple[str, list[FidelityRow]]]:

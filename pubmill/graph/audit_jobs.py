@@ -111,7 +111,7 @@ class AuditJobs:
     def _table(self, name: str, spec: TableSpec) -> AuditedTable:
         cells = [(f"{column.name}/{row.name}", column, row) for column in spec.columns for row in spec.rows]
         protocols = {cell: spec.protocol_of(column, row) for cell, column, row in cells}
-        copied = {cell: spec.copied_from(column, row) for cell, column, row in cells}
+        copied = {cell: spec.origin_title(column, row) for cell, column, row in cells}
         return AuditedTable(
             name=name,
             paper=spec.paper,

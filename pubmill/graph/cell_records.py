@@ -18,19 +18,20 @@ class Cells:
     def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
         """Return the records of one cell; none where the paper copied it, the model is a pipeline that isn't
         for the row, or none of the column's settings is."""
-        assert column.model
+        model = table.model_of(column, row)
+        assert model
         if table.copied_from(column, row):
             return []
         protocol = table.protocol_of(column, row)
-        parts = self._runs.parts(protocol, row.dataset)
-        if column.model in self._pipelines.names():
-            found = [self._pipelines.records(column.model, part) for part in parts]
+        parts = self._runs.parts(protocol, table.dataset_of(column, row))
+        if model in self._pipelines.names():
+            found = [self._pipelines.records(model, part) for part in parts]
             return [record for records in found for record in records] if all(found) else []
         spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
         setting = table.setting_of(column, row, spec, data)
         return [
-            BELOW.record(protocol, column.model, dataset, setting, seed)
+            BELOW.record(protocol, model, dataset, setting, seed)
             for dataset in parts
             if setting is not None
-            for seed in self._runs.seeds(protocol, column.model, dataset, setting)
+            for seed in self._runs.seeds(protocol, model, dataset, setting)
         ]

@@ -2,11 +2,10 @@
 
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.table_jobs import Tables
+from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import (
-    ContradictionsRecipe,
     PublishedColumn,
     PublishedRow,
-    PublishedTable,
     values_of,
 )
 from pubmill.specs import Specs

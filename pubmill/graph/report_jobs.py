@@ -1,8 +1,12 @@
 """The report of a study."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
 from pubmill.graph.audit_jobs import AuditJobs
 from pubmill.graph.corpus_jobs import Corpora
 from pubmill.graph.dataset_jobs import Datasets
+from pubmill.graph.headings import spec_file
 from pubmill.graph.model_jobs import Models
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.requests import Requests
@@ -10,7 +14,8 @@ from pubmill.graph.scope import Scope
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.publication import ReportRecipe, StudyResults
-from pubmill.specs import Specs
+from pubmill.specs import Spec, Specs
+from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.study import Study
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS, Paths
@@ -63,8 +68,8 @@ class ReportJobs:
             vocabs=tuple(sorted({self._specs.pretraining[r].vocab for r in recipes} & learnt)),
         )
 
-    def recipe(self) -> ReportRecipe:
-        """Return the ReportRecipe of the study."""
+    def recipe(self, statements: Sequence[str] = ()) -> ReportRecipe:
+        """Return the ReportRecipe of the study; `statements`: files of specs."""
         return ReportRecipe(
             **vars(self.results()),
             fact_tables=tuple(self._requests.fact_tables()),
@@ -73,7 +78,26 @@ class ReportJobs:
             fits=self.fits(),
             datasets=tuple(self._scope.datasets()),
             sources=by_folder(self.source_records()),
+            statements=tuple(statements),
+            statements_sha256=digest(rows_of(map(Path, statements))) if statements else "",
         )
+
+    def statement_files(self, specs: Path) -> list[str]:
+        """Return the specs with statements on the methods of the papers whose tables the study has."""
+        papers = {table.partition("/")[0] for table in self._study.tables}
+        known: dict[str, Mapping[str, Spec]] = {
+            "corpora": self._specs.corpora,
+            "vocabs": self._specs.vocabs,
+            "pretraining": self._specs.pretraining,
+            "protocols": self._specs.protocols,
+            "tables": {**self._specs.tables, **self._specs.fact_tables},
+        }
+        return [
+            spec_file(specs, f"{kind}/{name}.yaml")
+            for kind, found in known.items()
+            for name, spec in sorted(found.items())
+            if spec.paper in papers and spec.method
+        ]
 
     def checkpoints(self) -> dict[str, tuple[str, int]]:
         """Return the recipe and step of each model that is pretrained here."""

@@ -29,15 +29,17 @@ class Scope:
 
     def models(self) -> list[str]:
         """Return the models that have runs in some table."""
-        tables = [(table, self._tables.records(table)) for table in self._requests.result_tables()]
-        columns = [(one, found) for table, found in tables for one in self._table_models.columns(table)]
-        used = {column.model for column, found in columns if found.get(column.name)}
+        used = {
+            self._specs.tables[table].model_of(column, row)
+            for table in self._requests.result_tables()
+            for column, row, _ in self._tables.cells_with_runs(table)
+        }
         return [model for model in self._table_models.wanted() if model in used]
 
     def datasets(self) -> list[str]:
         """Return the datasets of all tables of the study that are converted, without repetition."""
         tables = [self._specs.tables[table] for table in self._requests.result_tables()]
-        rows = [(table, row.dataset) for table in tables for row in table.rows]
+        rows = [(table, dataset) for table in tables for dataset in table.datasets()]
         of = self._table_datasets
         used = [name for table, row in rows if of.is_scored(table, row) for name in of.behind(table, row)]
         shown = [name for table in self._requests.fact_tables() for name in of.of_fact_table(table)]

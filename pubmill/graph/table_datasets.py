@@ -28,7 +28,7 @@ class TableDatasets:
         """Return the datasets that a table of either kind names."""
         if table in self._specs.fact_tables:
             return list(self._specs.fact_tables[table].datasets)
-        return [row.dataset for row in self._specs.tables[table].rows]
+        return list(self._specs.tables[table].datasets())
 
     def behind(self, table: TableSpec, row: str) -> list[str]:
         """Return the datasets that the runs behind a row are scored on, chosen on, and begin with."""
@@ -44,8 +44,12 @@ class TableDatasets:
 
     def _protocols_and_settings(self, table: TableSpec, dataset: str) -> list[tuple[ProtocolSpec, str]]:
         """Return the protocols and settings of the runs on a dataset."""
-        rows = [row for row in table.rows if row.dataset == dataset]
-        cells = [(table.protocol_of(column, row), column, row) for column in table.columns for row in rows]
+        cells = [
+            (table.protocol_of(column, row), column, row)
+            for column in table.columns
+            for row in table.rows
+            if table.dataset_of(column, row) == dataset
+        ]
         found = {
             (protocol, setting)
             for protocol, column, row in cells
@@ -55,11 +59,10 @@ class TableDatasets:
         return [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(found)]
 
     def known_rows(self, table: TableSpec) -> list[str]:
-        """Return the datasets of rows that have a spec, whether or not the study requests them."""
-        named = [row.dataset for row in table.rows]
+        """Return the datasets of rows and cells that have a spec, whether or not the study requests them."""
         return [
             name
-            for name in named
+            for name in table.datasets()
             if all(part in self._specs.datasets for part in self._runs.parts(table.protocol, name))
         ]
 
@@ -90,7 +93,7 @@ class TableDatasets:
         need, except those that its `datasets:` leaves out."""
         named = [name for table in self._study.tables for name in self._named_datasets(table)]
         tables = [self._specs.tables[table] for table in self._requests.result_tables()]
-        rows = [(table, row.dataset) for table in tables for row in table.rows]
+        rows = [(table, dataset) for table in tables for dataset in table.datasets()]
         behind = [
             name for table, row in rows if self._requests.has_dataset(row) for name in self.behind(table, row)
         ]

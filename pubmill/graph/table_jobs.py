@@ -1,16 +1,19 @@
 """Tables of results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from pubmill.graph.cell_records import Cells
 from pubmill.graph.headings import heading
 from pubmill.graph.pipelines import Pipelines
 from pubmill.graph.record_status import Records
+from pubmill.graph.referenced_tables import TableReferences, notes_on_cells, part_of
 from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.table_datasets import NOT_RUN, TableDatasets
 from pubmill.graph.table_models import TableModels
+from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.tables import Column, Equivalence, Row, TableRecipe
 from pubmill.specs import DatasetSpec, Specs, TableSpec
 from pubmill.specs.study import Study
@@ -29,6 +32,15 @@ class Found(NamedTuple):
 
     records: dict[str, dict[str, list[str]]]
     stale: dict[str, str]
+
+
+class Shown(NamedTuple):
+    """Records that a table shows, those of them that no job of the study makes (both: column -> row -> paths
+    below the results folder), and why other cells have none."""
+
+    records: dict[str, dict[str, list[str]]]
+    found: dict[str, dict[str, list[str]]]
+    missing: dict[str, str]
 
 
 class Tables:
@@ -55,42 +67,61 @@ class Tables:
         self._table_models = table_models
         self._cells = cells
         self._records = records
+        self._references = TableReferences(study, specs)
         self._found: dict[str, Found] = {}
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """Return the records a table is built from: column -> row -> paths below the results folder."""
-        spec = self._specs.tables[table]
-        rows = [row for row in spec.rows if self._table_datasets.is_scored(spec, row.dataset)]
-        return {
-            column.name: {
-                row.name: found for row in rows if (found := self._cells.records(spec, column, row))
-            }
-            for column in self._table_models.columns(table)
-            if self._table_models.is_run(column.model)
+        models = self._table_models
+        made: dict[str, dict[str, list[str]]] = {
+            column.name: {} for column in models.columns(table) if models.is_run(column.model)
         }
+        for column, row, paths in self.cells_with_runs(table):
+            made.setdefault(column.name, {})[row.name] = paths
+        return made
+
+    def cells_with_runs(self, table: str) -> Iterator[tuple[ColumnSpec, RowSpec, list[str]]]:
+        """Yield the cells that the study makes records for, with these."""
+        spec, datasets, models = self._specs.tables[table], self._table_datasets, self._table_models
+        scored = {name for name in spec.datasets() if datasets.is_scored(spec, name)}
+        for column in models.columns(table):
+            for row in spec.rows:
+                is_run = models.is_run(spec.model_of(column, row)) and spec.dataset_of(column, row) in scored
+                if is_run and (paths := self._cells.records(spec, column, row)):
+                    yield column, row, paths
 
     def found(self, table: str) -> Found:
         """Return the records of a table that are on disk but that no job of this study makes."""
         if table not in self._found:
-            self._found[table] = Found({}, {})
-            for column, row, paths in self._cells_not_run(table):
-                at_hand = self._records.at_hand(paths)
-                stale = next(filter(None, map(self._records.stale, at_hand)), None)
-                if stale:
-                    self._found[table].stale[f"{column}/{row}"] = (
-                        f"{NOT_RUN}; its records on disk are {stale}"
-                    )
-                elif at_hand:
-                    self._found[table].records.setdefault(column, {})[row] = paths
+            self._found[table] = self._beside(self._cells_not_run(table))
         return self._found[table]
+
+    def _beside(self, cells: Iterable[tuple[str, str, list[str]]]) -> Found:
+        """Return those records of cells (column, row, records) that are on disk."""
+        found = Found({}, {})
+        for column, row, paths in cells:
+            at_hand = self._records.at_hand(paths)
+            stale = next(filter(None, map(self._records.stale, at_hand)), None)
+            if stale:
+                found.stale[f"{column}/{row}"] = f"{NOT_RUN}; its records on disk are {stale}"
+            elif at_hand:
+                found.records.setdefault(column, {})[row] = paths
+        return found
 
     def _cells_not_run(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
         """Yield column, row and records of the cells that this study makes no records for."""
-        spec, made = self._specs.tables[table], self.records(table)
+        made = self.records(table)
+        for column, row, paths in self._known_cells(table):
+            if row not in made.get(column, {}):
+                yield column, row, paths
+
+    def _known_cells(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
+        """Yield column, row and records of the cells whose models and datasets have specs."""
+        spec = self._specs.tables[table]
         known = set(self._table_datasets.known_rows(spec))
         for column in self._table_models.columns(table):
-            for row in spec.rows if column.model in self._specs.models else ():
-                if row.dataset in known and row.name not in made.get(column.name, {}):
+            for row in spec.rows:
+                if spec.model_of(column, row) in self._specs.models and spec.dataset_of(column, row) in known:
                     yield column.name, row.name, self._cells.records(spec, column, row)
 
     def shown_records(self, table: str) -> dict[str, dict[str, list[str]]]:
@@ -115,11 +146,69 @@ class Tables:
         record."""
         return [self._paths.contributions(path) for path in self.record_files(table)]
 
+    def others(self, table: str) -> dict[str, TableRecipe]:
+        """Return the parts of other tables that a table refers to: table -> recipe of these cells. Cells of a
+        table that the study does not make have only records that are on disk."""
+        made = self._study.tables
+        return {
+            name: part_of(
+                self._recipe(name, self._shown(name) if name in made else self._on_disk(name)), cells
+            )
+            for name, cells in self._references.cells(table).items()
+        }
+
+    def other_files(self, table: str) -> list[str]:
+        """Return the records of other tables that a table refers to and that this study makes."""
+        made = {
+            path
+            for name in self._study.tables
+            if name in self._specs.tables
+            for path in self.record_files(name)
+        }
+        paths = (self._paths.at(path) for path in self._paths_of_others(table))
+        return [path for path in paths if path in made]
+
+    def all_found_records(self, table: str) -> list[str]:
+        """Return the records that a table reads, also of other tables, but that no job of the study makes."""
+        made, others = set(self.other_files(table)), self._paths_of_others(table)
+        return [*self.found_records(table), *(path for path in others if self._paths.at(path) not in made)]
+
+    def _paths_of_others(self, table: str) -> list[str]:
+        recipes = self.others(table).values()
+        return [
+            path
+            for recipe in recipes
+            for rows in recipe.record_paths.values()
+            for paths in rows.values()
+            for path in paths
+        ]
+
     def recipe(self, table: str) -> TableRecipe:
         """Return the recipe of a table."""
-        spec, found = self._specs.tables[table], self.found(table).records
+        return replace(
+            self._recipe(table, self._shown(table)),
+            copied=self._references.copied(table),
+            differences=self._references.differences(table),
+            others=self.others(table),
+        )
+
+    def _shown(self, table: str) -> Shown:
+        found = self.found(table).records
+        return Shown(self.shown_records(table), found, self._missing_reasons(table))
+
+    def _on_disk(self, table: str) -> Shown:
+        """Return what is on disk of a table that the study does not make."""
+        found = self._beside(self._known_cells(table))
+        why = f"{table_title(table)} is not a table of this study"
+        missing = {column.name: why for column in self._specs.tables[table].columns}
+        return Shown(found.records, found.records, missing | found.stale)
+
+    def _recipe(self, table: str, shown: Shown) -> TableRecipe:
+        """Return the recipe of a table without references to others."""
+        spec = self._specs.tables[table]
+        cells = [(column, row) for column in spec.columns if column.model for row in spec.rows]
         return TableRecipe(
-            **heading(spec, self._study.scale, self._specs),
+            **heading(spec, self._study.scale, self._specs) | {"notes": (*spec.notes, *notes_on_cells(spec))},
             comparable=self._specs.scale.comparable,
             protocol=spec.protocol,
             setting=spec.setting,
@@ -131,11 +220,21 @@ class Tables:
             left_out=spec.left_out,
             records={
                 column: {row: by_folder(paths) for row, paths in rows.items()}
-                for column, rows in self.shown_records(table).items()
+                for column, rows in shown.records.items()
             },
-            found=tuple(f"{column}/{row}" for column, rows in found.items() for row in rows),
-            missing=self._missing_reasons(table),
+            found=tuple(f"{column}/{row}" for column, rows in shown.found.items() for row in rows),
+            missing=shown.missing,
             versions={"table": VERSIONS["table"]},
+            datasets={
+                f"{column.name}/{row.name}": spec.dataset_of(column, row)
+                for column, row in cells
+                if spec.dataset_of(column, row) != row.dataset
+            },
+            not_comparable={
+                f"{column.name}/{row.name}": reason
+                for column, row in cells
+                if (reason := spec.not_comparable(column, row))
+            },
         )
 
     def column(self, column: ColumnSpec) -> Column:
@@ -170,10 +269,12 @@ class Tables:
         )
 
     def _equivalence(self, table: TableSpec) -> Equivalence:
-        """Return how verdicts are reached: the margin of each row and composite, and the runs of each row."""
+        """Return how verdicts are reached: the margin of each row, composite and difference, and the runs of
+        each row."""
         rule = self._specs.protocols[table.protocol].equivalence
         composites = {composite.name: "default" for composite in table.composites}
         of = {row.name: row.dataset for row in table.rows} | composites
+        of |= {one.name: of[one.row] for one in table.differences}
         return Equivalence(
             alpha=rule.alpha,
             power=rule.power,
@@ -191,7 +292,7 @@ class Tables:
     def _missing_reasons(self, table: str) -> dict[str, str]:
         """Return why columns, rows and single cells (`column/row`) have no score of ours."""
         spec, found = self._specs.tables[table], self.records(table)
-        columns, pipelines = self._table_models.columns(table), self._pipelines.names()
+        columns = self._table_models.columns(table)
         reasons = {}
         for column in columns:
             if not column.sources and not self._table_models.is_run(column.model):
@@ -199,14 +300,30 @@ class Tables:
                 reasons[column.name] = column.missing or obstacle or NOT_RUN
         for row in spec.rows:
             if not self._table_datasets.is_scored(spec, row.dataset):
-                known = row.dataset in self._table_datasets.known_rows(spec)
-                obstacle = self._table_datasets.row_obstacle(spec, row.dataset) if known else None
-                reasons[row.name] = row.missing or obstacle or NOT_RUN
-                continue
-            for column in columns:
-                if row.name not in found.get(column.name, {row.name: []}):
-                    copied = spec.copied_from(column, row)
-                    why = NOT_FOR if column.model in pipelines else NO_SETTING
-                    why = COPIED.format(copied) if copied else why
-                    reasons[f"{column.name}/{row.name}"] = why
+                reasons[row.name] = row.missing or self._dataset_obstacle(spec, row.dataset)
+        for column in columns:
+            for row in spec.rows if column.model else ():
+                if row.name not in found.get(column.name, {}):
+                    without = column.name in reasons or row.name in reasons
+                    why = self._why_without_runs(spec, column, row, without)
+                    reasons |= {f"{column.name}/{row.name}": why} if why else {}
         return reasons | self.found(table).stale
+
+    def _why_without_runs(
+        self, table: TableSpec, column: ColumnSpec, row: RowSpec, without: bool
+    ) -> str | None:
+        """Return why a single cell has no runs; None if its column or row has none (`without`)."""
+        if copied := table.origin_title(column, row):
+            return COPIED.format(copied)
+        model, dataset = table.model_of(column, row), table.dataset_of(column, row)
+        if model != column.model and not self._table_models.is_run(model):
+            return self._table_models.obstacle(model) or NOT_RUN
+        if dataset != row.dataset and not self._table_datasets.is_scored(table, dataset):
+            return self._dataset_obstacle(table, dataset)
+        if without:
+            return None
+        return NOT_FOR if model in self._pipelines.names() else NO_SETTING
+
+    def _dataset_obstacle(self, table: TableSpec, dataset: str) -> str:
+        known = dataset in self._table_datasets.known_rows(table)
+        return (self._table_datasets.row_obstacle(table, dataset) if known else None) or NOT_RUN

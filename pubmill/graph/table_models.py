@@ -61,7 +61,7 @@ class TableModels:
         return by_spec and any(
             self._records.at_hand(self._cells.records(spec, column, row))
             for row in spec.rows
-            if row.dataset in self._datasets.known_rows(spec)
+            if row.model is None and row.dataset in self._datasets.known_rows(spec)
         )
 
     def is_run(self, model: str | None) -> TypeGuard[str]:
@@ -74,7 +74,12 @@ class TableModels:
 
     def wanted(self) -> list[str]:
         """Return the models of all tables of results that the study requests, without repetition."""
-        named = (column.model for table in self._requests.result_tables() for column in self.columns(table))
+        named = (
+            self._specs.tables[table].model_of(column, row)
+            for table in self._requests.result_tables()
+            for column in self.columns(table)
+            for row in self._specs.tables[table].rows
+        )
         return [model for model in dict.fromkeys(named) if self._requests.has_model(model)]
 
     def check_folders(self) -> None:

@@ -12,6 +12,7 @@ from pubmill.publication.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis
 from pubmill.publication.rendering import metric, number, printed
 from pubmill.recipes.tables import Column, Row
 from pubmill.tables.cells import Cell, Table
+from pubmill.tables.table_frames import is_usual
 
 LEFT, BOTTOM = 44, 38
 TOP = 24
@@ -115,9 +116,11 @@ def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
 
 
 def _learning_chart(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> Chart | None:
-    columns = [column for column in table.columns if column.model in steps]
+    cells = {column.key: table.cells[column.key][row.key] for column in table.columns}
+    usual = [column for column in table.columns if is_usual(row, column, cells[column.key])]
+    columns = [column for column in usual if column.model in steps]
     found = DataFrame(
-        [(*steps[column.model or ""], table.cells[column.key][row.key].value) for column in columns],
+        [(*steps[column.model or ""], cells[column.key].value) for column in columns],
         columns=["recipe", "step", "value"],
     ).dropna(subset="value")
     lines = {
@@ -161,7 +164,7 @@ def _fragmentation_chart(table: Table, row: Row, rates: Mapping[str, Mapping[str
             table.cells[column.key][row.key],
             rates.get(column.model or "", {}).get(row.dataset or ""),
         )
-        if rate is not None and cell.value is not None:
+        if rate is not None and cell.value is not None and is_usual(row, column, cell):
             points.append((rate, cell.value, f"{column.label}: {rate:.2f} pieces, {number(cell.value)}"))
     if len({rate for rate, *_ in points}) < 2:
         return None

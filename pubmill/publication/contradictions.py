@@ -13,7 +13,8 @@ from pathlib import Path
 from pandas import DataFrame, concat
 
 from pubmill.publication.rendering import environment, escape_markdown, to_json
-from pubmill.recipes.tables import Aggregate, ContradictionsRecipe, PublishedTable
+from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
+from pubmill.recipes.tables import Aggregate
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse

@@ -19,12 +19,16 @@ from pubmill.messages.control_characters import escape_controls
 from pubmill.metrics import METRICS
 from pubmill.publication.latex_escaping import escape_tex
 from pubmill.recipes.tables import Row
-from pubmill.tables.cells import Table
+from pubmill.tables.cells import OtherCell, Table
 from pubmill.tables.table_frames import cell_frame
 
 MINUS = "\N{MINUS SIGN}"
-COMPOSITES = {"score": "mean of task means", "mean": "mean of datasets"}
-"""Metric of a composite row -> its description."""
+COMPOSITES = {
+    "score": "mean of task means",
+    "mean": "mean of datasets",
+    "difference": "difference to another table",
+}
+"""Metric of a composite row or difference -> its description."""
 VERDICTS = {
     "reproduced": ("reproduced", "R"),
     "within the minimal detectable difference": ("within MDD", "D"),
@@ -130,8 +134,23 @@ def metric(name: str | None) -> str:
 
 
 def reasons(table: Table) -> dict[str, str]:
-    """Map every distinct reason for a missing value to its mark."""
-    return marks(cell.missing for _, _, cell in table.read())
+    """Map every distinct reason for a missing value, here or in a cell that is referred to, to its mark."""
+    cells = [cell for *_, cell in table.read()]
+    others = [cell.copied_from.cell for cell in cells if cell.copied_from]
+    return marks(cell.missing for cell in (*cells, *others))
+
+
+def other_score(other: OtherCell) -> str:
+    """Return value and verdict of a cell of another table, as far as there are any."""
+    values = [] if other.cell.value is None else [number(other.cell.value)]
+    verdicts = [VERDICTS[other.cell.verdict.verdict][0]] if other.cell.verdict else []
+    return ", ".join(values + verdicts)
+
+
+def links(table: Table) -> dict[str, str]:
+    """Return the pages of other tables that a table's own page links to: table -> relative address."""
+    others = (cell.other for *_, cell in table.read() if cell.other)
+    return {other.table: f"../{other.table}.html" for other in others if other.linked}
 
 
 def marks(reasons: Iterable[str | None]) -> dict[str, str]:
@@ -191,6 +210,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "surplus": surplus,
         "duration": duration,
         "p": p_value,
+        "other_score": other_score,
     }
     made.globals |= {
         "share": share,
@@ -237,7 +257,8 @@ def to_latex(table: Table) -> str:
 
 def to_html(table: Table) -> str:
     """Render a self-contained page, whose only script sorts the table."""
-    return environment().get_template("table.html.j2").render(table=table, reasons=reasons)
+    template = environment().get_template("table.html.j2")
+    return template.render(table=table, reasons=reasons, links=links(table))
 
 
 FORMS: dict[str, Callable[[Table], str]] = {

@@ -16,6 +16,7 @@ from pubmill.publication.dataset_pages import Page, read_page
 from pubmill.publication.fact_rendering import fact_marks
 from pubmill.publication.figures import Curve, Strip, curve, strips
 from pubmill.publication.rendering import environment, reasons
+from pubmill.publication.statements import Statements, statements_by_paper
 from pubmill.publication.training_times import ModelTimes, time_strip, times
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.files import read_json
@@ -81,6 +82,7 @@ class Report:
     contradictions: Contradictions
     audit: Audit
     sources: list[SourceFolderSummary]
+    statements: dict[str, Statements]
 
     @property
     def banner(self) -> str:
@@ -110,6 +112,11 @@ class Report:
             paper: sorted(tables, key=lambda place: int(place[0].split()[1]))
             for paper, tables in sorted(found.items())
         }
+
+    @property
+    def anchors(self) -> dict[str, str]:
+        """Table of results -> its place on the page."""
+        return {table: f"#t{number}" for number, table in enumerate(self.tables, 1)}
 
     @property
     def runs(self) -> dict[str, float]:
@@ -187,6 +194,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         contradictions=contradictions,
         audit=audit,
         sources=read_sources(results, list(paths_of(recipe.sources))),
+        statements=statements_by_paper(map(Path, recipe.statements)),
     )
 
 

@@ -40,6 +40,8 @@ class ReportRecipe(StudyResults):
     - `checkpoints`: model -> recipe and step of its weights.
     - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
     - `sources`: .source.json records of the study's raw files.
+    - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`: of
+      what the report shows of them, so that it is made again when that changes.
     """
 
     fact_tables: tuple[str, ...]
@@ -48,6 +50,8 @@ class ReportRecipe(StudyResults):
     fits: dict[str, dict[str, str]]
     datasets: tuple[str, ...]
     sources: Listed
+    statements: tuple[str, ...] = ()
+    statements_sha256: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Recipes of tables of results, of tables of facts, and of the page of contradictions.
+"""Recipes of tables of results and of tables of facts.
 
 Scores are percentages (0..100) here, as in the papers. `notes`, `citation` and other texts are the spec's.
 Headings, columns and rows are also part of the finished tables (`pubmill.tables`).
@@ -11,6 +11,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, Literal
 
+from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 from pubmill.storage.path_lists import paths_of
 
@@ -167,6 +168,32 @@ class Composite:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A row of differences. `of`: the row or composite of this table; `minus`: column -> the cell of another
+    table that is subtracted; `published`, `printed`: its names among the published values."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    name: str
+    label: str
+    of: str
+    minus: dict[str, ReferencedCell]
+    published: str
+    printed: str
+
+    @property
+    def row(self) -> Row:
+        """The row in the table."""
+        return Row(
+            key=self.name,
+            label=self.label,
+            metric="difference",
+            published=self.published,
+            printed=self.printed,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Margin:
     """The largest difference from a published score, in points (0..100), that counts as equivalent, and the
     reason for this value."""
@@ -232,6 +259,10 @@ class TableRecipe(ResultHeading):
     - `found`: `column/row` of records found on disk, which no job of the study makes.
     - `missing`: column, row or `column/row` -> why there is no value of ours.
     - `left_out`: `column` or `column/metric` of the published file -> why it is not shown.
+    - `datasets`: `column/row` -> the dataset of its runs, if that is not the row's.
+    - `not_comparable`: `column/row` -> why our value must not be compared with the published one.
+    - `copied`: `column/row` -> the cell that the paper copied its value from.
+    - `others`: table -> the part of its recipe for the cells that `copied` and `differences` refer to.
     """
 
     composites: tuple[Composite, ...] = ()
@@ -240,6 +271,17 @@ class TableRecipe(ResultHeading):
     found: tuple[str, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
     versions: dict[str, Any] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = field(default=(), metadata=OMIT_DEFAULT)
+    datasets: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    not_comparable: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    copied: dict[str, ReferencedCell] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    others: "dict[str, TableRecipe]" = field(default_factory=dict, metadata=OMIT_DEFAULT)
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """The rows, then those of composites and differences."""
+        composites = (one.row for one in self.composites)
+        return (*self.rows, *composites, *(one.row for one in self.differences))
 
     @cached_property
     def record_paths(self) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -342,33 +384,4 @@ class FactTableRecipe(FactHeading):
     members of a group."""
 
     lists_members: bool = False
-    versions: dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedTable:
-    """The published side of a result table. `metric`: the table's own, if it has one; `columns`: those in its
-    own setting; `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those
-    there."""
-
-    name: str
-    paper: str
-    number: int
-    file: str
-    protocol: str
-    aggregate: Aggregate
-    metric: str | None
-    columns: tuple[PublishedColumn, ...]
-    rows: tuple[PublishedRow, ...]
-    composites: tuple[Composite, ...]
-    left_out: dict[str, str]
-    elsewhere: dict[str, dict[str, str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ContradictionsRecipe:
-    """The input of the job that builds the page of contradictions. `models`: name -> label."""
-
-    tables: tuple[PublishedTable, ...]
-    models: dict[str, str]
     versions: dict[str, Any]

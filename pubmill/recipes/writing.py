@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from pubmill.recipes.recipe_types import OMIT_DEFAULT, PartialRecipe
@@ -27,8 +27,12 @@ def _json_fields(recipe: Any) -> Mapping[str, Any]:
     return {
         field.name: value
         for field, value in values
-        if not (OMIT_DEFAULT.items() <= field.metadata.items() and value == field.default)
+        if not (OMIT_DEFAULT.items() <= field.metadata.items() and value == _default(field))
     }
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def as_values(recipe: Any) -> Any:

@@ -4,7 +4,9 @@ The files are read as they are written, without the specs that they include: a v
 its own values only.
 """
 
-from collections.abc import Iterator, Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,20 +63,35 @@ class _File:
 
 def rows(folder: Path) -> list[FidelityRow]:
     """Return the statements of all specs, by paper and kind of spec."""
-    found = [row for file in _spec_files(folder) for row in _statement_rows(file)]
+    return rows_of(_spec_paths(folder))
+
+
+def rows_of(paths: Iterable[Path]) -> list[FidelityRow]:
+    """Return the statements of some specs (`specs/KIND/NAME.yaml`), by paper and in the order given."""
+    found = [row for path in paths for row in _statement_rows(_spec_file(path))]
     return sorted(found, key=lambda row: row.paper)
+
+
+def digest(rows: Iterable[FidelityRow]) -> str:
+    """Return a digest of statements with the values they are about; comments in specs do not count."""
+    shown = [(row.paper, row.spec, row.about, row.here, row.statement.model_dump()) for row in rows]
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 def faults(folder: Path) -> list[str]:
     """Report values without a statement, and statements about values that a spec does not have."""
-    return [fault for file in _spec_files(folder) for fault in _file_faults(file)]
+    return [fault for path in _spec_paths(folder) for fault in _file_faults(_spec_file(path))]
 
 
-def _spec_files(folder: Path) -> Iterator[_File]:
+def _spec_paths(folder: Path) -> Iterator[Path]:
     for kind in KINDS:
-        for path in sorted((folder / kind).rglob("*.yaml")):
-            document = strict_yaml.read(path, path.relative_to(folder.parent).as_posix(), [])
-            yield _File(kind, path.relative_to(folder).with_suffix("").as_posix(), document)
+        yield from sorted((folder / kind).rglob("*.yaml"))
+
+
+def _spec_file(path: Path) -> _File:
+    below = next(parent for parent in path.parents if parent.name in KINDS)
+    document = strict_yaml.read(path, path.relative_to(below.parents[1]).as_posix(), [])
+    return _File(below.name, path.relative_to(below.parent).with_suffix("").as_posix(), document)
 
 
 def _statement_rows(file: _File) -> Iterator[FidelityRow]:

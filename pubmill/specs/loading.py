@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import SHOWN, nearest
 from pubmill.specs import strict_yaml
+from pubmill.specs.cell_references import faults_of_references, specs_of_cells
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.corpus_specs import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
 from pubmill.specs.dataset_specs import DatasetSpec
@@ -232,7 +234,8 @@ def _reference_faults(
         exists = target in made[target_kind]
         where = documents[kind][name].where(at)
         if not exists and not excused:
-            yield f"{where}: there is no specs/{target_kind}/{target}.yaml"
+            near = ", ".join(nearest(target, made[target_kind])[:SHOWN]) or "none"
+            yield f"{where}: there is no specs/{target_kind}/{target}.yaml; the nearest: {near}"
         elif exists and excused:
             excuse = "remove it from `future_models`" if kind == "protocols" else "remove `missing:` here"
             yield f"{where}: specs/{target_kind}/{target}.yaml exists; {excuse}"
@@ -242,7 +245,8 @@ def _reference_faults(
         for at, model in hidden_models(table, made["models"]):
             where = documents["tables"][name].where(at)
             yield f"{where}: specs/models/{model}.yaml exists; give the column another key"
-        for at, fault in obstacles(table, made):
+        references = faults_of_references(table, made["tables"], made["datasets"])
+        for at, fault in (*obstacles(table, made), *references):
             yield f"{documents['tables'][name].where(at)}: {fault}"
     for name, at, fault in _vocabs_without_release(made):
         yield f"{documents['vocabs'][name].where(at)}: {fault}"
@@ -300,16 +304,8 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
         if isinstance(table, TableSpec):
             for protocol in table.protocols():
                 yield "tables", name, ("protocol",), "protocols", protocol, False
-            for i, column in enumerate(table.columns):
-                if column.model is not None:
-                    yield (
-                        "tables",
-                        name,
-                        ("columns", i, "model"),
-                        "models",
-                        column.model,
-                        bool(column.missing),
-                    )
+            for at, target_kind, target, excused in specs_of_cells(table):
+                yield "tables", name, at, target_kind, target, excused
         if isinstance(table, FactTableSpec):
             yield from (("tables", name, *reference) for reference in references_of_facts(table))
             continue

@@ -23,8 +23,8 @@ def obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Pla
     yield from _unknown_settings(table, made["protocols"])
     columns = [c for c in table.columns if c.model and _is_fine_tuned(models.get(c.model))]
     for i, row in enumerate(table.rows):
-        if data := made["datasets"].get(row.dataset):
-            faults = {_cell_obstacle(table, column, row, data, made["protocols"]) for column in columns}
+        if row.dataset in made["datasets"]:
+            faults = {_cell_obstacle(table, column, row, made) for column in columns}
             yield from ((("rows", i, "dataset"), fault) for fault in sorted(filter(None, faults)))
     yield from _metric_faults(table, protocol, made["datasets"])
 
@@ -42,11 +42,12 @@ def _unknown_settings(table: TableSpec, protocols: dict[str, ProtocolSpec]) -> I
 
 
 def _cell_obstacle(
-    table: TableSpec, column: ColumnSpec, row: RowSpec, data: DatasetSpec, protocols: dict[str, ProtocolSpec]
+    table: TableSpec, column: ColumnSpec, row: RowSpec, made: dict[str, dict[str, Any]]
 ) -> str | None:
     """Return why the runs of a cell cannot be made; None for a cell that the paper copied."""
-    protocol, model = protocols[table.protocol_of(column, row)], column.model
-    if table.copied_from(column, row) or model is None:
+    protocol: ProtocolSpec = made["protocols"][table.protocol_of(column, row)]
+    model, data = table.model_of(column, row), made["datasets"].get(table.dataset_of(column, row))
+    if table.copied_from(column, row) or model is None or data is None:
         return None
     fitting = table.setting_of(column, row, protocol, data)
     given = table.setting if table.setting in protocol.settings else table.settings_of(column, row)[0]
@@ -76,18 +77,28 @@ def _listed(values: Mapping[str, Any]) -> str:
 def _metric_faults(
     table: TableSpec, protocol: ProtocolSpec, datasets: dict[str, DatasetSpec]
 ) -> Iterator[tuple[Place, str]]:
-    """Report rows without a metric, and rows whose metric does not fit their datasets or folds."""
+    """Report rows without a metric, and rows whose metric does not fit their datasets or folds, or those of
+    single cells."""
     for i, row in enumerate(table.rows):
         folds = protocol.folds.get(row.dataset)
-        parts = [datasets[part] for part in (folds.reported if folds else (row.dataset,)) if part in datasets]
-        metric = table.metric_of(row, parts[0] if parts else None)
+        own = dict.fromkeys(folds.reported if folds else (row.dataset,), row.dataset)
+        named = own | {name: name for name in _datasets_of_cells(table, row)}
+        parts = {name: datasets[name] for name in named if name in datasets}
+        metric = table.metric_of(row, next(iter(parts.values()), None))
         if metric is None:
             yield ("rows", i), f"{row.name} has no dataset spec, so it needs a `metric`"
-        for kind, task in sorted({(part.kind, part.task) for part in parts}):
+        for shown, kind, task in sorted(
+            {(named[name], part.kind, part.task) for name, part in parts.items()}
+        ):
             known = [one.name for one in metrics_of(kind, task)]
             if metric not in known:
-                fault = f"{row.dataset} ({kind}, {task}) has no {metric}, the metric of the table"
+                fault = f"{shown} ({kind}, {task}) has no {metric}, the metric of the table"
                 yield ("rows", i, "dataset"), f"{fault}; it has {', '.join(known)}"
+
+
+def _datasets_of_cells(table: TableSpec, row: RowSpec) -> list[str]:
+    named = (table.dataset_of(column, row) for column in table.columns)
+    return [dataset for dataset in dict.fromkeys(named) if dataset != row.dataset]
 
 
 def _is_fine_tuned(model: ModelSpec | None) -> bool:

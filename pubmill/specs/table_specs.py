@@ -6,10 +6,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pubmill.metrics import METRICS
+from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.tables import Composite, Drop
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.protocol_specs import ProtocolSpec, SettingName
-from pubmill.specs.spec_types import Name, Spec, Strict
+from pubmill.specs.spec_types import Name, Spec, Strict, Text
+from pubmill.storage import name_patterns as names
 
 
 def _known_metric(name: str) -> str:
@@ -38,24 +40,72 @@ Printed = Annotated[
 ]
 
 
+class CellReference(Strict):
+    """A cell of another table. `column`, `row`: its keys there; null: the one column of the same model, or
+    the one row of the same dataset and metric."""
+
+    table: Annotated[str, Field(pattern=f"^{names.SPEC}/{names.SPEC}$")]
+    column: Name | None = None
+    row: Name | None = None
+
+
+def _reference(value: Any) -> Any:
+    """Return the path of a table (`gu2020/table06`) as a reference to its cell; other text is unchanged."""
+    is_path = isinstance(value, str) and names.fits(f"{names.SPEC}/{names.SPEC}", value)
+    return {"table": value} if is_path else value
+
+
 class CellSpec(Strict):
     """A cell that differs from its row, column and table.
 
-    - `protocol`, `setting`: of its runs; null: those of the row, the column or the table.
+    - `protocol`, `setting`, `model`, `dataset`: of its runs; null: those of the row, the column or the table.
     - `copied`: the table that the paper took the published value from; such a cell has no runs.
-    - `why`: what in the paper says so.
+    - `not_comparable`: why our value must never be compared with the published one.
+    - `why`: the reason for all else, such as what in the paper says so.
     """
 
     protocol: Name | None = None
     setting: Settings | None = None
-    copied: str | None = None
-    why: Annotated[str, Field(min_length=1)]
+    model: Name | None = None
+    dataset: Name | None = None
+    copied: Annotated[CellReference | Text | None, BeforeValidator(_reference)] = None
+    not_comparable: Text | None = None
+    why: Text | None = None
 
     @model_validator(mode="after")
     def is_one_thing(self) -> Self:
-        if bool(self.copied) == bool(self.protocol or self.setting):
-            raise ValueError("a cell needs either `copied`, or a `protocol` or `setting` of its own")
+        own = self.protocol or self.setting or self.model or self.dataset
+        if self.copied and (own or self.not_comparable):
+            raise ValueError(
+                "a cell that the paper copied has no runs of its own: keep `copied` and `why` only"
+            )
+        if not (self.copied or own or self.not_comparable):
+            raise ValueError(
+                "a cell needs `copied`, `not_comparable`, or a `protocol`, `setting`, `model` or `dataset`"
+            )
+        if (self.copied or own) and not self.why:
+            raise ValueError("a cell that differs needs `why`, the reason")
         return self
+
+
+class DifferenceSpec(Strict):
+    """A row of differences: the cells of a row or composite minus cells of another table.
+
+    - `row`: the row or composite of this table.
+    - `minus`: the other table, and its row if that has another name.
+    - `columns`: column -> column of the other table; other columns have no difference.
+    - `published`, `printed`: its dataset and metric among the published values.
+    - `why`: what in the paper says so.
+    """
+
+    name: Name
+    label: str
+    row: Name
+    minus: CellReference
+    columns: Annotated[dict[Name, Name], Field(min_length=1)]
+    published: str
+    printed: str
+    why: Text
 
 
 class ColumnSpec(Strict):
@@ -66,6 +116,7 @@ class ColumnSpec(Strict):
     - `key`: its name in this table; null: the model's name.
     - `protocol`: null: the table's.
     - `setting`: null: the table's; of several, the first that applies to the row's dataset.
+    - `dataset`: of the column's runs, if that is not the rows'.
     - `cells`: row -> its cell, where that differs.
     - `published`: its names among the published values; null: `key`.
     """
@@ -75,6 +126,7 @@ class ColumnSpec(Strict):
     label: str
     protocol: Name | None = None
     setting: Settings | None = None
+    dataset: Name | None = None
     cells: dict[Name, CellSpec] = {}
     published: Printed | None = None
     missing: str | None = None
@@ -110,6 +162,7 @@ class RowSpec(Strict):
     - `key`: its name in this table; null: the dataset's name.
     - `metric`: null: the table's, else the dataset's.
     - `protocol`, `setting`: null: those of the column, else of the table.
+    - `model`: of the row's runs, if that is not the columns'.
     - `published`, `printed`: dataset and metric among the published values; null: as here, without the
       dataset's variant.
     - `not_comparable`: why our values must never be compared with the published ones.
@@ -122,6 +175,7 @@ class RowSpec(Strict):
     metric: Metric | None = None
     protocol: Name | None = None
     setting: Settings | None = None
+    model: Name | None = None
     published: str | None = None
     printed: str | None = None
     missing: str | None = None
@@ -137,6 +191,7 @@ class TableSpec(Spec):
 
     - `metric`: the metric of every cell; null: each dataset's own.
     - `hidden`: rows that only contribute to composites.
+    - `differences`: rows that are differences to cells of other tables.
     - `left_out`: `column` or `column/metric` of the published file -> why it is not shown here.
     - `elsewhere`: paper or table -> dataset, or `any` -> why its published values of the same models differ
       from those of this table.
@@ -152,6 +207,7 @@ class TableSpec(Spec):
     columns: tuple[ColumnSpec, ...]
     rows: tuple[RowSpec, ...]
     composites: tuple[Composite, ...] = ()
+    differences: tuple[DifferenceSpec, ...] = ()
     hidden: tuple[Name, ...] = ()
     left_out: dict[str, str] = {}
     elsewhere: dict[str, dict[str, str]] = {}
@@ -180,10 +236,35 @@ class TableSpec(Spec):
         named += [cell.protocol for cell in cells]
         return tuple(dict.fromkeys([self.protocol, *filter(None, named)]))
 
-    def copied_from(self, column: ColumnSpec, row: RowSpec) -> str | None:
+    def model_of(self, column: ColumnSpec, row: RowSpec) -> str | None:
+        """The model of a cell's runs; None in a column without a model."""
+        cell = column.cells.get(row.name)
+        return ((cell and cell.model) or row.model or column.model) if column.model else None
+
+    def dataset_of(self, column: ColumnSpec, row: RowSpec) -> str:
+        """The dataset of a cell's runs."""
+        cell = column.cells.get(row.name)
+        return (cell and cell.dataset) or column.dataset or row.dataset
+
+    def datasets(self) -> tuple[str, ...]:
+        """The datasets of the table, each once: those of rows, then those of single cells and columns."""
+        cells = (self.dataset_of(column, row) for column in self.columns for row in self.rows)
+        return tuple(dict.fromkeys([*(row.dataset for row in self.rows), *cells]))
+
+    def copied_from(self, column: ColumnSpec, row: RowSpec) -> CellReference | str | None:
         """Where the paper copied a cell from; None for a cell of its own."""
         cell = column.cells.get(row.name)
         return cell.copied if cell else None
+
+    def origin_title(self, column: ColumnSpec, row: RowSpec) -> str | None:
+        """Where the paper copied a cell from, in words (`gu2020 Table 6`); None for a cell of its own."""
+        origin = self.copied_from(column, row)
+        return table_title(origin.table) if isinstance(origin, CellReference) else origin
+
+    def not_comparable(self, column: ColumnSpec, row: RowSpec) -> str | None:
+        """Why our value in a cell must not be compared with the published one, if the spec says so of it."""
+        cell = column.cells.get(row.name)
+        return cell.not_comparable if cell else None
 
     def metric_of(self, row: RowSpec, data: DatasetSpec | None) -> str | None:
         """The metric of a row; None where neither the row, the table nor the dataset specifies one."""
@@ -197,9 +278,10 @@ class TableSpec(Spec):
         return self
 
     def _duplicate_names(self) -> Iterator[str]:
-        rows = [*(row.name for row in self.rows), *(one.name for one in self.composites)]
-        for what, names in (("rows", rows), ("columns", [column.name for column in self.columns])):
-            twice = sorted({name for name in names if names.count(name) > 1})
+        made = [*(one.name for one in self.composites), *(one.name for one in self.differences)]
+        rows = [*(row.name for row in self.rows), *made]
+        for what, known in (("rows", rows), ("columns", [column.name for column in self.columns])):
+            twice = sorted({name for name in known if known.count(name) > 1})
             if twice:
                 yield f"duplicate {what}: {', '.join(twice)}; give each a different `key`"
 
@@ -212,6 +294,14 @@ class TableSpec(Spec):
         for column in self.columns:
             if strangers := sorted(set(column.cells) - rows):
                 yield f"column {column.name} has cells in unknown rows: {', '.join(strangers)}"
+        columns = {column.name for column in self.columns}
+        for one in self.differences:
+            if one.row not in rows | {composite.name for composite in self.composites}:
+                yield f"difference {one.name} names an unknown row: {one.row}"
+            if strangers := sorted(set(one.columns) - columns):
+                yield f"difference {one.name} names unknown columns: {', '.join(strangers)}"
+            if one.minus.column:
+                yield f"difference {one.name} has its other columns under `columns`: remove `minus.column`"
         if strangers := sorted(set(self.hidden) - rows):
             yield f"hidden names unknown rows: {', '.join(strangers)}"
         direct = {column.name for column in self.columns if not column.sources}

@@ -45,7 +45,7 @@ def combined(parts: Sequence[tuple[float, Uncertainty]]) -> Uncertainty:
     1946)."""
     variances = [(weight * one.error) ** 2 for weight, one in parts]
     total = sum(variances)
-    spent = sum(part**2 / one.freedom for part, (_, one) in zip(variances, parts, strict=True))
+    spent = sum(part**2 / one.freedom for part, (_, one) in zip(variances, parts, strict=True) if part)
     return Uncertainty(math.sqrt(total), total**2 / spent if spent else 0.0)
 
 

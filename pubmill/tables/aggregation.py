@@ -5,6 +5,7 @@ No average is taken over fewer runs than expected.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from statistics import fmean, median, stdev
+from types import MappingProxyType
 from typing import Any
 
 from pandas import DataFrame, Series, isna
@@ -27,6 +28,7 @@ from pubmill.tables.published_values import (
     with_recomputed,
 )
 from pubmill.tables.recorded_runs import CELL
+from pubmill.tables.referring_cells import with_references
 from pubmill.tables.verdicts import seeds_needed, with_verdicts
 
 AGGREGATES: dict[Aggregate, Callable[[Series], float]] = {"mean": fmean, "median": median}
@@ -36,21 +38,26 @@ CellKey = tuple[str, str]
 PublishedCells = Mapping[CellKey, PublishedValue]
 
 
-def build(recipe: TableRecipe, published: DataFrame, runs: DataFrame) -> Table:
-    """Build the table: every cell, the composites, and the provenance of its records."""
+def build(
+    recipe: TableRecipe,
+    published: DataFrame,
+    runs: DataFrame,
+    others: Mapping[str, Table] = MappingProxyType({}),
+) -> Table:
+    """Build the table: every cell, the composites, and the provenance of its records. `others`: the tables
+    that its cells refer to."""
     recipe, runs = without_unlike(recipe, runs)
     refuse_mixtures(runs)
     check_keys(recipe, published)
-    composites = tuple(composite.row for composite in recipe.composites)
-    shown = published_of_cells(recipe.columns, (*recipe.rows, *composites), published)
+    shown = published_of_cells(recipe.columns, recipe.all_rows, published)
     cells = {
         column: found | _build_composites(recipe, column, found, shown)
         for column, found in _build_cells(recipe, runs, shown).items()
     }
-    cells = with_verdicts(recipe, cells)
+    cells = with_references(recipe, with_verdicts(recipe, cells), shown, others)
     return Table(
         **values_of(ResultHeading, recipe),
-        composites=composites,
+        composites=recipe.all_rows[len(recipe.rows) :],
         cells=cells,
         silences=notes_on_missing(recipe, published),
         seeds_needed=seeds_needed(recipe, runs),

@@ -13,6 +13,7 @@ from pandas import DataFrame, Series
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
+from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.tables import Column, ResultHeading, Row
 from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_in_words
 from pubmill.storage.files import read_json
@@ -54,14 +55,35 @@ class PublishedValue(Shape):
     unreachable: Annotated[str, Field(exclude=True)] = ""
 
 
+class OtherCell(Shape):
+    """A cell of another table. `column`, `row`: labels; `linked`: whether the study makes that table."""
+
+    table: str
+    column: str
+    row: str
+    linked: bool
+    cell: "Cell"
+
+    @property
+    def title(self) -> str:
+        """The table as a text names it: `gu2020 Table 6`."""
+        return table_title(self.table)
+
+
+def _is_none(value: Any) -> bool:
+    return value is None
+
+
 class Cell(Shape):
     """Our value and the published one.
 
     - `value`: None if any expected part is missing or failed; `missing` then gives the reason.
     - `spread`: sample standard deviation over runs.
     - `n`, `expected`: complete and expected parts: seeds (of each fold, if there are folds), datasets of a
-      composite, or columns of a `best_of` or `drop`.
+      composite, columns of a `best_of` or `drop`, or the two cells of a difference.
     - `difference`: ours minus published; `verdict`: the conclusion from it; None if either value is missing.
+    - `copied_from`: the cell that the paper copied the published value from; `minus`: the cell that a
+      difference subtracts; neither is written where it is None.
     """
 
     value: float | None
@@ -73,6 +95,13 @@ class Cell(Shape):
     published: PublishedValue | None
     difference: float | None
     verdict: Verdict | None = None
+    copied_from: OtherCell | None = Field(default=None, exclude_if=_is_none)
+    minus: OtherCell | None = Field(default=None, exclude_if=_is_none)
+
+    @property
+    def other(self) -> OtherCell | None:
+        """The cell of another table that this one refers to."""
+        return self.copied_from or self.minus
 
 
 class Provenance(Shape):
@@ -90,7 +119,8 @@ class Provenance(Shape):
 
 @dataclass(frozen=True, kw_only=True)
 class Table(ResultHeading):
-    """A complete table: `cells[column][row]`, with composites under their own names. `silences`: notes on
+    """A complete table: `cells[column][row]`, with composites and differences under their own names;
+    `composites`: the rows of both. `silences`: notes on
     values that the paper leaves blank or that are not shown here; `seeds_needed`: by row, where known."""
 
     composites: tuple[Row, ...]
@@ -103,6 +133,11 @@ class Table(ResultHeading):
     def shown_rows(self) -> tuple[Row, ...]:
         """The rows that are displayed, then the composites."""
         return (*(row for row in self.rows if row.shown), *self.composites)
+
+    @property
+    def refers(self) -> bool:
+        """Whether a cell refers to a cell of another table."""
+        return any(cell.other for *_, cell in self.read())
 
     @property
     def has_runs(self) -> dict[str, bool]:

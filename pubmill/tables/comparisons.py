@@ -116,7 +116,8 @@ def _column_key(table: Table, name: str) -> str:
 
 
 def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowComparisons | None:
-    """Compare the models of a row by the runs of its complete cells."""
+    """Compare the models of a row by the runs of its complete cells on its own dataset."""
+    runs = runs[runs["dataset"].isin(row.folds or (row.dataset,))]
     columns = list(runs["column"].unique())
     if len(columns) < 2:
         return None

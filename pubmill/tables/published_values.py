@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
+from numpy.typing import NDArray
 from pandas import DataFrame, read_csv
 from pandas.errors import ParserError
 
@@ -116,15 +118,23 @@ def _cell_names(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]
 
 def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
     """Refuse published values without a cell, which a misspelt name would silently drop."""
-    rows = (*recipe.rows, *(composite.row for composite in recipe.composites))
-    known = _cell_names(recipe.columns, rows).set_index(NAMES).index
     printed = published.set_index(NAMES).index
-    lost = [" / ".join(names) for names in printed[~printed.isin(known)]]
+    lost = [" / ".join(names) for names in printed[~_has_cell(recipe, published)]]
     if lost:
         raise PubmillError(
             f"{recipe.paper}/{recipe.table}: published values without a cell: {', '.join(lost)}; "
             f"correct the names in {recipe.table}.yaml, or say there why they are `left_out`"
         )
+
+
+def with_cells(recipe: TableRecipe, published: DataFrame) -> DataFrame:
+    """Return the published values that have a cell in the table."""
+    return published[_has_cell(recipe, published)]
+
+
+def _has_cell(recipe: TableRecipe, published: DataFrame) -> NDArray[np.bool_]:
+    known = _cell_names(recipe.columns, recipe.all_rows).set_index(NAMES).index
+    return np.asarray(published.set_index(NAMES).index.isin(known))
 
 
 def notes_on_missing(recipe: TableRecipe, published: DataFrame) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
             "row": row,
             "pipeline": column in pipelines,
             "path": path,
-            **_run_of_path(rows[row], path),
+            **_run_of_path(recipe, column, rows[row], path),
         }
         for column, found in recipe.record_paths.items()
         for row, paths in found.items()
@@ -109,14 +109,15 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
     return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
 
 
-def _run_of_path(row: Row, path: str) -> dict[str, Any]:
-    """Return the dataset and seed that a path names; a `PubmillError` if the row has other datasets."""
-    run, expected = run_of(path), row.folds or (row.dataset or "",)
+def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[str, Any]:
+    """Return the dataset and seed that a path names; a `PubmillError` if the cell has other datasets."""
+    run, own = run_of(path), recipe.datasets.get(f"{column}/{row.key}")
+    expected = (own,) if own else row.folds or (row.dataset or "",)
     if run.dataset not in expected:
         raise PubmillError(
             f"{path} is a record on {run.dataset}, but the row {row.key} needs {', '.join(expected)}"
         )
-    return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds else ""}
+    return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds and not own else ""}
 
 
 def _check_places(results: Path, scale: str, records: DataFrame) -> None:

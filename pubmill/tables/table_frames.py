@@ -5,7 +5,8 @@
 - Results: `column`, `model`, `row`, `dataset`, `metric`; `value` and `spread` (rounded to six decimals), `n`
   of `expected` runs; `seeds`: each run's score or failure; `missing`: why there is no value; `published` (as
   printed), `published_note`, `difference`; `verdict`, `why`, `margin`, `p`, `minimal_detectable`;
-  `seeds_needed` of the row.
+  `seeds_needed` of the row. If cells of the table refer to cells of other tables: `reference` (`copied from`
+  or `minus`), `other_table`, `other_column`, `other_row`, `other_value`, `other_verdict`.
 - Facts: `subject`, `column`, `kind`, `measure` (of counts), `value`, `published`, `published_note`, `equal`
   (1 or 0), `reason`. Booleans are 1 and 0, as in the published values.
 
@@ -33,14 +34,16 @@ def cell_frame(table: Table) -> DataFrame:
 
 
 def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
+    run = run_of(cell.seeds[0].record) if cell.seeds else None
+    own = run and run.dataset not in row.folds
     return {
         "paper": table.paper,
         "table": table.table,
         "scale": table.scale,
         "column": column.key,
-        "model": column.model,
+        "model": run.model if run else column.model,
         "row": row.key,
-        "dataset": row.dataset,
+        "dataset": run.dataset if run and own else row.dataset,
         "metric": row.metric,
         "value": exact(cell.value),
         "spread": exact(cell.spread),
@@ -53,6 +56,19 @@ def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, 
         "difference": exact(cell.difference),
         **_verdict_fields(cell.verdict),
         "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
+        **(_reference_fields(cell) if table.refers else {}),
+    }
+
+
+def _reference_fields(cell: Cell) -> dict[str, Any]:
+    other = cell.other
+    return {
+        "reference": other and ("minus" if cell.minus else "copied from"),
+        "other_table": other and other.table,
+        "other_column": other and other.column,
+        "other_row": other and other.row,
+        "other_value": exact(other.cell.value) if other else None,
+        "other_verdict": other.cell.verdict.verdict if other and other.cell.verdict else None,
     }
 
 
@@ -69,6 +85,12 @@ def _verdict_fields(verdict: Verdict | None) -> dict[str, Any]:
 def exact(value: float | None) -> float | None:
     """Round off the last bits, which depend on the order of summation."""
     return None if value is None else round(value, 6)
+
+
+def is_usual(row: Row, column: Column, cell: Cell) -> bool:
+    """Return whether the runs of a cell, if any, are of its column's model and its row's dataset."""
+    runs = [run_of(seed.record) for seed in cell.seeds[:1]]
+    return all(run.model == column.model and run.dataset in (row.folds or (row.dataset,)) for run in runs)
 
 
 def run_frame(table: Table) -> DataFrame:

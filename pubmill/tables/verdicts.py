@@ -37,24 +37,22 @@ def _verdict(recipe: TableRecipe, column: Column, key: str, found: Mapping[str, 
     difference = found[key].difference
     if difference is None:
         return None
-    if reason := _not_comparable(recipe, key):
+    if reason := incomparable(recipe, column.key, key):
         return Verdict(verdict="not comparable", why=reason)
     if column.best_of or column.drop:
         return Verdict(verdict="no verdict", why="made of other columns, which have verdicts of their own")
-    of = _uncertainty(recipe, key, found)
-    if of is None:
-        return Verdict(verdict="no verdict", why="one run has no spread, so nothing can be tested")
-    return verdict_on(difference, of, recipe.equivalence.margins[key].points, recipe.equivalence)
+    return verdict_by(recipe, key, difference, uncertainty_of(recipe, key, found))
 
 
-def _not_comparable(recipe: TableRecipe, key: str) -> str | None:
-    """The reason why our values in a row or composite must not be compared with the published ones, if
-    any."""
+def incomparable(recipe: TableRecipe, column: str, key: str) -> str | None:
+    """Return why our value in a cell of a row or composite must not be compared with the published one, if it
+    must not."""
     if not recipe.comparable:
         return recipe.scale_title
     parts = next((_member_weights(one) for one in recipe.composites if one.name == key), {key: 1.0})
     reasons = {row.key: row.not_comparable for row in recipe.rows}
-    return next((reason for part in parts if (reason := reasons[part])), None)
+    found = (recipe.not_comparable.get(f"{column}/{part}") or reasons[part] for part in parts)
+    return next(filter(None, found), None)
 
 
 def _member_weights(composite: Composite) -> dict[str, float]:
@@ -63,12 +61,12 @@ def _member_weights(composite: Composite) -> dict[str, float]:
     return {name: 1 / len(groups) / len(group) for group in groups for name in group}
 
 
-def _uncertainty(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Uncertainty | None:
+def uncertainty_of(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Uncertainty | None:
     """The uncertainty of ours minus published; for a composite, combined from its rows."""
     composite = next((one for one in recipe.composites if one.name == key), None)
     if composite is not None:
         weights = _member_weights(composite)
-        parts = [(weight, _uncertainty(recipe, name, found)) for name, weight in weights.items()]
+        parts = [(weight, uncertainty_of(recipe, name, found)) for name, weight in weights.items()]
         known = [(weight, of) for weight, of in parts if of is not None]
         return combined(known) if len(known) == len(parts) else None
     cell = found[key]
@@ -92,6 +90,13 @@ def seeds_needed(recipe: TableRecipe, runs: DataFrame) -> dict[str, SeedsNeeded]
         if of is not None:
             found[row] = of
     return found
+
+
+def verdict_by(recipe: TableRecipe, key: str, difference: float, of: Uncertainty | None) -> Verdict:
+    """Return the verdict on ours minus published by the margin of a row; `of`: None if a cell has one run."""
+    if of is None:
+        return Verdict(verdict="no verdict", why="one run has no spread, so nothing can be tested")
+    return verdict_on(difference, of, recipe.equivalence.margins[key].points, recipe.equivalence)
 
 
 def verdict_on(difference: float, of: Uncertainty, margin: float, rule: Equivalence) -> Verdict:

@@ -25,7 +25,7 @@ ROOMS: dict[str, str] = {
     "prediction": "annotation finetuning hardware recipes storage",
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",
-    "publication": "hardware messages metrics recipes statistics storage tables",
+    "publication": "hardware messages metrics recipes specs statistics storage tables",
     "graph": "messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage",

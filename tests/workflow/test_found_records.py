@@ -107,6 +107,19 @@ def test_a_study_of_less_keeps_what_is_there(part: tuple[Project, Any, Any]) -> 
     assert after["provenance"] == before["provenance"]
 
 
+def test_a_copied_value_is_shown_with_ours_in_the_table_it_is_from(part: tuple[Project, Any, Any]) -> None:
+    """The paper of the table took it from the other one, whose record is on disk; nothing else is run."""
+    made, copies = part[0], "alrowili2021/table02"
+    (made.folder / "copies.yaml").write_text(yaml.safe_dump(PART | {"tables": [NAME, copies]}))
+    path = f"results/demo/tables/{copies}.json"
+    assert made.planned("--configfile", "copies.yaml", "--", path) == {"table": 1}
+    made.run("--configfile", "copies.yaml", "--", path)
+    cell = json.loads((made.folder / path).read_text())["cells"]["pubmedbert-base"]["bc5-chem"]
+    origin = cell["copied_from"]
+    assert cell["value"] is None and (origin["table"], origin["linked"]) == (NAME, True)
+    assert origin["cell"]["value"] == part[2]["cells"]["pubmedbert-base"]["bc5-chem"]["value"]
+
+
 def test_comparisons_report_and_checklist_have_it_too(part: tuple[Project, Any, Any]) -> None:
     reports = part[0].folder / "results/demo/reports"
     compared = json.loads((part[0].folder / JSON.replace(".json", ".comparisons.json")).read_text())

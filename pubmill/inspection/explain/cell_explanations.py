@@ -9,6 +9,13 @@ from typing import Any, TypeVar
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, published_values
 from pubmill.graph.pipelines import OFF_THE_SHELF
+from pubmill.inspection.explain.narrow_tables import (
+    difference_of,
+    row_of,
+    rows_behind,
+    table_of_cell,
+    table_of_row,
+)
 from pubmill.inspection.explain.origins import (
     OF_RECORDS,
     Account,
@@ -19,23 +26,15 @@ from pubmill.inspection.explain.origins import (
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.metrics.records import Record, read_record
-from pubmill.recipes.tables import (
-    Column,
-    FactSource,
-    FactTableColumn,
-    FactTableRow,
-    Row,
-    TableRecipe,
-)
+from pubmill.recipes.other_tables import ReferencedCell
+from pubmill.recipes.tables import Column, FactSource, FactTableColumn, FactTableRow, Row, TableRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, run_of
-from pubmill.tables.aggregation import build, machine
+from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
-from pubmill.tables.published_values import read_published
-from pubmill.tables.recorded_runs import load_runs
 
 Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
 
@@ -93,6 +92,10 @@ class Explainer:
     def results(self) -> Path:
         return Path(self.graph.results)
 
+    def published(self, table: str) -> Path:
+        """The file of a table's published values."""
+        return Path(published_values(table, self.specs))
+
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
         paths = [self.graph.paths.at(file) for file in files]
@@ -111,7 +114,7 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = explainer.graph.tables.recipe(table)
-    rows = [*recipe.rows, *(composite.row for composite in recipe.composites)]
+    rows = recipe.all_rows
     straight = bool(_matching_items(row, rows, _own_key)) and bool(
         _matching_items(column, recipe.columns, _own_key)
     )
@@ -123,7 +126,7 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     found_row = _find_unique("row", row, rows, _own_key)
     found_column = _find_unique("column", column, recipe.columns, _own_key)
     try:
-        made = _build_cell_table(explainer, table, recipe, found_row, found_column)
+        made = table_of_cell(recipe, found_row, found_column, explainer.published(table), explainer.results)
     except PubmillError as error:
         return _explain_cell(explainer, table, recipe, None, str(error), found_row, found_column)
     return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
@@ -165,35 +168,6 @@ def _find_unique(what: str, name: str, among: Sequence[Named], key: Callable[[An
     raise PubmillError(unknown(what, name, [_label_and_key(key(one), one.label) for one in among]))
 
 
-def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
-    """Return the rows from which a composite is computed."""
-    found = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
-    return tuple(name for group in found.groups.values() for name in group) if found else ()
-
-
-def _build_cell_table(
-    explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column
-) -> Table:
-    """Build the table with only the records that the cell needs."""
-    columns = column.sources or (column.key,)
-    return _build_partial_table(explainer, table, recipe, _rows_behind(recipe, row) or (row.key,), columns)
-
-
-def _build_partial_table(
-    explainer: Explainer, table: str, recipe: TableRecipe, rows: Sequence[str], columns: Sequence[str]
-) -> Table:
-    """Build the table with only the records of these rows and columns."""
-    records = {
-        name: {key: paths for key, paths in recipe.records[name].items() if key in rows}
-        for name in columns
-        if name in recipe.records
-    }
-    narrow = replace(recipe, records=records)
-    printed = Path(published_values(table, explainer.specs))
-    published = read_published(printed, recipe.left_out)
-    return build(narrow, published, load_runs(narrow, explainer.results))
-
-
 def _explain_cell(
     explainer: Explainer,
     table: str,
@@ -206,7 +180,7 @@ def _explain_cell(
     cell = made.cells[column.key][row.key] if made else None
     rows = {one.key: one for one in recipe.rows}
     columns = {one.key: one for one in recipe.columns}
-    behind = [(rows[name], column) for name in _rows_behind(recipe, row)] or [
+    behind = [(rows[name], column) for name in rows_behind(recipe, row)] or [
         (row, columns[name]) for name in column.sources
     ]
     shown = Explanation(
@@ -217,8 +191,16 @@ def _explain_cell(
         value=_cell_fields(row, cell),
         refused=refused,
     )
-    if behind:
+    difference, origin = difference_of(recipe, row), recipe.copied.get(f"{column.key}/{row.key}")
+    if origin:
+        return replace(shown, parts=(_elsewhere(explainer, origin),))
+    if behind or difference:
         parts = tuple(_explain_cell(explainer, table, recipe, made, None, *part) for part in behind)
+        if difference:
+            of = row_of(recipe, difference.of)
+            own = _explain_cell(explainer, table, recipe, made, None, of, column)
+            minus = difference.minus.get(column.key)
+            parts = (own, _elsewhere(explainer, minus)) if minus else (own,)
         lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
         others = dict.fromkeys(todo for part in parts if not part.lacking for todo in part.to_do)
         commands = (explainer.command(lacking),) if lacking else ()
@@ -227,13 +209,19 @@ def _explain_cell(
     return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
 
 
+def _elsewhere(explainer: Explainer, cell: ReferencedCell) -> Explanation:
+    """Explain the cell of another table that a cell refers to."""
+    return explain(explainer, cell.table, cell.row, cell.column)
+
+
 def _label_and_key(key: str, label: str) -> str:
     return key if key == label else f"{label} ({key})"
 
 
 def _cell_fields(row: Row, cell: Cell | None) -> Account:
-    """Return the fields of a cell in the table, except its runs."""
-    return {"metric": row.metric, **(cell.model_dump(exclude={"seeds"}) if cell else {})}
+    """Return the fields of a cell in the table, except its runs and the other cells that it refers to."""
+    excluded = {"seeds", "copied_from", "minus"}
+    return {"metric": row.metric, **(cell.model_dump(exclude=excluded) if cell else {})}
 
 
 def _cell_origins(
@@ -242,9 +230,11 @@ def _cell_origins(
     """Return runs, recipe, data and weights of a cell that has, or should have, runs of its own."""
     graph = explainer.graph
     runs = tuple(_cell_run(explainer, path, row.metric) for path in paths)
-    data = row.folds or ((row.dataset,) if row.dataset else ())
+    own = recipe.datasets.get(f"{column.key}/{row.key}")
+    data = (own,) if own else row.folds or ((row.dataset,) if row.dataset else ())
     known = tuple(_scored_dataset(graph, name, runs) for name in data if name in graph.specs.datasets)
-    model = column.model if column.model in graph.specs.models else None
+    named = run_of(paths[0]).model if paths else column.model
+    model = named if named in graph.specs.models else None
     weights = weights_account(graph, model) if model else None
     lacking = [run.file for run in runs if not run.facts]
     return {
@@ -265,7 +255,7 @@ def _stored_comparison(
 ) -> Account | None:
     """Return the stored comparison, and whether it matches the current records."""
     try:
-        made = _build_partial_table(explainer, table, recipe, (row.key,), tuple(recipe.records))
+        made = table_of_row(recipe, row, explainer.published(table), explainer.results)
     except PubmillError as error:
         account = comparison_account(explainer.graph, table, row.key, column.key, {})
         return account and {**account, OF_RECORDS: f"no: {error}"}

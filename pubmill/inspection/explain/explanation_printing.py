@@ -74,6 +74,8 @@ def _print_parts(to: Console, explanation: Explanation) -> None:
     for part in explanation.parts:
         value = part.value.get("value")
         name = part.row if part.row != explanation.row else part.column
+        if part.table != explanation.table:
+            name = f"{part.table}: {part.row}, {part.column}"
         made.add_row(
             name,
             "" if value is None else number(value),

@@ -344,3 +344,46 @@ def test_a_folder_of_many_files_is_reported_by_one_digest(tmp_path: Path) -> Non
     found = source_folders(tmp_path, files)
     assert found["host"]["files"] == 21 and found["host"]["bytes"] == 21 and "00.gz" not in found["host"]
     assert len(found["host"]["sha256 of the list"]) == 64 and found["not there"] == "1 of 22 files"
+
+
+FULL: dict[str, Any] = {"scale": "full", "models": None}
+
+
+def test_a_copied_cell_is_explained_by_the_cell_that_it_is_from(tmp_path: Path) -> None:
+    for seed in range(1, 6):
+        made_up.write(tmp_path / "full", made_up.record(MODEL, "bc5-chem", seed, 0.93, scale="full"))
+    tables = ["alrowili2021/table02", TABLE]
+    found = explain(explainer(tmp_path, **FULL, tables=tables), tables[0], "bc5-chem", MODEL)
+    assert found.value["missing"].startswith("the paper copied this value from gu2020 Table 6")
+    [origin] = found.parts
+    assert (origin.table, len(origin.runs)) == (TABLE, 5) and not found.to_do
+    assert origin.value["value"] == pytest.approx(93) and origin.value["published"]["value"] == 93.33
+    assert "gu2020/table06: BC5-chem (bc5-chem), PubMedBERT uncased (pubmedbert-base)" in printed(found)
+
+
+def test_a_difference_is_explained_by_both_of_its_cells(tmp_path: Path) -> None:
+    tables = ["tinn2021/table06", "tinn2021/table08"]
+    made = explainer(tmp_path, **FULL, tables=tables)
+    found = explain(made, tables[0], "delta", "pubmedbert-large")
+    assert [(one.table, len(one.parts)) for one in found.parts] == [(tables[0], 13), (tables[1], 13)]
+    assert "pubmedbert-base.stabilised" in found.parts[1].column
+    assert found.value["published"]["value"] == 0.58 and found.value["expected"] == 2
+    files = {file for part in found.parts for file in part.lacking}
+    assert set(found.lacking) == files and any("layer-reinit" in file for file in files)
+    [command] = found.to_do[:1]
+    assert all(f"full/{file}" in command for file in found.lacking)
+    text = printed(found)
+    assert "tinn2021/table08: BLURB score (blurb), PubMedBERT, stabilised" in text
+
+
+def test_other_cells_of_a_table_that_refers_to_another_need_none_of_its_records(tmp_path: Path) -> None:
+    """Neither cells of the same row nor those of a composite that a difference shows."""
+    bad = tmp_path / "full/runs/blurb/pubmedbert-base/bc2gm/standard/final/seed-1.json"
+    bad.parent.mkdir(parents=True)
+    bad.write_text("no record")
+    tables = ["tinn2021/table06", "tinn2021/table08"]
+    made = explainer(tmp_path, **FULL, tables=tables)
+    for row in ("bc2gm", "blurb"):
+        assert explain(made, tables[0], row, "pubmedbert-large").refused is None
+    with pytest.raises(PubmillError, match=r"seed-1\.json"):
+        explain(made, tables[0], "delta", "pubmedbert-large")

@@ -12,8 +12,8 @@ from pubmill.publication.contradictions import (
     find_contradictions,
     read_contradictions,
 )
+from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
 from pubmill.recipes.reading import read
-from pubmill.recipes.tables import ContradictionsRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs import load
 from pubmill.specs.study import Study

@@ -309,3 +309,46 @@ def test_a_column_that_is_the_best_of_others_is_shown_as_ours(results: Path) -> 
     assert table.has_runs == dict.fromkeys(("best", "genes", "drugs", "bert", "ours"), True)
     without = made_up.recipe_with_pipelines(records=made_up.recipe().record_paths)
     assert made_up.table(results, without).has_runs["best"] is False
+
+
+SPEC = """\
+name: small
+paper: {paper}
+hyperparameters: {{epochs: 3, warmup: 0.1}}
+method:
+  hyperparameters.epochs: {{ours: "not stated <b>"}}
+  hyperparameters.warmup: {{section: "6.2", says: a tenth, differs: a fifth is better}}
+"""
+
+
+def test_statements_on_methods_are_shown_by_paper_and_folded(results: Path, tmp_path: Path) -> None:
+    files = []
+    for paper in ("gu2020", "shin2020"):
+        path = tmp_path / f"specs/protocols/{paper}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SPEC.format(paper=paper))
+        files.append(str(path))
+    text = render(read_report(recipe(statements=files), results))
+    page = parsed(text)
+    [table] = page.xpath("//div[@aria-label='Statements by paper']/table")
+    counts = [[cell.text_content() for cell in row] for row in table.xpath("./tbody/tr")]
+    assert counts == [["gu2020", "0", "1", "1"], ["shin2020", "0", "1", "1"]]
+    folded = page.xpath("//details[starts-with(summary, 'Statements on')]")
+    assert len(folded) == 2 and not any("open" in one.attrib for one in folded)
+    rows = [[cell.text_content() for cell in row] for row in folded[0].xpath(".//tbody/tr")]
+    assert rows == [
+        ["hyperparameters.epochs", "3", "", "", "ours", "not stated <b>"],
+        ["hyperparameters.warmup", "0.1", "a tenth", "6.2", "differs", "a fifth is better"],
+    ]
+    assert folded[0].xpath(".//h3/text()") == ["protocols/gu2020"]
+    assert page.xpath("//nav//a[@href='#statements']") and "not stated <b>" not in text
+
+
+def test_a_study_without_statements_has_no_such_section(results: Path) -> None:
+    assert not parsed(render(read_report(recipe(), results))).xpath("//*[@id='statements']")
+
+
+def test_every_table_of_results_has_its_place_on_the_page(results: Path) -> None:
+    made = read_report(recipe(), results)
+    assert made.anchors == {"gu2020/table06": "#t1"}
+    assert parsed(render(made)).xpath("//h2[@id='t1']")

@@ -126,3 +126,10 @@ def test_the_median_of_five_varies_less_than_is_taken() -> None:
     generator = np.random.default_rng(5)
     medians = [median(row) for row in generator.normal(0, 1, (REPETITIONS, 5)).tolist()]
     assert np.std(medians) * math.sqrt(5) == pytest.approx(1.20, abs=0.02)
+
+
+def test_a_part_without_error_adds_nothing_to_a_sum() -> None:
+    """Its degrees of freedom may be 0, as those of a sum of such parts are."""
+    one = Uncertainty(0.5, 4)
+    assert combined([(1.0, Uncertainty(0.0, 0.0)), (1.0, one)]) == pytest.approx(one)
+    assert combined([(1.0, Uncertainty(0.0, 0.0))]) == Uncertainty(0.0, 0.0)

@@ -55,7 +55,8 @@ def fed(name: str) -> Table:
                 path = BELOW.record(row.key, column.key, run, "standard", 1)
                 records[path] = made(column, row, run, score)
                 paths.setdefault(column.key, {})[row.key] = by_folder([path])
-    recipe = replace(recipe, records=paths)
+    differences = tuple(replace(one, minus={}) for one in recipe.differences)
+    recipe = replace(recipe, records=paths, copied={}, differences=differences, others={})
     published = read_published(SPECS / f"tables/{name}.published.csv", recipe.left_out)
     return build(recipe, published, with_records(recipe, record_frame(records.items())))
 

@@ -1,0 +1,67 @@
+"""Tables built with only the records that one cell needs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pubmill.recipes.tables import Column, Difference, Row, TableRecipe
+from pubmill.tables.cells import Table
+from pubmill.tables.finished_tables import finished_table
+
+
+def rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
+    """Return the rows from which a composite is computed."""
+    found = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
+    return tuple(name for group in found.groups.values() for name in group) if found else ()
+
+
+def difference_of(recipe: TableRecipe, row: Row) -> Difference | None:
+    """Return the difference that a row shows; None if it shows something else."""
+    return next((one for one in recipe.differences if one.name == row.key and row.dataset is None), None)
+
+
+def row_of(recipe: TableRecipe, key: str) -> Row:
+    """Return the row, composite or difference with a key."""
+    return next(one for one in recipe.all_rows if one.key == key)
+
+
+def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path, results: Path) -> Table:
+    """Build the table with only the records that a cell needs, also of another table that it refers to."""
+    difference = difference_of(recipe, row)
+    of = row_of(recipe, difference.of) if difference else row
+    columns = column.sources or (column.key,)
+    return _built(
+        recipe, rows_behind(recipe, of) or (of.key,), columns, (column.key, row.key), published, results
+    )
+
+
+def table_of_row(recipe: TableRecipe, row: Row, published: Path, results: Path) -> Table:
+    """Build the table with only the records of a row."""
+    return _built(recipe, (row.key,), tuple(recipe.records), None, published, results)
+
+
+def _built(
+    recipe: TableRecipe,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    referring: tuple[str, str] | None,
+    published: Path,
+    results: Path,
+) -> Table:
+    """Build the table with only the records of these rows and columns; `referring`: the column and row of the
+    only cell that may refer to another table."""
+    records = {
+        name: {key: paths for key, paths in recipe.records[name].items() if key in rows}
+        for name in columns
+        if name in recipe.records
+    }
+    column, row = referring or ("", "")
+    copied = {key: cell for key, cell in recipe.copied.items() if key == f"{column}/{row}"}
+    differences = tuple(
+        replace(one, minus={key: cell for key, cell in one.minus.items() if (key, one.name) == referring})
+        for one in recipe.differences
+    )
+    used = {cell.table for cells in (copied, *(one.minus for one in differences)) for cell in cells.values()}
+    others = {name: other for name, other in recipe.others.items() if name in used}
+    narrow = replace(recipe, records=records, copied=copied, differences=differences, others=others)
+    return finished_table(narrow, published, results)
