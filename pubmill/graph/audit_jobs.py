@@ -31,6 +31,8 @@ SHARES: Mapping[str, tuple[ScoreKind, str]] = {
     "entity_f1": ("f1", "mentions"),
     "relaxed_f1": ("f1", "mentions"),
     "entity_recall": ("share", "mentions"),
+    "subtoken_f1": ("f1", "mentions"),
+    "subtoken_recall": ("share", "mentions"),
 }
 """Metric -> what one run's score is, and the expected count that it is computed from. An exact match is an
 overlap too, so every `entity_f1` is also a `relaxed_f1`."""
@@ -38,6 +40,9 @@ PARTS = {
     "entity_precision": "precision",
     "entity_recall": "recall",
     "entity_f1": "f1",
+    "subtoken_precision": "precision",
+    "subtoken_recall": "recall",
+    "subtoken_f1": "f1",
     "micro_precision": "precision",
     "micro_recall": "recall",
     "micro_f1": "f1",
@@ -50,6 +55,7 @@ UNTESTABLE = {
     "f1": "a mean of the words that answers share with the gold answers, whose lengths are not in the spec",
     "exact_match": "the spec has no number of questions of the scored split",
     "entity_precision": "the number of predicted mentions, of which it is a share, is not known",
+    "subtoken_precision": "the number of predicted mentions, of which it is a share, is not known",
     "micro_precision": "the number of predicted relations, of which it is a share, is not known",
 }
 OF_OTHERS = "of other work, whose number of runs and test split the paper does not state"
@@ -120,6 +126,16 @@ class AuditJobs:
             columns=tuple(map(self._column, spec.columns)),
             rows=tuple(self._row(spec, row) for row in spec.rows),
             composites=spec.composites,
+            differences=tuple(
+                PublishedRow(
+                    key=one.name,
+                    label=one.label,
+                    metric="difference",
+                    published=one.published,
+                    printed=one.printed,
+                )
+                for one in spec.differences
+            ),
             left_out=spec.left_out,
             protocols={cell: one for cell, one in protocols.items() if one != spec.protocol},
             copied={cell: one for cell, one in copied.items() if one},

@@ -77,7 +77,8 @@ class StatedRuns:
 @dataclass(frozen=True, kw_only=True)
 class AuditedTable:
     """A table of results. `protocols`: `column/row` -> its protocol where it is not the table's; `copied`:
-    `column/row` -> the table that the paper copied the value from."""
+    `column/row` -> the table that the paper copied the value from; `differences`: rows of differences to
+    cells of other tables."""
 
     name: str
     paper: str
@@ -86,6 +87,7 @@ class AuditedTable:
     columns: tuple[AuditedColumn, ...]
     rows: tuple[AuditedRow, ...]
     composites: tuple[Composite, ...] = ()
+    differences: tuple[PublishedRow, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
     protocols: dict[str, str] = field(default_factory=dict)
     copied: dict[str, str] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from pubmill.tables.published_values import places, published_lines, published_o
 Verdict = Literal["reachable", "unreachable", "untestable"]
 FACT = "a fact, not a score"
 BLANK = "the paper prints no number"
+DIFFERENCE = "a difference to a value of another table, which is not printed"
 UNSTATED_RUNS = "the paper states no number of runs, and one run does not give it"
 UNSTATED_FOLDS = "how runs and folds are combined is not stated, and one run on one fold does not give it"
 MEANS = ("mean of the printed datasets", "mean over tasks of the means of their printed datasets")
@@ -227,7 +228,8 @@ class _TableAudit:
     @cached_property
     def _cells(self) -> dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]]:
         """Names of a published value -> its cell, or the first of them."""
-        rows: list[PublishedRow] = [*self._table.rows, *(one.row for one in self._table.composites)]
+        composites = (one.row for one in self._table.composites)
+        rows: list[PublishedRow] = [*self._table.rows, *composites, *self._table.differences]
         found: dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]] = {}
         for column, row in itertools.product(self._table.columns, rows):
             for place in places(column, row):
@@ -271,6 +273,8 @@ class _TableAudit:
         copied = self._table.copied.get(f"{column.key}/{row.key}")
         if copied or "copied" in line.note:
             return _untestable(f"copied from {copied or 'another paper'}")
+        if row in self._table.differences:
+            return _untestable(DIFFERENCE)
         if row.key in self._composites:
             return self._judged_composite(printed, column, self._composites[row.key])
         combined = self._combined(column, row)
