@@ -6,7 +6,7 @@ from pubmill.cli.checkout import checkout, start_script
 
 
 def audit(context: typer.Context) -> None:
-    """Test which published numbers can be: all of them, or one (`value 87.56 --metric accuracy --n 140
+    """Test which published numbers are possible: all of them, or one (`value 87.56 --metric accuracy --n 140
     --runs 10`); or split scores by what items share with training (`seen RUNS`)."""
     checkout()
     start_script("audit", *(context.args or ["page"]))

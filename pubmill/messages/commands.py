@@ -21,6 +21,11 @@ def script(name: str, *arguments: str) -> str:
     return run(f"{BIN}/python", f"scripts/{name}.py", *arguments)
 
 
+def pubmill(*arguments: str) -> str:
+    """Return a command of `pubmill`."""
+    return run(f"{BIN}/pubmill", *arguments)
+
+
 def run(program: str, *arguments: str) -> str:
     """Return a program and its arguments, quoted for a shell."""
     return shlex.join([program, *arguments])

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 
+from pubmill.messages import commands
 from pubmill.publication.rendering import environment, escape_markdown, to_json
 from pubmill.tables.audit import Audit
 
 
 def to_markdown(shown: Audit) -> str:
     """Render the page for GitHub."""
-    return environment(escape_markdown).get_template("audit.md.j2").render(shown=shown)
+    command = commands.pubmill(*"audit value 87.56 --metric accuracy --n 140 --runs 10".split())
+    return environment(escape_markdown).get_template("audit.md.j2").render(shown=shown, command=command)
 
 
 def to_html(shown: Audit) -> str:
