@@ -1,6 +1,7 @@
 """`pubmill open`."""
 
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -33,9 +34,12 @@ def open_page(
     pages = [results.table(table_of_study(name, config), "html") for name in words.names]
     for page in map(Path, pages or [results.report(config["study"], "html")]):
         if not page.is_file():
-            made = commands.snakemake(
-                str(page), configuration=commands.configuration_options(files, words.settings)
-            )
-            raise PubmillError(f"{page} does not exist yet. Make it: {made}")
+            raise PubmillError(advice_for(page, files, words.settings))
         print(page)
         webbrowser.open(page.resolve().as_uri())
+
+
+def advice_for(page: Path, configfiles: Sequence[str], settings: Sequence[str]) -> str:
+    """Return a message about a page that does not exist, with the command that makes it."""
+    options = commands.configuration_options(configfiles, settings)
+    return f"{page} does not exist yet. Make it: {commands.snakemake(str(page), configuration=options)}"

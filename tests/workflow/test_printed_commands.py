@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from pubmill.cli.open_command import advice_for
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
@@ -25,6 +26,7 @@ from pubmill.inspection.damaged_results import Finding, report
 from pubmill.inspection.doctor import dataset_diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
+from pubmill.messages import commands
 from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.publication.dataset_pages import Page
 from pubmill.specs.study import check_study
@@ -59,6 +61,7 @@ NOT_TRIED = {
     r"\.venv/bin/python -m tests\.metrics_table": "tests/unit/test_docs.py compares what it writes",
     r"\.venv/bin/python -m tests\.mutations": "tests/unit/test_mutations.py runs its parts; it takes an hour",
     r"\.venv/bin/python -m tests\.fidelity_page": "tests/unit/specs/test_fidelity.py compares what it writes",
+    r"\.venv/bin/python -m tests\.recipe_tables": "tests/unit/test_docs.py compares what it writes",
     r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
@@ -284,6 +287,9 @@ OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --c
 CARD = Path("results/demo/datasets/bc5-chem/card.json")
 
 ADVICE: dict[str, Callable[[], str]] = {
+    "audit_rendering.to_markdown": lambda: (ROOT / "docs/audit.md").read_text(),
+    "checkout.start_script": lambda: commands.script("explain", "gu2020/table06", "BC2GM", "PubMedBERT"),
+    "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),
     "requested_targets._lost_target_message": lambda: asked._lost_target_message(
         FULL, {}, targets(), ROOT / "studies"
     ),

@@ -167,7 +167,7 @@ def test_hosts_are_asked_only_for_what_no_mirror_has(tmp_path: Path, monkeypatch
         asked.append(host)
         return False
 
-    monkeypatch.setattr(module, "_answers", no_answer)
+    monkeypatch.setattr(module, "_host_answers", no_answer)
     monkeypatch.setattr(module, "is_cached", lambda model, cache=None: False)
     wanted = RequiredFiles({"https://a.org/1": []})
     assert out_of_reach(wanted, None) == ["https://a.org/1: no network"] and asked == ["a.org"]
