@@ -22,6 +22,7 @@ from pubmill.graph.study_graph import audit_recipe
 from pubmill.publication.audit_rendering import FORMS
 from pubmill.statistics.score_arithmetic import METRICS, report
 from pubmill.storage.files import writing
+from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import audit
 from pubmill.tables.overlap_of_runs import as_text, overlaps_of_runs
 
@@ -35,7 +36,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     page = commands.add_parser("page", help="test every published value")
     page.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
-    page.add_argument("--output", type=Path, default=Path("reports/audit"), help="path, without extension")
+    page.add_argument("--output", type=Path, default=Path(BELOW.audit()), help="path, without extension")
     value = commands.add_parser("value", help="test one printed number")
     value.add_argument("printed", help="the number as printed, in per cent, such as 87.56")
     value.add_argument("--metric", required=True, choices=METRICS, help="what the number is")

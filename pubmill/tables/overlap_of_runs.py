@@ -22,7 +22,7 @@ from pubmill.metrics.training_overlap import (
     relation_parts,
     total,
 )
-from pubmill.storage.result_paths import BELOW, PREDICTIONS, RECORD, run_of
+from pubmill.storage.result_paths import BELOW, FINAL_RECORDS, PREDICTIONS, RECORD, run_of
 
 Parts = dict[str, dict[Part, Counts]]
 """What items are split by (`mentions`, `arguments`, `documents`) -> part -> counts."""
@@ -50,7 +50,7 @@ def overlaps_of_runs(folders: Sequence[Path], training: tuple[Split, ...]) -> li
 
 def _records(folder: Path) -> list[Path]:
     """Return the records of the final runs in a folder."""
-    records = sorted(folder.glob(f"final/seed-*[0-9]{RECORD}"))
+    records = sorted(folder.glob(FINAL_RECORDS))
     if not records:
         raise PubmillError(
             f"{folder} has no records of final runs; expected a folder "

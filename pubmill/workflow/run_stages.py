@@ -18,7 +18,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "annotate": ("annotate",),
     "score": ("score", "score_annotation"),
     "tables": ("table", "compare", "fact_table"),
-    "report": ("report", "dataset_page", "contradictions", "checklist", "crate"),
+    "report": ("report", "dataset_page", "contradictions", "checklist", "crate", "audit"),
 }
 """Stage -> its rules, in the order in which a run reaches them."""
 OTHER = "other"

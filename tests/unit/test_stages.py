@@ -20,7 +20,7 @@ def test_every_stage_has_sources_that_exist(root: Path) -> None:
     [
         ("parse", "corpus/gzipped.py"),
         ("select", "corpus/statistics.py"),
-        ("pack", "pretraining/tokens.py"),
+        ("pack", "pretraining/packed_tokens.py"),
         ("pack", "storage/corpus_parts.py"),
         ("export", "pretraining/model_cards.py"),
         ("convert", "convert/conll.py"),
