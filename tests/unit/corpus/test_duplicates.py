@@ -5,14 +5,16 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rensa import RMinHash
 
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.duplicates import write_duplicates
-from pubmill.corpus.fingerprints import digest, sketch, write_fingerprints
+from pubmill.corpus.fingerprints import HASHES, SEED, SHINGLE, digest, sketch, write_fingerprints
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.errors import PubmillError
@@ -165,3 +167,12 @@ def test_missing_fingerprints_and_a_list_of_another_selection(tmp_path: Path) ->
             tmp_path / "part.json", None, corpus.duplicates,
         )  # fmt: skip
     assert not (tmp_path / "part.parquet").exists()
+
+
+@pytest.mark.parametrize("count", [1, SHINGLE - 1, SHINGLE, SHINGLE + 1, 3 * SHINGLE])
+def test_a_sketch_is_of_all_whole_shingles_and_no_others(count: int) -> None:
+    words = [f"word{n}" for n in range(count)]
+    shingles = [words[n : n + SHINGLE] for n in range(count) if n + SHINGLE <= count] or [words]
+    expected = RMinHash(num_perm=HASHES, seed=SEED)
+    expected.update([" ".join(shingle) for shingle in shingles])
+    assert sketch(words)["signature"] == np.array(expected.digest(), "<u4").tobytes()

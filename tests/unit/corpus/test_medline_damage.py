@@ -169,3 +169,14 @@ def test_a_small_file_may_be_as_compressible_as_it_likes(tmp_path: Path) -> None
     same = articles(citation(1, "<ArticleTitle>" + "x" * 5000 + "</ArticleTitle>")) * 400
     path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{same}</PubmedArticleSet>".encode(), 9))
     assert len(ours(path)) == 400
+
+
+def test_a_file_below_the_ratio_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(medline, "SMALL", 0)
+    path = tmp_path / "pubmed26n0001.xml.gz"
+    many = "".join(
+        articles(citation(n, f"<ArticleTitle>{f'{n} ' * 60}</ArticleTitle>")) for n in range(1, 9000)
+    )
+    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{many}</PubmedArticleSet>".encode(), 9))
+    assert 2 * (medline.RATIO_LIMIT + path.stat().st_size) < len(many) < 190 * path.stat().st_size
+    assert len(list(ours(path))) == 8999

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
+from pubmill.planning import costs
 from pubmill.planning.costs import (
     ASSUMED,
     architecture_of,
@@ -198,3 +199,10 @@ def test_a_study_is_named_or_a_file(root: Path) -> None:
     assert study_file(str(root / "config.yaml"), root / "studies") == root / "config.yaml"
     with pytest.raises(PubmillError, match="nearest: gu2020, "):
         study_file("gu2O20", root / "studies")
+
+
+def test_packed_tokens_need_the_space_of_their_shards(targets: Graph) -> None:
+    corpus = targets.specs.pretraining["pubmedbert-base"].corpus
+    plan = make_plan([Job("pack", {"corpus": corpus, "vocab": "pubmed-uncased"}, True)], targets, GPUS)
+    shards = len(targets.corpora.shards(corpus))
+    assert plan.disk == costs.PACKED * shards > 0

@@ -1,7 +1,7 @@
 """Every objective on every family: it learns, segments make a whole, and the losses are what they say."""
 
 import json
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -408,3 +408,22 @@ def test_a_registered_objective_is_trained_logged_and_planned(
     assert first["loss"] == pytest.approx(0.5 * first["mlm_loss"] + first["nsp_loss"])
     assert "mlm_accuracy" not in first and "nsp_accuracy" in first
     assert operations_of_step(RECIPE, 31) == 2 * plain
+
+
+def test_the_divergence_is_scaled_by_the_squared_temperature(data: Path, teacher: Path) -> None:
+    """So that its gradients keep their size (Hinton et al. 2015)."""
+    losses, settings = [], DISTILLED.objective.distillation
+    assert settings is not None
+    for heat in (3.0, 2.0):
+        wanted = replace(settings, temperature=heat)
+        recipe = replace(DISTILLED, objective=replace(DISTILLED.objective, distillation=wanted))
+        made, part = learner(recipe, teacher), part_of(data, recipe)
+        places = part.rows[len(part.pair_labels) :]
+        given = {"input_ids": part.ids, "token_type_ids": part.segments}
+        given["attention_mask"] = (part.ids != SPECIAL["pad"]).long()
+        theirs = AutoModelForMaskedLM.from_pretrained(teacher).eval()(**given).logits.flatten(0, 1)[places]
+        ours = made.model(**given).logits.flatten(0, 1)[places]
+        p, q = (theirs / heat).softmax(-1), (ours / heat).softmax(-1)
+        losses.append((made(part)["kl_loss"], heat**2 * (p * (p / q).log()).sum()))
+    for found, expected in losses:
+        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)

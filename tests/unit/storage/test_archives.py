@@ -306,3 +306,11 @@ def test_text_that_is_not_utf_8_is_reported_with_its_line() -> None:
     assert decode("α\r\n".encode(), "a.zip:b.txt") == "α\r\n"
     with pytest.raises(PubmillError, match=r"^a\.zip:b\.txt:3: not UTF-8"):
         decode(b"one\n\nthr\xe9e\n", "a.zip:b.txt")
+    with pytest.raises(PubmillError, match=r"^a\.zip:b\.txt:2: not UTF-8"):
+        decode(b"\none\xe9", "a.zip:b.txt")
+
+
+def test_a_member_of_just_the_largest_size_is_read(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "LARGEST_MEMBER", 3000)
+    archive.write_bytes(PACKED["zip"]())
+    assert max(len(content) for _, content in members(archive)) == 3000
