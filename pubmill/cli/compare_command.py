@@ -7,11 +7,11 @@ import typer
 from pubmill.cli.checkout import checkout, start_script
 from pubmill.cli.studies import (
     DEMO,
+    StudyOption,
     configuration,
     paths,
     sort_words,
     study_files,
-    study_names,
     table_of_study,
 )
 
@@ -21,9 +21,7 @@ def compare(
     table: Annotated[str, typer.Argument(help="a finished table of the study, for example table06")],
     first: Annotated[str, typer.Argument(help="a column of it")],
     second: Annotated[str, typer.Argument(help="another one")],
-    study: Annotated[
-        str, typer.Option(help="study whose results it asks", autocompletion=study_names)
-    ] = DEMO,
+    study: StudyOption = DEMO,
 ) -> None:
     """Test whether two models of a table differ, row by row, from their stored predictions."""
     checkout()

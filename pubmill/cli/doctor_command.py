@@ -1,17 +1,15 @@
 """`pubmill doctor`."""
 
-from typing import Annotated
-
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import DEMO, sort_words, study_files, study_names
+from pubmill.cli.studies import DEMO, StudyName, sort_words, study_files
 from pubmill.messages import commands
 
 
 def doctor(
     context: typer.Context,
-    study: Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)] = DEMO,
+    study: StudyName = DEMO,
 ) -> None:
     """Report which datasets and models of a study are available, and what to do for the others."""
     checkout()

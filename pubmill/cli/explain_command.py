@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import DEMO, sort_words, study_files, study_names, table_names
+from pubmill.cli.studies import DEMO, StudyOption, sort_words, study_files, table_names
 from pubmill.messages import commands
 
 
@@ -14,9 +14,7 @@ def explain(
     table: Annotated[str, typer.Argument(help="for example gu2020/table06", autocompletion=table_names)],
     row: Annotated[str, typer.Argument(help="key or label of a row, or its beginning")],
     column: Annotated[str, typer.Argument(help="key or label of a column, or its beginning")],
-    study: Annotated[
-        str, typer.Option(help="study whose results it asks", autocompletion=study_names)
-    ] = DEMO,
+    study: StudyOption = DEMO,
 ) -> None:
     """Explain where a cell comes from: runs, recipe, data and weights, down to the source files."""
     checkout()

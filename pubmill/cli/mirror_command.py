@@ -1,16 +1,14 @@
 """`pubmill mirror`."""
 
-from typing import Annotated
-
 import typer
 
 from pubmill.cli.checkout import start_script
-from pubmill.cli.studies import study_names
+from pubmill.cli.studies import StudyName
 
 
 def mirror(
     context: typer.Context,
-    study: Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)],
+    study: StudyName,
 ) -> None:
     """List every file that a study needs from the network; with --fetch FOLDER, fetch them."""
     start_script("mirror", study, *context.args)

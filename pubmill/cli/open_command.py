@@ -3,18 +3,17 @@
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import (
     DEMO,
+    StudyName,
     configuration,
     paths,
     sort_words,
     study_files,
-    study_names,
     table_of_study,
 )
 from pubmill.errors import PubmillError
@@ -23,7 +22,7 @@ from pubmill.messages import commands
 
 def open_page(
     context: typer.Context,
-    study: Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)] = DEMO,
+    study: StudyName = DEMO,
 ) -> None:
     """Open the report of a study in the browser, or the page of a table: pubmill open gu2020 table06."""
     checkout()

@@ -1,9 +1,11 @@
 """Studies and tables as words of the command line, and the configuration that they stand for."""
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+import typer
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
@@ -55,11 +57,14 @@ def study_names() -> list[str]:
 
 def table_names() -> list[str]:
     """Return the names of all tables, for the completion of a word."""
-    return sorted(path.relative_to(SPECS / "tables").with_suffix("").as_posix() for path in _table_specs())
+    tables = SPECS / "tables"
+    return sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob("*/*.yaml"))
 
 
-def _table_specs() -> Iterable[Path]:
-    return (SPECS / "tables").glob("*/*.yaml")
+StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]
+StudyOption = Annotated[
+    str, typer.Option(help="study whose results are asked for", autocompletion=study_names)
+]
 
 
 def configuration(configfiles: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:

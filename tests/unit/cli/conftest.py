@@ -22,7 +22,6 @@ def checkout(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("Snakefile", "config.yaml", "scripts", "studies"):
         (folder / name).symlink_to(root / name)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("pubmill.cli.checkout.make_demo_files", lambda: None)
     for verb in ("demo", "run", "table"):
         monkeypatch.setattr(f"pubmill.cli.{verb}_command.make_demo_files", lambda: None)
     return folder
