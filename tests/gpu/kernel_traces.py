@@ -156,6 +156,23 @@ class KernelTrace(TorchDispatchMode):
         return made
 
 
+def record_trainers_step(trace: KernelTrace, model: Any, **inputs: torch.Tensor) -> None:
+    """Trace the second step of transformers' model as transformers' Trainer does it in bfloat16."""
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+
+    def step() -> None:
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = model(**inputs).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        optimiser.zero_grad()
+
+    step()
+    with trace.record():
+        step()
+
+
 def _updated(name: str, args: Any, kwargs: Any) -> list[torch.Tensor]:
     """Return what a fused Adam writes: weights and moments, and gradients if it scales them."""
     if not name.startswith("_fused_adam"):

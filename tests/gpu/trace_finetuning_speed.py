@@ -31,7 +31,7 @@ from pubmill.finetuning import predicting, run
 from pubmill.finetuning.execution import PLAIN
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import encode_split
-from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels
+from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels, record_trainers_step
 from tests.gpu.pretended_cuda import pretend
 from tests.gpu.pretended_graphs import Graphs, pretend_to_record
 from tests.gpu.rooflines import H100, roofline
@@ -92,21 +92,10 @@ def trainers(work: Work, folder: Path, padded: bool) -> dict[str, float]:
         config = BertConfig(id2label=dict(enumerate(CLASSES[work.name])))
         model: Any = kind.from_config(config, attn_implementation="sdpa")
         model = model.to(GPU).train()
-        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
         ids = torch.ones(work.recipe.batch_size, width, dtype=torch.int64, device=GPU)
         labels = ids[:, 0] if work.name == "chemprot" else ids
-
-        def step() -> None:
-            with torch.autocast("cuda", torch.bfloat16):
-                loss = model(input_ids=ids, token_type_ids=ids, attention_mask=ids, labels=labels).loss
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            optimiser.zero_grad()
-
-        step()
-        with trace.record():
-            step()
+        inputs = {"input_ids": ids, "token_type_ids": ids, "attention_mask": ids, "labels": labels}
+        record_trainers_step(trace, model, **inputs)
         return found(trace, graphs, width)
 
 

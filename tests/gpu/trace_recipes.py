@@ -27,7 +27,12 @@ from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.flops import shape_of_network
 from pubmill.pretraining.model_sizes import BASE
 from pubmill.recipes import PretrainingRecipe
-from tests.gpu.kernel_traces import KernelTrace, choose_attention_kernels, pretend_to_compile
+from tests.gpu.kernel_traces import (
+    KernelTrace,
+    choose_attention_kernels,
+    pretend_to_compile,
+    record_trainers_step,
+)
 from tests.gpu.pretended_cuda import Watch, pretend
 from tests.gpu.rooflines import roofline
 
@@ -72,20 +77,8 @@ def trainers(length: int, tokens: int = 65_536) -> dict[str, Any]:
         model: Any = build_model(wanted.architecture, wanted.objective, SIZE, IDS, 1)
         model.config._attn_implementation = "sdpa"
         model = model.to(GPU).train()
-        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
         ids = torch.zeros(tokens // length, length, dtype=torch.int64, device=GPU)
-
-        def step() -> None:
-            with torch.autocast("cuda", torch.bfloat16):
-                loss = model(input_ids=ids, token_type_ids=ids, labels=ids).loss
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            optimiser.zero_grad()
-
-        step()
-        with trace.record():
-            step()
+        record_trainers_step(trace, model, input_ids=ids, token_type_ids=ids, labels=ids)
     needed = operations(shape_of_network(model), tokens, tokens * length, 0.15 * tokens)
     found = {"tokens": tokens, "padded": tokens, "flops": needed, "peak": trace.peak}
     return found | roofline(trace.kernels)
