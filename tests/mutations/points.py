@@ -1,14 +1,17 @@
 """Places of a module that can be mutated, each with its replacement.
 
 Left out is what cannot change behaviour by construction: annotations, decorators, type-checking blocks,
-the texts of errors, messages and logs, and `zip(..., strict=True)`.
+the texts of errors, messages and logs, `zip(..., strict=True)`, and the lines of `immaterial.yaml`.
 """
 
 import ast
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+import yaml
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -22,6 +25,16 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
 MESSAGES = {"print", "say", "log", "warn", "warning"}
 """Functions whose arguments are only read by people."""
+
+
+IMMATERIAL = Path(__file__).with_name("immaterial.yaml")
+
+
+@cache
+def immaterial() -> dict[str, frozenset[str]]:
+    """Map a file to those of its lines, without the blanks around them, that no mutation can change visibly."""
+    listed: dict[str, list[tuple[str, str]]] = yaml.safe_load(IMMATERIAL.read_text(encoding="utf-8"))
+    return {file: frozenset(line for line, _ in lines) for file, lines in listed.items()}
 
 
 @dataclass(frozen=True)
@@ -62,7 +75,10 @@ def mutations(root: Path, path: Path) -> list[Mutation]:
         starts.append(starts[-1] + len(line))
     found: list[Mutation] = []
     numbers: dict[int, int] = {}
+    skipped = immaterial().get(path.as_posix(), frozenset())
     for node, new in _changes(ast.parse(text)):
+        if lines[node.lineno - 1].strip() in skipped:
+            continue
         old = ast.get_source_segment(text, node)
         assert old is not None
         before = lines[node.lineno - 1].encode()[: node.col_offset].decode()

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.mutations import trials
-from tests.mutations.points import mutations
+from tests.mutations.points import immaterial, mutations
 from tests.mutations.selection import files_for, importers
 from tests.mutations.trials import Checkout, copy_checkout, run, survivors
 
+ROOT = Path(__file__).resolve().parents[2]
 CHECKOUT = {
     "pubmill/__init__.py": "",
     "pubmill/sums/__init__.py": "",
@@ -224,3 +225,11 @@ def test_the_times_of_files_are_those_of_their_tests(checkout: Path) -> None:
     (checkout / slow).write_text("import time\n\n\ndef test_nothing():\n    time.sleep(0.4)\n")
     seconds = run(checkout, [slow, "tests/unit/sums/test_words.py"]).seconds
     assert list(seconds) == [slow, "tests/unit/sums/test_words.py"] and seconds[slow] >= 0.4
+
+
+@pytest.mark.parametrize("file", sorted(immaterial()))
+def test_listed_lines_exist_once_and_are_left_out(file: str) -> None:
+    lines = [line.strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
+    assert {line: lines.count(line) for line in immaterial()[file]} == dict.fromkeys(immaterial()[file], 1)
+    left = {lines[mutation.line - 1] for mutation in mutations(ROOT, Path(file))}
+    assert left and not left & immaterial()[file]
