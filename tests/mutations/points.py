@@ -32,7 +32,7 @@ IMMATERIAL = Path(__file__).with_name("immaterial.yaml")
 
 @cache
 def immaterial() -> dict[str, frozenset[str]]:
-    """Map a file to those of its lines, without the blanks around them, that no mutation can change visibly."""
+    """Map a file to those of its lines, without surrounding blanks, that no mutation can change visibly."""
     listed: dict[str, list[tuple[str, str]]] = yaml.safe_load(IMMATERIAL.read_text(encoding="utf-8"))
     return {file: frozenset(line for line, _ in lines) for file, lines in listed.items()}
 
