@@ -55,9 +55,17 @@ def test_later_subwords_of_x_give_the_scores_of_words(case: tuple[Sentences, lis
 
 
 @given(labelled(4, st.one_of(st.just("X"), LABEL)))
-def test_an_entity_of_subwords_is_one_of_words(case: tuple[Sentences, list[PredictedLabels]]) -> None:
+def test_the_gold_entities_of_subwords_are_those_of_words(
+    case: tuple[Sentences, list[PredictedLabels]],
+) -> None:
     subwords, words = shared(score_subtokens(*case), "subtoken"), shared(score_entities(*case), "entity")
-    assert subwords["gold"] == words["gold"] and subwords["correct"] <= words["correct"]
+    assert subwords["correct"] <= subwords["gold"] == words["gold"]
+
+
+def test_a_later_subword_may_separate_two_words() -> None:
+    case = [["O", "B"]], [predicted([["I", "O"], ["I"]])]
+    assert shared(score_subtokens(*case), "subtoken")["correct"] == 1
+    assert shared(score_entities(*case), "entity")["correct"] == 0
 
 
 def test_the_figure_of_the_paper() -> None:
