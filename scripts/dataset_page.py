@@ -4,8 +4,8 @@
         --output results/full/pages/datasets/chemprot@blurb
 
 Inputs, below --results: the dataset's card and the records of its source files. The examples are not
-read, so the page cannot show any text of the dataset. Outputs: OUTPUT.json (for the report), OUTPUT.md and
-OUTPUT.html.
+read, so the page cannot show any text of the dataset. Outputs: OUTPUT.json (for the report), OUTPUT.md,
+OUTPUT.html, and Croissant metadata: OUTPUT.croissant.json.
 """
 
 import argparse
@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.dataset_pages import FORMS, make_page
+from pubmill.publication.croissant import FORMS
+from pubmill.publication.dataset_pages import make_page
 from pubmill.recipes.publication import PageRecipe
 from pubmill.storage.files import writing
 

@@ -204,7 +204,7 @@ def _is_nested(value: list[Any]) -> bool:
     return bool(value) and is_dataclass(value[0])
 
 
-def _optional_fields(kind: type[Any]) -> frozenset[str]:
+def optional_fields(kind: type[Any]) -> frozenset[str]:
     """Return the fields with a default, which is always empty or None."""
     return frozenset(
         f.name for f in fields(kind) if f.default is not MISSING or f.default_factory is not MISSING
@@ -213,7 +213,7 @@ def _optional_fields(kind: type[Any]) -> frozenset[str]:
 
 _CLASSES = (*KINDS.values(), Entity, LabelledSentence, Answer)
 _HINTS: dict[type[Any], dict[str, Any]] = {kind: get_type_hints(kind) for kind in _CLASSES}
-_OPTIONAL: dict[type[Any], frozenset[str]] = {kind: _optional_fields(kind) for kind in _CLASSES}
+_OPTIONAL: dict[type[Any], frozenset[str]] = {kind: optional_fields(kind) for kind in _CLASSES}
 
 
 def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:

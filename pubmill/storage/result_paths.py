@@ -31,6 +31,7 @@ MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMS = ("json", "csv", "md", "tex", "html")
 COMPARISON_FORMS = PAGE_FORMS = ("json", "md", "html")
+DATASET_PAGE_FORMS = (*PAGE_FORMS, "croissant.json")
 CHECKLIST_FORMS = ("md", "html")
 
 Number = int | str
@@ -261,7 +262,7 @@ class Paths:
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
 
     def page_files(self, dataset: str) -> list[str]:
-        return [self.page(dataset, form) for form in PAGE_FORMS]
+        return [self.page(dataset, form) for form in DATASET_PAGE_FORMS]
 
     def contradictions(self, form: str = "") -> str:
         return _with_suffix(self.at("pages/contradictions"), form)

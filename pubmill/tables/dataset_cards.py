@@ -49,12 +49,16 @@ class CardSource(CardPart):
 
 
 class Card(CardPart):
-    """A dataset card. `counts` and `expect`: split -> measure -> count, None if the source does not annotate
-    it."""
+    """A dataset card.
+
+    `version`: of the converter's output; `counts`, `expect`: split -> measure -> count, None if the source
+    does not annotate it.
+    """
 
     dataset: str
     kind: str
     metric: str
+    version: int
     expect: dict[str, dict[str, int]]
     counts: dict[str, dict[str, int | None]]
     lengths: dict[str, dict[str, float]]

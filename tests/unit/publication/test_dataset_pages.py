@@ -16,6 +16,7 @@ from pubmill.recipes.publication import PageRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
+from pubmill.storage.result_paths import DATASET_PAGE_FORMS
 from tests.pages import parsed
 from tests.unit.publication import toy_cards as made_up
 
@@ -171,7 +172,9 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in (tmp_path / "pages").iterdir()} == {f"drugs@blurb.{form}" for form in FORMS}
+    assert {path.name for path in (tmp_path / "pages").iterdir()} == {
+        f"drugs@blurb.{form}" for form in DATASET_PAGE_FORMS
+    }
     assert not any("CANARY" in path.read_text() for path in (tmp_path / "pages").iterdir())
 
 

@@ -10,13 +10,13 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import write_record
-from pubmill.publication import contradictions, dataset_pages
+from pubmill.publication import contradictions, croissant, dataset_pages
 from pubmill.publication.checklist.evidence import read_study
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
-from pubmill.storage.result_paths import PAGE_FORMS
+from pubmill.storage.result_paths import DATASET_PAGE_FORMS, PAGE_FORMS
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 from tests.unit.publication import toy_cards as cards_made_up
@@ -106,6 +106,7 @@ def test_the_inputs_are_what_is_read(tmp_path: Path, who: str) -> None:
 
 def test_the_programs_write_the_forms_that_their_rules_name() -> None:
     assert set(dataset_pages.FORMS) == set(contradictions.FORMS) == set(PAGE_FORMS)
+    assert set(croissant.FORMS) == set(DATASET_PAGE_FORMS)
 
 
 def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def card(dataset: str, kind: str, **changes: Any) -> dict[str, Any]:
         "access": "public",
         "converter": "pubmill.convert.somewhere:read",
         "metric": "micro_f1",
+        "version": 3,
         "expect": {"train": {first: counts[first]}},
         "counts": {"test": dict(counts), "train": dict(counts)},
         "lengths": {
