@@ -111,6 +111,7 @@ def _stop_after_arguments(usage: str | None) -> None:
 
 
 def main() -> None:
+    import snakemake.cli  # noqa: F401
     import transformers  # noqa: F401
 
     folder, tasks = Path(sys.argv[1]), json.load(sys.stdin)
@@ -119,6 +120,7 @@ def main() -> None:
     import pubmill.workflow.requested_targets
     import pubmill.workflow.resources
 
+    pubmill.specs.load(folder / "specs", "demo")  # the commands then find the parsed files in memory
     assert Path(pubmill.specs.study.__file__).is_relative_to(folder)
     with ThreadPoolExecutor(2) as pool:
         answers = pool.map(lambda task: answer(folder, task), tasks.values())

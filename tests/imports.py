@@ -1,19 +1,26 @@
 """Imports of programs and modules, read from their syntax trees."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield every module that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def imported(path: Path) -> tuple[str, ...]:
+    """Return every module that a file imports, also inside functions."""
+    return _imported_by(path.read_text())
+
+
+@cache
+def _imported_by(source: str) -> tuple[str, ...]:
+    found = list[str]()
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, f"{path}: relative import"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            assert node.level == 0, f"relative import of {node.module}"
+            found += (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+    return tuple(found)
 
 
 def reached(root: Path, files: Iterable[Path], leave_out: Iterable[str] = ()) -> set[Path]:
@@ -29,9 +36,14 @@ def reached(root: Path, files: Iterable[Path], leave_out: Iterable[str] = ()) ->
         seen.add(path)
         for module in imported(path):
             if module.startswith("pubmill.") and not _within(module, leave_out):
-                place = root / module.replace(".", "/")
-                waiting += filter(Path.is_file, (place.with_suffix(".py"), place / "__init__.py"))
+                waiting += _files(root, module)
     return seen
+
+
+@cache
+def _files(root: Path, module: str) -> tuple[Path, ...]:
+    place = root / module.replace(".", "/")
+    return tuple(filter(Path.is_file, (place.with_suffix(".py"), place / "__init__.py")))
 
 
 def _within(module: str, packages: Iterable[str]) -> bool:

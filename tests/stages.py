@@ -13,6 +13,7 @@ import ast
 import hashlib
 import json
 import sys
+from functools import cache
 from pathlib import Path
 
 from pubmill.graph import VERSIONS
@@ -82,9 +83,13 @@ def digest(stage: str) -> str:
 
 
 def _content(path: Path) -> bytes:
-    if path.suffix != ".py":
-        return path.read_bytes()
-    tree = ast.parse(path.read_text())
+    return _syntax(path.read_text()) if path.suffix == ".py" else path.read_bytes()
+
+
+@cache
+def _syntax(source: str) -> bytes:
+    """Return the syntax tree without docstrings, as text."""
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr):

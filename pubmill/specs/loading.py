@@ -5,7 +5,8 @@ checked.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -141,7 +142,7 @@ def _split_tables(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
 
 def _read_kind(folder: Path, kind: str, overlay: YamlDocument, errors: list[str]) -> dict[str, YamlDocument]:
     """Read the specs of one kind and apply the overlay to each."""
-    documents, shares = {}, overlay.value.get(kind) or {}
+    documents, shares = {}, strict_yaml.parts(overlay, kind)
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
@@ -151,7 +152,7 @@ def _read_kind(folder: Path, kind: str, overlay: YamlDocument, errors: list[str]
         document, base = with_base(path, shown, errors, kind)
         for one in filter(None, (base, key)):
             if one in shares and (one == key or kind in INHERITED_OVERLAYS):
-                document = strict_yaml.merge(document, strict_yaml.part(overlay, kind, one))
+                document = strict_yaml.merge(document, shares[one])
         if document.value.get("name") != path.stem:
             errors.append(f"{document.where(('name',))}: name must be {path.stem!r}, as the file is called")
         documents[key] = document
@@ -198,10 +199,14 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
     return strict_yaml.merge(base, document, (*WHOLE.get(kind, ()), _STATEMENTS)), base_name
 
 
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""The validator of a model; made once, for it costs as much as validating several specs."""
+
+
 def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any:
     """Return the spec of a document, or None after adding its mistakes to `errors`."""
     try:
-        return TypeAdapter(model).validate_python(document.value)
+        return _adapter(model).validate_python(document.value)
     except ValidationError as error:
         for problem in error.errors():
             place = tuple(problem["loc"])

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,15 +67,29 @@ class _FaultError(Exception):
 
 def read(path: Path, shown: str, errors: list[str]) -> YamlDocument:
     """Read one YAML file. `shown` is its name in messages; faults are added to `errors`."""
-    lines: dict[Location, str] = {(): f"{shown}:1"}
     try:
         text = _read_bounded(path)
+    except _FaultError as fault:
+        errors.append(f"{shown}:{fault.line}: {fault}")
+        return YamlDocument({}, {(): f"{shown}:1"})
+    document, faults = _parse(text, shown)
+    errors += faults
+    return YamlDocument(dict(document.value), dict(document.lines))
+
+
+@lru_cache(maxsize=1000)
+def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
+    """Return the document in a text and its faults. A spec that others include is parsed once."""
+    lines: dict[Location, str] = {(): f"{shown}:1"}
+    errors: list[str] = []
+    try:
         _check_depth(text)
         loader = _Loader(text)
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
             lines[()] = f"{shown}:{node.start_mark.line + 1}"
-            return YamlDocument(_NodeReader(loader, shown, lines, errors).value(node, ()), lines)
+            value = _NodeReader(loader, shown, lines, errors).value(node, ())
+            return YamlDocument(value, lines), tuple(errors)
         if node is not None:
             raise _FaultError(1, f"expected keys with values, found a {_node_kind(node)}")
     except _FaultError as fault:
@@ -85,7 +100,7 @@ def read(path: Path, shown: str, errors: list[str]) -> YamlDocument:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         errors.append(f"{shown}:{line}: not valid YAML: {error.reason}")
-    return YamlDocument({}, {(): f"{shown}:1"})
+    return YamlDocument({}, {(): f"{shown}:1"}), tuple(errors)
 
 
 def _read_bounded(path: Path) -> str:
@@ -209,17 +224,20 @@ def merge(base: YamlDocument, over: YamlDocument, whole: Sequence[Location] = ()
     return YamlDocument(value, lines)
 
 
-def part(document: YamlDocument, *at: str | int) -> YamlDocument:
-    """Return the part of a document below a location as a separate document.
+def parts(document: YamlDocument, key: str) -> dict[str | int, YamlDocument]:
+    """Return each value of the mapping at a key as a separate document, by its own key.
 
-    It has no line for its root: a key that is missing there is missing in the document that it overlays.
+    They have no line for their roots: a key that is missing there is missing in the document that it
+    overlays.
     """
-    value = document.value
-    for key in at:
-        value = value[key]
-    depth = len(at)
-    below = {loc: line for loc, line in document.lines.items() if len(loc) > depth and loc[:depth] == at}
-    return YamlDocument(value, {loc[depth:]: line for loc, line in below.items()})
+    mapping = document.value.get(key)
+    if not isinstance(mapping, dict):
+        return {}
+    lines: dict[str | int, dict[Location, str]] = {name: {} for name in mapping}
+    for at, line in document.lines.items():
+        if len(at) > 2 and at[0] == key:
+            lines[at[1]][at[2:]] = line
+    return {name: YamlDocument(value, lines[name]) for name, value in mapping.items()}
 
 
 class _Merging(NamedTuple):
@@ -242,7 +260,15 @@ def _merge(base: Any, over: Any, at: Location, merging: _Merging) -> Any:
     if isinstance(base, dict) and isinstance(over, dict) and over and not merging.is_whole(at):
         lines.update({at: new[at]} if at in new else {})
         return {**base, **{key: _merge(base.get(key), over[key], (*at, key), merging) for key in over}}
-    for location in [loc for loc in lines if loc[: len(at)] == at]:
-        del lines[location]
-    lines.update({loc: line for loc, line in new.items() if loc[: len(at)] == at})
+    for location in _locations(base, at):
+        lines.pop(location, None)
+    lines.update({location: new[location] for location in _locations(over, at) if location in new})
     return over
+
+
+def _locations(value: Any, at: Location) -> Iterator[Location]:
+    """Yield the location of a value and of everything in it."""
+    yield at
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _locations(inner, (*at, key))

@@ -73,8 +73,8 @@ SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
 """Commands for the shell: `make` with -n, pytest with --collect-only."""
 WHOLE = r"scripts/(explain\.py|plan\.py --recipes|list_pubmed\.py --mirror)"
 """Programs that finish within a second. Others need the network, restricted data, or minutes."""
-LONG = r"scripts/(plan|mirror)\.py \w+$|corpora/shin2020/"
-"""Commands that build the graph of a whole study or of a PubMed corpus: run by the long test."""
+LONG = r"scripts/(plan|mirror)\.py \w+$|corpora/shin2020/|full/tables/|run gu2020 |--model \S+( -n)?$"
+"""Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""
 
 
 def documented() -> list[Printed]:
@@ -326,9 +326,9 @@ def test_every_command_that_is_advised_works(
 
 @pytest.mark.long
 def test_commands_for_whole_studies_work(clone: Path) -> None:
-    """Build their graphs; of commands that differ only in the profile, only the first."""
+    """Build their graphs; of those that differ only in the profile or in resources, only one."""
     whole = {
-        re.sub(r"--profile \S+ ", "", shlex.join(one.words)): one.text
+        re.sub(r"--profile \S+ | --set-resources \S+", "", shlex.join(one.words)): one.text
         for one in documented()
         if not untried(one.text) and (is_snakemake(one.text) or re.search(LONG, shlex.join(one.words)))
     }

@@ -6,11 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from snakemake.cli import parse_config
-from snakemake.common.configfile import load_configfile
-from snakemake.utils import update_config
-from snakemake_interface_common.exceptions import WorkflowError
-
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
@@ -49,6 +44,12 @@ class DatasetFinding:
 
 def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
     """Return the configuration that Snakemake builds from `config.yaml`, `--configfile` and `--config`."""
+    # Imported here, because they take most of a second, which `pubmill --help` would need too.
+    from snakemake.cli import parse_config
+    from snakemake.common.configfile import load_configfile
+    from snakemake.utils import update_config
+    from snakemake_interface_common.exceptions import WorkflowError
+
     check_files([base, *(overlay for overlay in overlays if Path(overlay).exists())])
     try:
         config = load_configfile(base)
