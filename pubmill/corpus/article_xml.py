@@ -21,7 +21,7 @@ _PARSER = parser()
 def parse(data: bytes, where: str) -> etree._Element:
     """Return the root of an article, with an empty `back`; nothing is expanded or fetched."""
     plain = without_doctype(data, where)
-    if (RESERVED[:1] in plain and RESERVED in plain) or _RESERVED.search(plain):
+    if RESERVED in plain or _RESERVED.search(plain):
         raise PubmillError(f"{where}: holds U+FDD0, a noncharacter, which no text may hold")
     root = _without_back(plain)
     if root is None:

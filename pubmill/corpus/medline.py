@@ -38,7 +38,7 @@ from pubmill.errors import PubmillError
 BLOCK = 1 << 17
 HEAD_LIMIT = 1 << 16
 # Far larger than any real citation (thousands of authors: a few MB) or list of deletions.
-CITATION_LIMIT = 1 << 24
+CITATION_LIMIT = 16_777_216
 # Real files unpack to about ten times their size; a file beyond this ratio is an attack.
 RATIO_LIMIT = 200
 SMALL = 1 << 28  # bytes; the ratio of smaller files is not limited

@@ -20,9 +20,9 @@ from pubmill.storage.archives import BROKEN, TooLargeError, tar_members
 from pubmill.storage.whole_numbers import whole_number
 
 # Far larger than any real article (tens of MB).
-ARTICLE_LIMIT = 1 << 27
+ARTICLE_LIMIT = 134_217_728
 # Far larger than all articles of a package (about 10 GB).
-PACKAGE_LIMIT = 1 << 38
+PACKAGE_LIMIT = 274_877_906_944
 
 _PACKAGE = re.compile(r"(?P<kind>\w+)\.(?:PMC\d+x+\.baseline|incr)\.(?P<date>\d{4}-\d\d-\d\d)\.tar\.gz", re.I)
 _OBJECT = re.compile(r"PMC(?P<pmcid>[0-9]{1,18})\.(?P<version>[0-9]{1,18})\.(?P<kind>json|xml)")

@@ -39,6 +39,7 @@ from pubmill.storage.sources import bring
 INVENTORY = "inventory-reports/pmc-oa-opendata/metadata"
 CONNECTIONS = 8  # simultaneous; NCBI states no limit, and a bucket allows far more
 GONE_LIMIT = 0.1
+COMPRESSION = 6
 MEMORY = "2GB"
 
 _SHARD = re.compile(r"PMC(\d{1,9})(x{0,8})")
@@ -247,7 +248,7 @@ def _write_archive(path: Path, articles: list[tuple[Planned, list[Path]]]) -> No
     """Write a gzipped tar; a member's time is when its article was last modified in the bucket."""
     with (
         path.open("wb") as raw,
-        gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as packed,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=COMPRESSION, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w") as archive,
     ):
         for article, files in articles:

@@ -98,7 +98,8 @@ class _CrossEntropy(torch.autograd.Function):
 
 def _chunks(logits: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
     """Yield a few positions at a time, with their logits in float32 and a buffer of the same size."""
-    count, size = max(1, IN_CACHE // logits.shape[-1]), logits.shape[-1]
+    size = logits.shape[-1]
+    count = max(1, IN_CACHE // size)
     some, room = torch.empty(count, size), torch.empty(count, size)
     for begin in range(0, len(logits), count):
         part = logits[begin : begin + count]

@@ -31,6 +31,9 @@ SEAL = "content_sha256"
 REMAKE = f"Delete it and run the same command again; `{commands.script('fsck')}` finds all damaged results."
 """Advice in messages about damaged files."""
 
+COMPRESSION = 6
+"""Level of gzip."""
+
 
 def temporary_name(path: Path) -> Path:
     """Return a name beside `path` that only this process uses; remove leftovers of killed processes.
@@ -296,7 +299,7 @@ def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]], private: bool = F
         with (
             temporary.open("wb") as raw,
             gzip.GzipFile(
-                filename=privacy.gzip_name(), fileobj=raw, mode="wb", compresslevel=6, mtime=0
+                filename=privacy.gzip_name(), fileobj=raw, mode="wb", compresslevel=COMPRESSION, mtime=0
             ) as packed,
         ):
             for row in rows:

@@ -23,6 +23,7 @@ from pubmill.storage.privacy import CREDENTIALED
 
 MARK = b"pubmill sha256 "
 SEALED = len(MARK) + 64
+BLOCK = 1 << 20
 ENDING = 8  # the footer's length and PAR1
 
 
@@ -108,6 +109,6 @@ def _find_footer(file: BinaryIO) -> int:
 
 
 def _hash_bytes(digest: Any, file: BinaryIO, size: int) -> None:
-    while size > 0 and (block := file.read(min(size, 2**20))):
+    while block := file.read(min(size, BLOCK)):
         digest.update(block)
         size -= len(block)

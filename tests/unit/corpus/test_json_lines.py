@@ -111,3 +111,38 @@ def test_not_utf8(tmp_path: Path) -> None:
     path.write_bytes(b'{"abstract": "\xff"}\n')
     with pytest.raises(PubmillError, match=r"notes.jsonl:1: not valid JSON"):
         list(read_text(path, "notes"))
+
+
+def test_the_pmid_comes_before_the_id_and_empty_ones_do_not_count(tmp_path: Path) -> None:
+    given = [
+        {"pmid": 9, "id": "x"}, {"pmid": "", "id": "x"}, {"pmid": None, "id": 0}, {"pmid": "9" * 18},
+    ]  # fmt: skip
+    found = read(tmp_path, *({"abstract": "a"} | row for row in given))
+    assert [(row.id, row.pmid) for row in found] == [
+        ("pmid:9", "9"), ("notes:x", ""), ("notes:0", ""), (f"pmid:{'9' * 18}", "9" * 18),
+    ]  # fmt: skip
+    with pytest.raises(PubmillError, match="must be text or a whole number, found True"):
+        read(tmp_path, {"abstract": "a", "pmid": True})
+    with pytest.raises(PubmillError, match="of at most 18 digits"):
+        read(tmp_path, {"abstract": "a", "pmid": "9" * 19})
+
+
+@pytest.mark.parametrize("date", ["2001", "2001-05", "2000-02-29", ""])
+def test_dates_may_be_less_than_a_day(tmp_path: Path, date: str) -> None:
+    (row,) = read(tmp_path, {"abstract": "a", "date": date})
+    assert (row.date, row.published) == (date, date[:4])
+
+
+@pytest.mark.parametrize("date", ["2001-02-29", "01-05-2001", "2001-5", "20010501", "2001-05-01T00"])
+def test_days_that_do_not_exist_are_refused(tmp_path: Path, date: str) -> None:
+    with pytest.raises(PubmillError, match='"date" must be YYYY, YYYY-MM or YYYY-MM-DD'):
+        read(tmp_path, {"abstract": "a", "date": date})
+
+
+def test_either_spelling_of_licence_and_language_is_read(tmp_path: Path) -> None:
+    rows = read(
+        tmp_path,
+        {"abstract": "a", "licence": "A", "license": "B", "lang": "fr", "language": "de"},
+        {"abstract": "a", "license": "B", "language": "de"},
+    )
+    assert [(row.licence, row.languages) for row in rows] == [("A", ("fre",)), ("B", ("ger",))]

@@ -78,3 +78,25 @@ def test_damage_is_reported_with_file_and_line(tmp_path: Path, monkeypatch: pyte
     path.write_bytes(b"1\n12345678901\n")
     with pytest.raises(PubmillError, match=r"page\.txt:2: a line of more than 10 bytes"):
         read(path, "line")
+
+
+def test_texts_of_just_the_largest_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_text, "LONGEST", 10)
+    path = tmp_path / "page.txt"
+    for content, documents in ((b"1234\n1234\n", "file"), (b"123456789\n123456789\n", "line")):
+        path.write_bytes(content)
+        assert (
+            "".join("".join(texts) for _, texts in read(path, documents))
+            == content.decode().replace("\n", " " if documents == "file" else "").strip()
+        )
+    path.write_bytes(b"1234\n1234\n\n1234\n12345\n")
+    with pytest.raises(PubmillError, match=r":5: the document that begins on line 4 has more than 10 char"):
+        read(path, "blank-line")
+
+
+def test_only_the_first_line_may_have_a_byte_order_mark_and_a_language_is_optional(tmp_path: Path) -> None:
+    path = tmp_path / "page.txt"
+    path.write_text("\ufeffa\n\ufeffb\n")
+    found = list(read_plain_text(path, "web", "line"))
+    assert [joined(one.sections) for one in found] == ["a", "\ufeffb"]
+    assert {one.languages for one in found} == {()}

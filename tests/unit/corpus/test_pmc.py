@@ -171,7 +171,7 @@ def test_articles_that_are_gone_are_recorded(
     monkeypatch.setattr(pmc, "bring", missing)
     with pytest.raises(PubmillError, match="1 of the 3 articles .* are gone, the first PMC19999.1"):
         fetch(bucket, tmp_path)
-    monkeypatch.setattr(pmc, "GONE_LIMIT", 0.5)
+    monkeypatch.setattr(pmc, "GONE_LIMIT", 1 / 3)
     archive = fetch(bucket, tmp_path)
     assert read_json(archive.with_name(f"{archive.name}.source.json"))["gone"] == ["PMC19999.1"]
     assert len(list(read_fetched(archive))) == 2

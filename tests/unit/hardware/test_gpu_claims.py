@@ -79,6 +79,13 @@ def test_the_gpu_taken_becomes_the_current_one(monkeypatch: pytest.MonkeyPatch, 
     assert (tmp_path / f"pubmill-{os.getuid()}").stat().st_mode & 0o077 == 0
 
 
+def test_a_single_gpu_is_shared_without_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(devices, "claim", None)
+    assert take_gpu() == torch.device("cuda", 0)
+
+
 def test_a_folder_that_another_user_laid_there_is_not_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

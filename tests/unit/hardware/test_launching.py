@@ -47,6 +47,12 @@ def test_each_node_of_a_job_has_a_torchrun_that_meets_the_others_at_the_first_no
     assert torchrun[-3:] == PROGRAM
 
 
+def test_a_job_of_one_node_starts_as_one_machine_does() -> None:
+    job = SlurmJob(7, "gpu03", "12")
+    for processes in (1, 4):
+        assert command(PROGRAM, 1, processes, job) == command(PROGRAM, 1, processes)
+
+
 def test_several_nodes_without_a_job_are_refused() -> None:
     with pytest.raises(PubmillError, match="2 nodes are asked for, but this is not a job of Slurm"):
         command(PROGRAM, nodes=2, processes=1)

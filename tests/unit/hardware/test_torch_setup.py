@@ -31,6 +31,11 @@ def add_nvidia_smi(folder: Path, script: str) -> None:
     program.chmod(0o755)
 
 
+def test_a_gpu_that_torch_sees_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert gpu_is_used({"CUDA_VISIBLE_DEVICES": ""})
+
+
 def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:
     assert not gpu_is_used({})
     add_nvidia_smi(no_gpu, "echo 'NVIDIA-SMI has failed'; exit 9")
@@ -50,7 +55,7 @@ def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:
 def test_a_gpu_that_torch_does_not_see_is_an_error(
     environment: dict[str, str], evidence: str, no_gpu: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add_nvidia_smi(no_gpu, "printf '550.54.15\\n550.54.15\\n'")
+    add_nvidia_smi(no_gpu, "printf '550.54.15\\n560.1\\n'")
     monkeypatch.setattr(torch.version, "cuda", None)
     found = rf"{evidence}.*PyTorch {torch.__version__.split('+')[0]}\S* for processors only"
     with pytest.raises(PubmillError, match=rf"{found}, NVIDIA driver 550.54.15\. .*`make setup CUDA=1`"):

@@ -310,7 +310,47 @@ def test_text_that_is_not_utf_8_is_reported_with_its_line() -> None:
         decode(b"\none\xe9", "a.zip:b.txt")
 
 
-def test_a_member_of_just_the_largest_size_is_read(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "LARGEST_MEMBER", 3000)
-    archive.write_bytes(PACKED["zip"]())
+@pytest.mark.parametrize("kind", ["tar", "tar.gz", "zip"])
+def test_archives_of_just_the_largest_size_are_read_and_one_byte_more_is_not(
+    archive: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tar counts with its headers and padding, a zip by the sizes of its members."""
+    archive.write_bytes(PACKED[kind]())
+    size = sum(len(content) for _, content in FILES) if kind == "zip" else len(tar())
+    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", size)
     assert max(len(content) for _, content in members(archive)) == 3000
+    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", size - 1)
+    with pytest.raises(PubmillError, match=f"more than {size - 1:,} bytes when unpacked"):
+        list(members(archive))
+
+
+def test_the_end_of_a_tar_may_be_padded_up_to_a_limit(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = tar([("a b.txt", b"text")])
+    zeros = len(content) - 3 * 512  # what follows the header, the text and the first block of zeros
+    monkeypatch.setattr(archives, "MOST_PADDING", zeros)
+    archive.write_bytes(content)
+    assert list(members(archive)) == [("a b.txt", b"text")]
+    assert f"more than {zeros:,} bytes follow its end" in refused(archive, content + b"\0")
+
+
+@pytest.mark.parametrize("pack", [tar, zipped])
+def test_names_with_control_characters_are_refused(archive: Path, pack: Callable[..., bytes]) -> None:
+    for name in ("a\nb", "\x1fa", "a\tb"):
+        assert "control characters" in refused(archive, pack([(name, b"")]))
+
+
+def test_the_first_character_counts_as_a_line_of_its_own() -> None:
+    with pytest.raises(PubmillError, match=r"^a:1: not UTF-8"):
+        decode(b"\xff\n\n", "a")
+    with pytest.raises(PubmillError, match=r"^a:2: not UTF-8"):
+        decode(b"\n\xff\n\n", "a")
+
+
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+def test_a_member_of_just_the_largest_size_is_read(archive: Path, kind: str) -> None:
+    archive.write_bytes(PACKED[kind]() if kind == "zip" else tar([("a", bytes(1 << 16))]))
+    largest = 3000 if kind == "zip" else 1 << 16
+    limits = archives.Limits(largest, 1 << 20)
+    assert max(len(content) for _, content in members(archive, limits)) == largest
+    with pytest.raises(PubmillError, match=f"has {largest:,} bytes; expected at most {largest - 1:,}"):
+        list(members(archive, archives.Limits(largest - 1, 1 << 20)))

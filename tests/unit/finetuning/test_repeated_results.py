@@ -1,0 +1,61 @@
+"""The same recipe gives the same fine-tuning from one version of pubmill to the next.
+
+A change of these numbers changes every record: raise the stage's version then
+(`pubmill/graph/stage_versions.py`). Counts are compared exactly; losses, which other processors round
+differently, to four digits.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.run import finetune
+from pubmill.recipes import Dummies
+from tests.unit.finetuning.test_pairs import BASE, METRICS, datasets, model
+
+__all__ = ["datasets", "model"]
+DUMMIES = Dummies(types={"GENE": "@GENE$", "DRUG": "@DRUG$"}, overlap="@GENE-DRUG$")
+SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "tokens": ("tokens", {"warmup": 0.5, "frozen_layers": 0}),
+    "crf": ("tokens", {"crf": True, "tagging": "bioul", "labelled_subwords": "all"}),
+    "dice": ("tokens", {"head": "bilstm", "head_sizes": [8], "loss": "dice", "reinitialised_layers": 1}),
+    "oversampled": ("sequence", {"oversample": True, "loss": "weighted", "removed_layers": 1}),
+    "markers": ("sequence", {"entities": "markers", "pooling": "mention-average", "layerwise_decay": 0.8}),
+    "sentences": ("multilabel", {"unit": "sentence", "loss": "weighted", "head": "mlp", "head_sizes": [6]}),
+    "regression": ("regression", {"weight_decay": 0.1, "train_on": "train+dev"}),
+    "answers": ("span", {"bias_correction": False, "keep": "last", "n_best": 3}),
+}
+
+
+def numbers(name: str, model: Path, datasets: Path) -> list[Any]:
+    """Losses of two epochs, dev scores, steps, tokens, changes of texts, and the first predicted number."""
+    task, setting = SETTINGS[name]
+    recipe = replace(
+        BASE, task=task, metric=METRICS[task], dummies=DUMMIES, precision="float32", epochs=2, **setting
+    )
+    made = finetune(FinetuningJob(recipe, model, datasets / task, 1, "test"))
+    report, first = made.report, made.predictions[0]
+    changes = [count for count in report["encoded"].values() if count]
+    number = first.get("score") or first.get("answers", [{"probability": 0}])[-1]["probability"]
+    steps = [report["steps"], report["steps_on_train_and_dev"] or 0]
+    return [*report["loss_by_epoch"], *report["dev"]["scores"], *steps, report["tokens"], *changes, number]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tokens", [1.09411, 1.01584, 0.173913, 0, 8, 0, 634, 10, 0]),
+        ("crf", [1.58214, 1.47104, 0, 0, 8, 0, 634, 10, 0]),
+        ("dice", [0.285621, 0.282595, 0, 0, 8, 0, 634, 10, 0]),
+        ("oversampled", [0.825073, 0.776382, 0.555556, 0.333333, 8, 0, 1220, 20, 20, 0]),
+        ("markers", [0.706278, 0.666269, 0.777778, 0.777778, 6, 0, 908, 20, 20, 0]),
+        ("sentences", [0.693612, 0.693127, 0.434783, 0.285714, 12, 0, 706, 13, 0]),
+        ("regression", [5.32654, 4.81212, -0.1566, -0.141409, 6, 10, 1768, 14, 0.466997]),
+        ("answers", [2.07818, 1.53084, 0.666667, 8, 0, 982, 12, 0.0485782]),
+    ],
+)
+def test_losses_scores_and_counts(name: str, expected: list[float], model: Path, datasets: Path) -> None:
+    assert numbers(name, model, datasets) == pytest.approx(expected, rel=5e-4, abs=1e-6)

@@ -1,0 +1,135 @@
+"""The same recipe gives the same training from one version of pubmill to the next.
+
+A change of these numbers changes every model that is pretrained: raise the stage's version then
+(`pubmill/graph/stage_versions.py`). Batches are compared exactly; losses, which other processors round
+differently, to four digits.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.instances import Instances, Stream, generator
+from pubmill.pretraining.masking import mask, masking_rate, read_vocabulary
+from pubmill.pretraining.packed_tokens import PackedTokens
+from pubmill.recipes import Distillation, PretrainingRecipe
+from tests.unit.pretraining.test_instances import packed
+from tests.unit.pretraining.test_masking import VOCABULARY
+from tests.unit.pretraining.test_objectives import RECIPES
+from tests.unit.pretraining.toy_pretraining import SPECIAL, changed, make_data
+
+LONG = {"max_positions": 128}
+DISTILLATION = changed(objective={"distillation": Distillation()})
+BATCHES: dict[str, Any] = {
+    "next-sentence": {"pairs": "next-sentence", "masking": "whole-word"},
+    "sentence-order": {"pairs": "sentence-order", "masking": "n-gram", "final_masking_rate": 0.4},
+    "unlabelled": {"pairs": "unlabelled", "masking": "subword"},
+    "none": {"pairs": "none", "masking": "whole-word", "replaced_by_mask": 0.5},
+    "full": {"pairs": "none", "sequences": "full", "masking": "n-gram", "longest_ngram": 2},
+}
+
+
+def corpus() -> Any:
+    """Documents of 1 to 9 sentences with ids of a vocabulary of 105."""
+    random = np.random.Generator(np.random.PCG64(7))
+    made = packed([random.integers(1, 40, size=size % 9 + 1).tolist() for size in range(60)])
+    made.ids = random.integers(5, 105, size=len(made.ids))
+    return made
+
+
+def digest(objective: dict[str, Any]) -> str:
+    """Digest of the batches of three steps, which reach into the second epoch."""
+    recipe = changed(
+        objective=objective, sequence_length=64, batch_size=50, steps=40, seed=3, architecture=LONG
+    )
+    instances, found = Instances(corpus(), recipe), hashlib.sha256()
+    assert 50 < len(instances) < 150
+    for step in range(3):
+        batch = instances.batch(step)
+        rate, random = masking_rate(recipe.objective, step, 40), generator(3, Stream.MASKS, step)
+        hidden = mask(batch.ids, batch.inner, batch.lengths, VOCABULARY, recipe.objective, rate, random)
+        for array in (batch.segments, batch.lengths, batch.pair_labels, hidden.ids, hidden.positions):
+            found.update(np.asarray(array, "<i8").tobytes())
+        found.update(str(batch.cut).encode())
+    return found.hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("next-sentence", "27945b8487601b12"),
+        ("sentence-order", "2e229dd4b3cfb49e"),
+        ("unlabelled", "edcbe7cc416f817d"),
+        ("none", "86a9b237fada21cd"),
+        ("full", "3aae2a6d37c40109"),
+    ],
+)
+def test_batches(name: str, expected: str) -> None:
+    assert digest(BATCHES[name]) == expected
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of another size."""
+    folder, wider = tmp_path_factory.mktemp("teacher"), changed(architecture={"hidden_size": 24})
+    model: Any = build_model(
+        wider.architecture, changed(objective={"pairs": "none"}).objective, 30, SPECIAL, 5
+    )
+    model.save_pretrained(folder)
+    return folder
+
+
+def sums(recipe: PretrainingRecipe, data: Path, teacher: Path) -> list[tuple[float, ...]]:
+    """Loss, operations, masked tokens and positions of two updates, and of all the text when not learning."""
+    tokens = PackedTokens(data / "tokens")
+    made = Pretraining(
+        recipe,
+        tokens,
+        read_vocabulary(data, tokens.special),
+        World(torch.device("cpu")),
+        teacher=teacher if recipe.objective.distillation else None,
+    )
+    found = [made.update(0), made.update(1), made.evaluate(tokens, "subword")]
+    return [tuple(one[name] for name in ("loss", "flops", "masked", "padded")) for one in found if one]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "whole words, next sentence",
+            [(4.13383, 4738752, 23, 192), (4.07199, 4522752, 22, 192), (4.06064, 23705856, 116, 960)],
+        ),
+        (
+            "RoBERTa over documents",
+            [(3.41003, 4471488, 23, 192), (3.40135, 4459392, 22, 192), (3.35993, 22333248, 113, 960)],
+        ),
+        ("ELECTRA", [(38.0311, 7997520, 23, 192), (37.6131, 7992864, 22, 192), (36.791, 39964320, 110, 960)]),
+        ("ALBERT", [(4.10061, 4927104, 24, 192), (4.05773, 4916112, 23, 192), (4.07135, 24591552, 116, 960)]),
+        (
+            "adversarial",
+            [(4.12673, 12636672, 23, 192), (4.07721, 12060672, 22, 192), (4.06111, 63215616, 116, 960)],
+        ),
+        (
+            "distillation",
+            [(18.8934, 7598880, 23, 192), (18.3115, 7255296, 22, 192), (17.5423, 38013312, 116, 960)],
+        ),
+    ],
+)
+def test_losses_and_operations(
+    name: str, expected: list[tuple[float, ...]], data: Path, teacher: Path
+) -> None:
+    recipe = changed(RECIPES.get(name, DISTILLATION), precision="float32", steps=6)
+    assert [pytest.approx(one, rel=2e-4) for one in expected] == sums(recipe, data, teacher)
