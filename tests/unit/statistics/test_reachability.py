@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pubmill.errors import PubmillError
 from pubmill.recipes.audits import Over, ScoreCounts
 from pubmill.statistics import reachability as reach
-from pubmill.statistics.attainable_scores import Interval
+from pubmill.statistics.attainable_scores import Interval, Quotient
 from tests.unit.statistics.test_attainable_scores import f1_scores
 
 OVER: dict[Over, Callable[[tuple[Fraction, ...]], Fraction]] = {
@@ -283,4 +283,4 @@ def test_an_f1_of_means_lies_between_one_and_nothing() -> None:
 
 def test_scores_in_per_cent_are_rounded_half_to_even() -> None:
     assert reach.in_per_cent(Fraction(1, 8), 0) == "12" and reach.in_per_cent(Fraction(3, 8), 0) == "38"
-    assert reach.in_per_cent(reach.Quotient(2, 3), 2) == "66.67"
+    assert reach.in_per_cent(Quotient(2, 3), 2) == "66.67"
