@@ -28,8 +28,6 @@ BLANK = "the paper prints no number"
 DIFFERENCE = "a difference to a value of another table, which is not printed"
 UNSTATED_RUNS = "the paper states no number of runs, and one run does not give it"
 UNSTATED_FOLDS = "how runs and folds are combined is not stated, and one run on one fold does not give it"
-MEANS = ("mean of the printed datasets", "mean over tasks of the means of their printed datasets")
-MEAN_F1 = "mean F1 of any number of runs with the printed precision and recall"
 PARTS_NOT_PRINTED = "the values that it is computed from are not all printed"
 
 

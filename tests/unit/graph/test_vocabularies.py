@@ -1,6 +1,7 @@
 """Specs of vocabularies, and the targets that are made of them."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from pubmill import specs
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
-from pubmill.specs import LearntVocabSpec
+from pubmill.specs import LearntVocabSpec, Specs
 from pubmill.specs.study import check_study
 from pubmill.vocabs.word_counts import SPLITTINGS
 
@@ -75,3 +76,25 @@ def test_released_vocabularies_come_with_their_models(root: Path, tmp_path: Path
         made.vocabularies.model("pubmedbert-base")
     with pytest.raises(PubmillError, match="a released one"):
         made.vocabularies.recipe("biobert-base")
+
+
+def test_vocabularies_are_learnt_or_released(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
+    graph = graph_of(full_specs)
+    made = graph.vocabularies
+    assert sorted(made.learnt() + made.released()) == sorted(full_specs.vocabs)
+    assert "pubmed-uncased" in made.learnt() and "pubmedbert-base" in made.released()
+    folder = made.words_folder("pubmed-uncased")
+    assert {str(Path(file).parent) for file in made.word_counts("pubmed-uncased")} == {folder}
+    with pytest.raises(PubmillError, match="pubmedbert-base is a released one"):
+        made.words_folder("pubmedbert-base")
+
+
+def test_the_vocabulary_of_a_model_is_its_recipes_or_the_released_one(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    made = graph_of(full_specs).vocabularies
+    assert made.of_model("pubmedbert-base") == "pubmedbert-base"
+    assert made.of_model("pubmedbert-base@adversarial") == full_specs.pretraining["pubmedbert-base"].vocab
+    assert made.of_model("no-pretraining") == full_specs.pretraining["pubmedbert-base"].vocab
+    assert made.of_model("biobert-base") == "biobert-base"
+    assert made.of_model("biobert-large") is None

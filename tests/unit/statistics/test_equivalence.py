@@ -133,3 +133,12 @@ def test_a_part_without_error_adds_nothing_to_a_sum() -> None:
     one = Uncertainty(0.5, 4)
     assert combined([(1.0, Uncertainty(0.0, 0.0)), (1.0, one)]) == pytest.approx(one)
     assert combined([(1.0, Uncertainty(0.0, 0.0))]) == Uncertainty(0.0, 0.0)
+
+
+@pytest.mark.parametrize("difference", [0.25, 0.75, 1.5, 5.0])
+def test_the_minimal_detectable_difference_inverts_the_power_of_the_normal_test(difference: float) -> None:
+    """Also where it is less than one standard error: the power of a two-sided test of known spread."""
+    normal = stats.norm
+    critical = normal.ppf(0.975)
+    power = float(normal.cdf(difference - critical) + normal.cdf(-difference - critical))
+    assert minimal_detectable(Uncertainty(2.0, 1e7), 0.05, power) == pytest.approx(2 * difference, rel=1e-4)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pubmill.errors import PubmillError
 from pubmill.recipes.audits import Over, ScoreCounts
 from pubmill.statistics import reachability as reach
-from pubmill.statistics.attainable_scores import Interval
+from pubmill.statistics.attainable_scores import Interval, Quotient
 from tests.unit.statistics.test_attainable_scores import f1_scores
 
 OVER: dict[Over, Callable[[tuple[Fraction, ...]], Fraction]] = {
@@ -199,3 +199,88 @@ def test_chance() -> None:
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(PubmillError, match="is not a printed score; expected digits"):
         reach.printed_number(text)
+
+
+def test_the_scores_beside_an_interval() -> None:
+    """Of shares with all runs of a mean together; of F1 of one run; of several folds and other kinds none."""
+    between = reach.rounding_interval("60.0")
+    assert list(map(str, reach.beside(between, share(3), 1, "mean"))) == ["1/3", "2/3"]
+    assert list(map(str, reach.beside(between, share(3), 2, "mean"))) == ["3/6", "4/6"]
+    assert list(map(str, reach.beside(between, share(3), 4, "median"))) == ["3/6", "4/6"]
+    assert list(map(str, reach.beside(between, share(3), 3, "median"))) == ["1/3", "2/3"]
+    assert list(map(str, reach.beside(between, share(3), 9, "max"))) == ["1/3", "2/3"]
+    found = reach.beside(between, f1(2, 1), 7, "mean")
+    assert [one and one.value for one in found] == [Fraction(1, 2), Fraction(2, 3)]
+    assert reach.beside(between, (*f1(2, 1), *f1(2, 1)), 1, "max") == (None, None)
+    ranks = (ScoreCounts(kind="reciprocal_rank", sizes=(2,)),)
+    assert reach.beside(between, ranks, 1, "mean") == (None, None)
+
+
+def test_numbers_of_runs_that_reach_a_score() -> None:
+    """1/6 of three items needs two runs of a mean, or an even number of a median; no maximum reaches it."""
+    sixth = reach.rounding_interval("16.67")
+    assert reach.fewest_runs(sixth, share(3), "mean") == reach.nearest_runs(sixth, share(3), 1, "mean") == 2
+    assert reach.nearest_runs(sixth, share(3), 5, "mean") == 4, "the smaller one of two"
+    assert reach.nearest_runs(sixth, share(3), 2, "mean") == 4, "another one than the stated"
+    assert (
+        reach.fewest_runs(sixth, share(3), "median") == reach.nearest_runs(sixth, share(3), 9, "median") == 2
+    )
+    assert reach.fewest_runs(sixth, share(3), "max") is None
+    tiny = Interval(Fraction(1, 4 * reach.MOST_RUNS), Fraction(1, 3 * reach.MOST_RUNS))
+    assert reach.fewest_runs(tiny, share(3), "mean") == reach.MOST_RUNS, "the last one that is tried"
+    assert reach.fewest_runs(Interval(tiny.low, tiny.high * Fraction(999, 1000)), share(3), "mean") is None
+    first = Interval(Fraction(2), Fraction(2))
+    assert reach.nearest_runs(first, share(3), 3, "mean") is None
+
+
+def test_the_nearest_size_is_the_smaller_one_of_two_and_another_than_the_stated() -> None:
+    half, whole = reach.rounding_interval("50.00"), reach.rounding_interval("100.00")
+    assert reach.nearest_size(half, share(3), 1, "mean") == 2
+    assert reach.nearest_size(half, share(4), 1, "mean") == 2
+    assert reach.nearest_size(half, share(1), 1, "mean") == 2
+    assert reach.nearest_size(whole, share(1), 1, "mean") == 2, "no size is below 1"
+    far = Interval(Fraction(1, reach.MOST_SIZES + 5), Fraction(1, reach.MOST_SIZES + 5))
+    assert reach.nearest_size(far, share(5), 1, "mean") == reach.MOST_SIZES + 5
+    assert reach.nearest_size(far, share(4), 1, "mean") is None
+    assert reach.nearest_size(half, (*share(3), *share(3)), 1, "mean") is None
+    assert reach.nearest_size(half, (ScoreCounts(kind="correlation"),), 1, "mean") is None
+
+
+def test_folds_that_are_scored_together() -> None:
+    """A mean is reachable for sure if each fold can have it; a maximum if some fold can."""
+    half = reach.rounding_interval("50.00")
+    assert reach.is_reachable(half, (*share(2), *share(4)), 1, "mean") is True
+    assert reach.is_reachable(half, (*share(2), *share(3)), 2, "mean") is None
+    assert reach.is_reachable(half, (*share(2), *share(3)), 2, "max") is True
+    assert reach.is_reachable(half, (*share(5), *share(3)), 2, "max") is False
+    assert reach.is_reachable(half, (*share(5), *share(3)), 2, "median") is None
+
+
+def test_means_of_kinds_that_no_unequal_runs_reach() -> None:
+    correlation = (ScoreCounts(kind="correlation"),)
+    assert is_known("101", correlation, 3) is False
+    assert is_known("-101", correlation, 3) is False
+
+
+def test_the_share_of_numbers_that_are_reachable() -> None:
+    """Of 0 to 9 hundredths of 50 items: 50.0, 50.1 ... with one decimal only even tens are k/50."""
+    assert reach.chance("50", share(2), 1, "mean") == (1, 1)
+    assert reach.chance("33", share(2), 1, "mean") == (0, 1)
+    assert reach.chance("50.0", share(2), 1, "mean") == (1, 10)
+    assert reach.reachable_share(f1(1), 2, "mean", 0, 80) == (1, 1), "what is not decided may be reachable"
+
+
+def test_an_f1_of_means_lies_between_one_and_nothing() -> None:
+    """With precision and recall of 1/2 and less, no F1 above 0 is certain; rounding gives more than 1."""
+    low = reach.f1_of_means(
+        Interval(Fraction(1, 4), Fraction(1, 2)), Interval(Fraction(1, 2), Fraction(1, 2))
+    )
+    assert low == Interval(Fraction(0), Fraction(1, 2))
+    high = reach.f1_of_means(*[Interval(Fraction(9, 10), Fraction(21, 20))] * 2)
+    assert high == Interval(Fraction(8, 10), Fraction(1))
+    assert reach.harmonic_mean(Fraction(1, 2), Fraction(1, 4)) == Fraction(1, 3)
+
+
+def test_scores_in_per_cent_are_rounded_half_to_even() -> None:
+    assert reach.in_per_cent(Fraction(1, 8), 0) == "12" and reach.in_per_cent(Fraction(3, 8), 0) == "38"
+    assert reach.in_per_cent(Quotient(2, 3), 2) == "66.67"

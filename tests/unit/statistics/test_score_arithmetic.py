@@ -2,6 +2,7 @@
 
 import pytest
 
+from pubmill.errors import PubmillError
 from pubmill.recipes.audits import Over, ScoreCounts, ScoreKind
 from pubmill.statistics import reachability as reach
 from pubmill.statistics.score_arithmetic import Reading, arithmetic, changes, printed_range, report
@@ -71,5 +72,62 @@ def test_the_numbers_as_which_scores_of_an_interval_may_be_printed() -> None:
 
 
 def test_reports() -> None:
-    assert report("85.2", "f1", 27, 1, "mean").startswith("85.2: reachable\n")
+    assert report("85.2", "f1", 27, 1, "mean").splitlines() == [
+        "85.2: reachable", "read as: one run of an F1 with 27 gold items",
+        "reachable by chance: 3 of 10 numbers with the same whole part",
+    ]  # fmt: skip
+    assert report("87.56", "accuracy", 140, 10, "mean").splitlines() == [
+        "87.56: unreachable under the stated protocol",
+        "read as: mean of 10 runs of k/140, which is k/1400",
+        "reachable by chance: 14 of 100 numbers with the same whole part",
+        "arithmetic: the nearest scores are 1225/1400 = 87.5000 and 1226/1400 = 87.5714; not reachable if "
+        "cut off instead of rounded; not reachable if each run was rounded first",
+        "smallest change: reachable with at least 12 runs on the same 140 items, or with the same runs on "
+        "135 instead of 140 items",
+    ]
     assert "not decided" in report("80.00", "f1", 1, 2, "mean")
+
+
+def test_scores_beside_are_named_where_they_are_known() -> None:
+    """Of F1 those of one run, of shares those of all runs together, of other scores none."""
+    one, several = (reading("f1", 27, runs=runs, over="median") for runs in (1, 5))
+    assert arithmetic("85.0", one).startswith("the nearest scores are 50/59 = 84.746 and 40/47 = 85.106;")
+    assert arithmetic("85.0", several).startswith("the nearest scores of one run are 50/59 = 84.746 and")
+    assert arithmetic("101", reading("share", 3)).startswith("the nearest scores are 3/3 = 100.00; not")
+    ranks = reading("reciprocal_rank", 2, runs=3, over="max")
+    assert arithmetic("91.7", ranks) == "not reachable if cut off instead of rounded"
+    folds = Reading((*reading("f1", 26).scores, *reading("f1", 27).scores), 1, "max")
+    assert arithmetic("84.9", folds) == "not reachable if cut off instead of rounded"
+
+
+def test_all_below_the_next_number_is_cut_off_to_a_printed_one() -> None:
+    """168/503 is 33.39960..., and 167/503 is below 33.3."""
+    assert "; reachable if cut off" in arithmetic("33.3", reading("share", 503))
+
+
+@pytest.mark.parametrize(
+    ("read", "printed", "text"),
+    [
+        (
+            reading("reciprocal_rank", 2, runs=3, over="max"),
+            "91.7",
+            "reachable with the same runs on 6 instead of 2 questions",
+        ),
+        (
+            reading("f1", 27, runs=5, over="median"),
+            "85.0",
+            "reachable with 2 runs on the same 27 gold items, or with the same runs on 23 instead of "
+            "27 gold items",
+        ),
+        (reading("share", 3, runs=2), "33.33", "reachable with 1 run on the same 3 items"),
+    ],
+)
+def test_changes_in_words(read: Reading, printed: str, text: str) -> None:
+    assert changes(printed, read).startswith(text)
+
+
+@pytest.mark.parametrize(("size", "runs"), [(0, 1), (1, 0)])
+def test_sizes_and_runs_are_at_least_one(size: int, runs: int) -> None:
+    with pytest.raises(PubmillError, match=f"must be at least 1, found {size} and {runs}"):
+        report("50", "accuracy", size, runs, "mean")
+    assert report("100", "accuracy", 1, 1, "mean").startswith("100: reachable")
