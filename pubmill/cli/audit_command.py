@@ -4,9 +4,16 @@ import typer
 
 from pubmill.cli.checkout import checkout, start_script
 
+OTHER_PROGRAMS = ("scorers", "floors")
+
 
 def audit(context: typer.Context) -> None:
     """Test which published numbers are possible: all of them, or one (`value 87.56 --metric accuracy --n 140
-    --runs 10`); or split scores by what items share with training (`seen RUNS`)."""
+    --runs 10`); split scores by what items share with training (`seen RUNS`); score predictions by every
+    convention of the literature (`scorers FILE --dataset D`); or score predictions that need no learning or
+    seconds of it (`floors`)."""
     checkout()
-    start_script("audit", *(context.args or ["page"]))
+    words = context.args or ["page"]
+    if words[0] in OTHER_PROGRAMS:
+        start_script(words[0], *words[1:])
+    start_script("audit", *words)

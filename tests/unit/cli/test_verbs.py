@@ -39,6 +39,10 @@ GU = "--configfile studies/gu2020.yaml"
             "audit value 87.56 --metric accuracy --n 140 --runs 10",
             "scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10",
         ),
+        (
+            "audit scorers seed-1.predictions.jsonl.gz --dataset bc2gm",
+            "scripts/scorers.py seed-1.predictions.jsonl.gz --dataset bc2gm",
+        ),
         ("doctor gu2020 --offline", f"scripts/doctor.py {GU} --offline"),
         ("explain gu2020/table06 BC2GM PubMedBERT", "scripts/explain.py gu2020/table06 BC2GM PubMedBERT"),
         (

@@ -1,0 +1,64 @@
+"""Averages of F1 over labels, of items with one gold and one predicted label each."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from statistics import fmean
+
+from pubmill.metrics.training_overlap import Counts, total
+
+Tallies = Mapping[str, Counts]
+"""Label -> its counts."""
+Average = Callable[[Tallies], float | None]
+
+
+def tallies_of(pairs: Iterable[tuple[str, str]]) -> dict[str, Counts]:
+    """Count each label, of pairs of a gold and a predicted one."""
+    return tallies_of_sets(({gold}, {predicted}) for gold, predicted in pairs)
+
+
+def tallies_of_sets(pairs: Iterable[tuple[Collection[str], Collection[str]]]) -> dict[str, Counts]:
+    """Count each label, of pairs of the gold and the predicted labels of an item."""
+    found: dict[str, list[int]] = {}
+    for gold, predicted in pairs:
+        for label in {*gold, *predicted}:
+            counts = found.setdefault(label, [0, 0, 0])
+            counts[0] += label in gold
+            counts[1] += label in predicted
+            counts[2] += label in gold and label in predicted
+    return {label: Counts(*counts) for label, counts in found.items()}
+
+
+def without(label: str | None, tallies: Tallies) -> Tallies:
+    """Leave a label out."""
+    return {name: counts for name, counts in tallies.items() if name != label}
+
+
+def micro(tallies: Tallies) -> float | None:
+    """F1 over all labels together; not defined without labels."""
+    return total(tallies.values()).f1 if tallies else None
+
+
+def macro(tallies: Tallies) -> float | None:
+    """Mean of the labels' F1; not defined without labels."""
+    return fmean(counts.f1 for counts in tallies.values()) if tallies else None
+
+
+def weighted(tallies: Tallies) -> float | None:
+    """Mean of the labels' F1, weighted by how often they are in the gold; not defined without gold labels."""
+    gold = total(tallies.values()).gold
+    return sum(counts.gold * counts.f1 for counts in tallies.values()) / gold if gold else None
+
+
+def of_means(tallies: Tallies) -> float | None:
+    """F1 of the mean precision and the mean recall of the labels; not defined without labels."""
+    if not tallies:
+        return None
+    precision, recall = (
+        fmean(values)
+        for values in zip(*((one.precision, one.recall) for one in tallies.values()), strict=True)
+    )
+    return harmonic_mean(precision, recall)
+
+
+def harmonic_mean(precision: float, recall: float) -> float:
+    """F1 of a precision and a recall; 0 if both are."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

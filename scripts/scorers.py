@@ -1,0 +1,71 @@
+"""Score one file of predictions by every convention of the literature, or name those that give a number.
+
+    .venv/bin/python scripts/scorers.py FILE.predictions.jsonl.gz --dataset ncbi-disease
+    .venv/bin/python scripts/scorers.py FILE.predictions.jsonl.gz --dataset ncbi-disease --which 95.3
+
+Inputs:  the predictions (pubmill.metrics.records.read_predictions) and the converted dataset in --results
+Outputs: a table on standard output: each convention, its score in per cent, and who scores in this way; with
+         --json the same as JSON, scores being fractions. With --which the names of the conventions that
+         round to a number, in per cent; if no convention does, the nearest, and status 1
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pubmill.annotation.examples import SPLITS
+from pubmill.errors import PubmillError, run
+from pubmill.library.datasets import load_dataset
+from pubmill.metrics.conventions import ConventionScore, matching
+from pubmill.planning.terminal_tables import console, table
+from pubmill.specs import load
+from pubmill.tables.convention_scores import percent, rows, scores_by_convention, which
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("predictions", type=Path, help="the file of predictions")
+    parser.add_argument("--dataset", required=True, help="name of its spec, for example ncbi-disease")
+    parser.add_argument("--split", default="test", choices=SPLITS, help="the split predicted (test)")
+    parser.add_argument("--results", type=Path, default=Path("results/full"), help="folder of a scale")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--which", metavar="NUMBER", help="name the conventions that give a printed number")
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    scores = score(arguments.predictions, arguments.dataset, arguments.split, arguments.results)
+    if arguments.which is not None:
+        print(which(scores, arguments.which))
+        raise SystemExit(0 if matching(scores, arguments.which) else 1)
+    if arguments.json:
+        print(json.dumps(rows(scores), indent=2, ensure_ascii=False))
+    else:
+        print_table(scores)
+
+
+def score(predictions: Path, name: str, split: str, results: Path) -> list[ConventionScore]:
+    """Return the scores of predictions for a split of a converted dataset."""
+    datasets = load(ROOT / "specs", "full").datasets
+    if name not in datasets:
+        raise PubmillError(f"unknown dataset {name}; the datasets are {', '.join(sorted(datasets))}")
+    splits = load_dataset(name, results)
+    if split not in splits:
+        raise PubmillError(f"{name} has no split {split}; its splits are {', '.join(splits)}")
+    return scores_by_convention(datasets[name], splits[split].path, predictions)
+
+
+def print_table(scores: list[ConventionScore]) -> None:
+    """Print the conventions with their scores; a dash stands for a score that is not defined."""
+    made = table("convention", "score", "what it is", "used by")
+    for one in scores:
+        made.add_row(one.convention.name, percent(one.score), one.convention.definition, one.convention.used)
+    console().print(made)
+
+
+if __name__ == "__main__":
+    run(main)

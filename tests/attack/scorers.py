@@ -1,0 +1,276 @@
+"""Made-up files of predictions: the conventions equal the literature's own scorers, and are named from a
+printed number."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pubmill.annotation.examples import (
+    Answer,
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    write_examples,
+)
+from pubmill.metrics.conventions import ConventionScore, matching
+from pubmill.specs import DatasetSpec
+from pubmill.storage.files import write_jsonl_gz
+from pubmill.tables.convention_scores import scores_by_convention
+from tests import scorers
+from tests.attack import Attack
+from tests.world.dice import Dice
+
+Scores = Mapping[str, float]
+Made = tuple[str, str | None, Sequence[Example], Sequence[dict[str, Any]], Scores]
+"""Task, negative label, examples, lines of predictions, and the scores by the literature's scorers."""
+
+WITHOUT_PLACE = 126
+"""Words of an input of 128 pieces."""
+ANSWERS = ("IL-2", "the gene", "gene", "a p53", "P53", "heart disease", "disease of the heart", "an")
+
+
+def _words(dice: Dice) -> Made:
+    """Sentences with labels, well formed or not; sometimes one that is longer than an input."""
+    known = dice.pick([["O", "B", "I"], ["O", "B-A", "I-A", "B-C", "I-C"]])
+    sizes = [dice.between(1, 12) for _ in range(dice.between(1, 6))]
+    if dice.chance(0.2):
+        sizes.append(dice.between(120, 150))
+    gold = [_labels(dice, known, size) for size in sizes]
+    gold[0][0] = known[1]
+    keep = dice.pick([0.5, 0.8, 0.95])
+    predicted = [[one if dice.chance(keep) else dice.pick(known) for one in sentence] for sentence in gold]
+    examples = [
+        TokensExample(id=f"s{number}", document=None, words=["w"] * len(labels), labels=labels)
+        for number, labels in enumerate(gold)
+    ]
+    bare = [[[label[0] for label in one] for one in sentences] for sentences in (gold, predicted)]
+    cut = [[one[:WITHOUT_PLACE] for one in sentences] for sentences in (gold, predicted)]
+    missed = [[*one[:WITHOUT_PLACE], *["O"] * len(one[WITHOUT_PLACE:])] for one in predicted]
+    conlleval = scorers.conlleval(gold, predicted)
+    assert abs(conlleval - scorers.seqeval_default(gold, predicted)) < 1e-12, "conlleval and seqeval differ"
+    expected = {
+        "entity_f1": conlleval,
+        "entity_f1_untyped": scorers.conlleval(*bare),
+        "entity_f1_strict_iob2": scorers.seqeval_strict(gold, predicted),
+        "entity_f1_macro": scorers.seqeval_default(gold, predicted, "macro"),
+        "entity_f1_weighted": scorers.seqeval_default(gold, predicted, "weighted"),
+        "entity_f1_cut_at_128": scorers.conlleval(*cut),
+        "entity_f1_missed_after_128": scorers.conlleval(gold, missed),
+        "word_labels_micro_o": scorers.seqeval_words(gold, predicted),
+        **_of_words(gold, predicted),
+    }
+    lines = [{"id": one.id, "labels": labels} for one, labels in zip(examples, predicted, strict=True)]
+    return "ner", None, examples, lines, expected
+
+
+def _labels(dice: Dice, known: Sequence[str], size: int) -> list[str]:
+    return [dice.pick(known) if dice.chance(0.6) else "O" for _ in range(size)]
+
+
+def _of_words(gold: scorers.Labels, predicted: scorers.Labels) -> Scores:
+    """One of the twelve averages over words would cost as much as all other scores, so four are tried."""
+    found = {}
+    for reading, average, ending in (
+        ("types", "micro", ""),
+        ("types", "macro", "_o"),
+        ("labels", "macro", ""),
+        ("labels", "weighted", "_o"),
+    ):
+        words = [scorers.flat(one, reading == "types") for one in (gold, predicted)]
+        left_out = None if ending else "O"
+        name = f"word_{reading}_{average}{ending}"
+        found[name] = scorers.sklearn_f1(words[0], words[1], average, left_out)
+    return found
+
+
+def _relations(dice: Dice) -> Made:
+    """Relations with a label for nothing, as in ChemProt and DDI, or with two labels, as in GAD."""
+    positives = dice.pick([["1"], ["CPR:3", "CPR:4", "CPR:9"]])
+    negative = "0" if len(positives) == 1 else "false"
+    known = [*positives, negative, negative]
+    gold = [positives[0], negative, *(dice.pick(known) for _ in range(dice.between(1, 40)))]
+    keep = dice.pick([0.3, 0.7, 0.95])
+    predicted = [one if dice.chance(keep) else dice.pick(known) for one in gold]
+    micro = scorers.positive_micro(gold, predicted, positives)
+    for other in (scorers.blue_relations, scorers.linkbert_prf1):
+        assert abs(micro - other(gold, predicted, negative)) < 1e-12, f"bio-lm and {other.__name__} differ"
+    expected = {
+        "micro_f1": micro,
+        "micro_f1_all": scorers.sklearn_f1(gold, predicted, "micro", None),
+        "macro_f1": scorers.sklearn_f1(gold, predicted, "macro", None),
+        "macro_f1_positive": scorers.sklearn_f1(gold, predicted, "macro", negative),
+        "weighted_f1": scorers.sklearn_f1(gold, predicted, "weighted", None),
+        "weighted_f1_positive": scorers.sklearn_f1(gold, predicted, "weighted", negative),
+    }
+    if len(positives) == 1:
+        expected["positive_f1"] = scorers.sklearn_f1(gold, predicted, "micro", negative)
+    return "relation", negative, *_labelled(gold, predicted), expected
+
+
+def _yes_no(dice: Dice) -> Made:
+    gold = [dice.pick(["yes", "yes", "no"]) for _ in range(dice.between(1, 30))]
+    predicted = [one if dice.chance(0.6) else dice.pick(["yes", "no"]) for one in gold]
+    yes, no = (scorers.bioasq_yes_no_f1(gold, predicted, label) for label in (True, False))
+    right = sum(a == b for a, b in zip(gold, predicted, strict=True))
+    expected = {
+        "accuracy": right / len(gold),
+        "bioasq_yes_f1": yes,
+        "bioasq_no_f1": no,
+        "bioasq_macro_f1": (yes + no) / 2,
+    }
+    return "yes-no", None, *_labelled(gold, predicted), expected
+
+
+def _labelled(
+    gold: Sequence[str], predicted: Sequence[str]
+) -> tuple[list[SequenceExample], list[dict[str, Any]]]:
+    examples = [
+        SequenceExample(id=f"e{number}", document=None, text="t", label=label)
+        for number, label in enumerate(gold)
+    ]
+    return examples, [{"id": one.id, "label": label} for one, label in zip(examples, predicted, strict=True)]
+
+
+def _hallmarks(dice: Dice) -> Made:
+    """Documents with a set of labels each, as in HoC of BLUE."""
+    known = ["a", "b", "c", "d"]
+    gold = [{dice.pick(known), dice.pick(known)} for _ in range(dice.between(1, 15))]
+    predicted = [
+        {label for label in known if dice.chance(0.8 if label in labels else 0.1)} for labels in gold
+    ]
+    occurring = sorted(set().union(*gold, *predicted))
+    true, guessed = (scorers.indicators(one, occurring) for one in (gold, predicted))
+    micro = scorers.linkbert_hoc(true, guessed)
+    expected = {
+        "example_f1": scorers.blue_hoc(gold, predicted),
+        "micro_f1": micro,
+        "macro_f1": scorers.sklearn_label_sets(true, guessed, "macro"),
+        "example_f1_mean": scorers.sklearn_label_sets(true, guessed, "samples"),
+        "weighted_f1_labels": scorers.sklearn_label_sets(true, guessed, "weighted"),
+        "label_accuracy": float((true == guessed).mean()),
+        "exact_label_sets": float((true == guessed).all(axis=1).mean()),
+    }
+    examples = [
+        MultilabelExample(id=f"d{number}", document=None, text="t", labels=sorted(labels))
+        for number, labels in enumerate(gold)
+    ]
+    lines = [
+        {"id": one.id, "labels": sorted(labels)} for one, labels in zip(examples, predicted, strict=True)
+    ]
+    return "classification", None, examples, lines, expected
+
+
+def _questions(dice: Dice) -> Made:
+    """Factoid questions with synonyms, and up to seven ranked answers."""
+    number = dice.between(1, 12)
+    golds = [dice.sample(ANSWERS, dice.between(1, 3)) for _ in range(number)]
+    ranked = [dice.sample(ANSWERS, dice.between(1, 7)) for _ in range(number)]
+    distinct = [list({answer.lower(): answer for answer in reversed(one)}.values())[::-1] for one in ranked]
+    bioasq = [scorers.bioasq_factoid(*pair) for pair in zip(golds, distinct, strict=True)]
+    squad = [scorers.squad(gold, answers[0]) for gold, answers in zip(golds, distinct, strict=True)]
+    names = ("strict_accuracy", "lenient_accuracy", "mrr", "exact_match", "f1")
+    found = zip(*(a + b for a, b in zip(bioasq, squad, strict=True)), strict=True)
+    expected = {name: sum(values) / number for name, values in zip(names, found, strict=True)}
+    examples = [
+        SpanExample(
+            id=f"q{place}",
+            document=None,
+            question="?",
+            context=gold[0],
+            answers=[Answer(text=gold[0], start=0)],
+            golds=gold,
+        )
+        for place, gold in enumerate(golds)
+    ]
+    lines = [
+        {
+            "id": one.id,
+            "answers": [{"text": text, "probability": 1 / rank} for rank, text in enumerate(answers, 1)],
+        }
+        for one, answers in zip(examples, distinct, strict=True)
+    ]
+    return "factoid", None, examples, lines, expected
+
+
+def _pairs(dice: Dice) -> Made:
+    gold = [0.0, 4.0, *(dice.between(0, 20) / 5 for _ in range(dice.between(1, 20)))]
+    predicted = [value + dice.between(-9, 9) / 4 for value in gold]
+    predicted[0] = -9.5
+    pearson, spearman = scorers.correlations(gold, predicted)
+    examples = [
+        RegressionExample(id=f"p{number}", document=None, text="t", text_pair="u", score=value)
+        for number, value in enumerate(gold)
+    ]
+    lines = [{"id": one.id, "score": value} for one, value in zip(examples, predicted, strict=True)]
+    mean = (pearson + spearman) / 2
+    expected = {"pearson": pearson, "spearman": spearman, "pearson_spearman_mean": mean}
+    return "similarity", None, examples, lines, expected
+
+
+MAKERS: tuple[tuple[str, Callable[[Dice], Made]], ...] = (
+    ("tokens", _words),
+    ("sequence", _relations),
+    ("sequence", _yes_no),
+    ("multilabel", _hallmarks),
+    ("span", _questions),
+    ("regression", _pairs),
+)
+
+
+def _scored(dice: Dice, folder: Path) -> tuple[list[ConventionScore], Scores]:
+    """Write a file of predictions; return its scores by all conventions, and those expected."""
+    kind, make = dice.pick(MAKERS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of scikit-learn, about labels that do not occur
+        task, negative, examples, lines, expected = make(dice)
+    write_examples(folder / "test.jsonl.gz", examples)
+    write_jsonl_gz(folder / "predictions.jsonl.gz", lines)
+    dataset = DatasetSpec.model_construct(kind=kind, task=task, negative=negative)
+    found = scores_by_convention(dataset, folder / "test.jsonl.gz", folder / "predictions.jsonl.gz")
+    return found, expected
+
+
+def _equal(dice: Dice, folder: Path) -> str:
+    """Compare the conventions with the literature's own scorers."""
+    scores, expected = _scored(dice, folder)
+    found = {one.convention.name: one.score for one in scores}
+    wrong = {
+        name: (found[name], value)
+        for name, value in expected.items()
+        if found[name] is None or abs((found[name] or 0.0) - value) > 1e-9
+    }
+    return "".join(f"{name} is {ours}, not {theirs}; " for name, (ours, theirs) in wrong.items())
+
+
+def _named(dice: Dice, folder: Path) -> str:
+    """Print the score of one of the literature's scorers; the convention must be among those named."""
+    scores, expected = _scored(dice, folder)
+    planted = dice.pick(sorted(expected))
+    printed = f"{100 * expected[planted]:.{dice.between(1, 2)}f}"
+    named = [one.convention.name for one in matching(scores, printed)]
+    return "" if planted in named else f"{printed} is {planted}, but {named} are named"
+
+
+ATTACKS = (
+    Attack(
+        name="scorers",
+        fault="made-up files of predictions of every kind, with labels that are not well formed",
+        survived="equal to conlleval, seqeval, scikit-learn and the rules of BLUE, bio-lm, LinkBERT, BioASQ "
+        "and SQuAD",
+        case=_equal,
+        cases=10_000,
+        quick=60,
+    ),
+    Attack(
+        name="planted-conventions",
+        fault="a score printed by one of these scorers, with one or two decimals",
+        survived="its convention is named",
+        case=_named,
+        cases=10_000,
+        quick=30,
+    ),
+)

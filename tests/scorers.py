@@ -1,0 +1,192 @@
+"""Scorers of the literature, written from their published programs, to compare the conventions with.
+
+None of them uses pubmill. seqeval and scikit-learn are called as the papers' code calls them.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import pearsonr, spearmanr
+from seqeval.metrics import accuracy_score as seqeval_accuracy
+from seqeval.metrics import f1_score as seqeval_f1
+from seqeval.scheme import IOB2
+from sklearn.metrics import f1_score, precision_recall_fscore_support
+
+Labels = Sequence[Sequence[str]]
+ENDS = {("B", "B"), ("B", "O"), ("I", "B"), ("I", "O")}
+STARTS = {("B", "B"), ("I", "B"), ("O", "B"), ("O", "I")}
+
+
+def conlleval(gold: Labels, predicted: Labels) -> float:
+    """FB1 of conlleval.pl (CoNLL-2000), which reads a file once and keeps the state of one chunk."""
+    correct_chunks = found_correct = found_guessed = 0
+    in_correct = False
+    last = [("O", ""), ("O", "")]
+    lines = [
+        pair
+        for true, guess in zip(gold, predicted, strict=True)
+        for pair in (*zip(true, guess, strict=True), None)
+    ]
+    for line in [*lines, None]:
+        now = [("O", ""), ("O", "")] if line is None else [_split(label) for label in line]
+        ended = [_between(before, after, ENDS, before) for before, after in zip(last, now, strict=True)]
+        began = [_between(before, after, STARTS, after) for before, after in zip(last, now, strict=True)]
+        if in_correct:
+            if all(ended) and last[0][1] == last[1][1]:
+                in_correct = False
+                correct_chunks += 1
+            elif ended[0] != ended[1] or now[0][1] != now[1][1]:
+                in_correct = False
+        in_correct = in_correct or (all(began) and now[0][1] == now[1][1])
+        found_correct += began[0]
+        found_guessed += began[1]
+        last = now
+    correct_chunks += in_correct
+    precision = correct_chunks / found_guessed if found_guessed else 0.0
+    recall = correct_chunks / found_correct if found_correct else 0.0
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _split(label: str) -> tuple[str, str]:
+    tag, _, kind = label.partition("-")
+    return tag, kind
+
+
+def _between(
+    before: tuple[str, str], after: tuple[str, str], pairs: set[tuple[str, str]], inside: tuple[str, str]
+) -> bool:
+    """Whether a chunk ends or starts between two words; `inside`: the one of them that is in the chunk."""
+    return (before[0], after[0]) in pairs or (inside[0] != "O" and before[1] != after[1])
+
+
+def seqeval_default(gold: Labels, predicted: Labels, average: str = "micro") -> float:
+    return float(seqeval_f1(gold, predicted, average=average, zero_division=0))
+
+
+def seqeval_strict(gold: Labels, predicted: Labels) -> float:
+    return float(seqeval_f1(gold, predicted, mode="strict", scheme=IOB2, zero_division=0))
+
+
+def seqeval_words(gold: Labels, predicted: Labels) -> float:
+    return float(seqeval_accuracy(gold, predicted))
+
+
+def flat(sentences: Labels, of_types: bool = False) -> list[str]:
+    """The labels of all words; `of_types`: without the prefixes B and I."""
+    words = [label for sentence in sentences for label in sentence]
+    return [label if label == "O" else f"type {label[2:]}" for label in words] if of_types else words
+
+
+def sklearn_f1(gold: Sequence[str], predicted: Sequence[str], average: str, without: str | None) -> float:
+    """F1 of scikit-learn over the labels that occur, but for one."""
+    labels = sorted({*gold, *predicted} - {without})
+    return float(f1_score(gold, predicted, labels=labels, average=average, zero_division=0))
+
+
+def positive_micro(gold: Sequence[str], predicted: Sequence[str], positives: Sequence[str]) -> float:
+    """bio-lm's `chemprot_eval` and `ddi_eval`, BioBERT's `re_eval.py --task=chemprot`."""
+    number = {label: place for place, label in enumerate([*positives, "none"])}
+    true, guessed = ([number.get(label, len(positives)) for label in one] for one in (gold, predicted))
+    wanted = list(range(len(positives)))
+    found = precision_recall_fscore_support(true, guessed, labels=wanted, average="micro", zero_division=0)
+    return float(found[2])
+
+
+def blue_relations(gold: Sequence[str], predicted: Sequence[str], negative: str) -> float:
+    """The second report of BLUE's `eval_rel.py`: micro F1 from sums over a confusion matrix."""
+    labels = sorted({*gold, *predicted})
+    matrix = np.zeros((len(labels), len(labels)), dtype=int)
+    for true, guessed in zip(gold, predicted, strict=True):
+        matrix[labels.index(true), labels.index(guessed)] += 1
+    kept = [place for place, label in enumerate(labels) if label != negative]
+    tp = matrix.diagonal()[kept].sum()
+    fp = (matrix.sum(axis=0) - matrix.diagonal())[kept].sum()
+    fn = (matrix.sum(axis=1) - matrix.diagonal())[kept].sum()
+    precision, recall = (tp / whole if whole else 0.0 for whole in (tp + fp, tp + fn))
+    return float(2 * precision * recall / (precision + recall)) if precision + recall else 0.0
+
+
+def linkbert_prf1(gold: Sequence[str], predicted: Sequence[str], negative: str) -> float:
+    """`PRF1` of LinkBERT's `run_seqcls.py`, where label 0 is the negative one."""
+    right = sum(a == b != negative for a, b in zip(gold, predicted, strict=True))
+    precision, recall = (
+        right / whole if (whole := sum(label != negative for label in one)) else 0.0
+        for one in (predicted, gold)
+    )
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def blue_hoc(gold: Sequence[set[str]], predicted: Sequence[set[str]]) -> float:
+    """BLUE's `eval_hoc.py` and bio-lm's `hoc_get_p_r_f_arrary`, which divide by the gold labels."""
+    precisions = [len(a & b) / len(b) if b else 0 for a, b in zip(gold, predicted, strict=True)]
+    recalls = [len(a & b) / len(a) for a, b in zip(gold, predicted, strict=True)]
+    precision, recall = np.mean(precisions), np.mean(recalls)
+    return float(2 * precision * recall / (precision + recall)) if precision + recall else 0.0
+
+
+def sklearn_label_sets(gold: np.ndarray, predicted: np.ndarray, average: str) -> float:
+    """F1 of scikit-learn over columns of labels."""
+    return float(f1_score(gold, predicted, average=average, zero_division=0))
+
+
+def indicators(documents: Sequence[set[str]], labels: Sequence[str]) -> np.ndarray:
+    return np.array([[int(label in one) for label in labels] for one in documents])
+
+
+def linkbert_hoc(gold: np.ndarray, predicted: np.ndarray) -> float:
+    """`compute_p_r_f` of LinkBERT's `utils_hoc.py`."""
+    right = ((predicted == gold) & (predicted != 0)).sum()
+    precision, recall = (right / one.sum() if one.sum() else 0.0 for one in (predicted, gold))
+    return float(2 * precision * recall / (precision + recall)) if precision + recall else 0.0
+
+
+def bioasq_yes_no_f1(gold: Sequence[str], predicted: Sequence[str], yes: bool) -> float:
+    """`F1ExactAnswersYesNo` of BioASQ's EvaluatorTask1b, with its names of the cells."""
+    tp = fp = fn = 0
+    for true, guessed in zip(gold, predicted, strict=True):
+        if (true == "yes") is yes:
+            tp, fp = tp + (true == guessed), fp + (true != guessed)
+        else:
+            fn += true != guessed
+    return 2 * tp / (2 * tp + fp + fn) if 2 * tp + fp + fn else 0.0
+
+
+def bioasq_factoid(golds: Sequence[str], submitted: Sequence[str]) -> tuple[float, float, float]:
+    """Strict and lenient accuracy and reciprocal rank of a question, for at most five answers, in lower case
+    as BioASQ's Task1bData reads them."""
+    right = [answer.lower() in {gold.lower() for gold in golds} for answer in submitted[:5]]
+    rank = right.index(True) + 1 if True in right else 0
+    return float(bool(right) and right[0]), float(True in right), 1 / rank if rank else 0.0
+
+
+def squad(golds: Sequence[str], answer: str) -> tuple[float, float]:
+    """Exact match and F1 of a question by SQuAD's `evaluate-v2.0.py`."""
+    known = [gold for gold in golds if _normalize(gold)] or [""]
+    return (
+        max(float(_normalize(gold) == _normalize(answer)) for gold in known),
+        max(_squad_f1(gold, answer) for gold in known),
+    )
+
+
+def _normalize(text: str) -> str:
+    plain = "".join(character for character in text.lower() if character not in set(string.punctuation))
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", plain).split())
+
+
+def _squad_f1(gold: str, answer: str) -> float:
+    true, guessed = _normalize(gold).split(), _normalize(answer).split()
+    if not true or not guessed:
+        return float(true == guessed)
+    same = sum((Counter(true) & Counter(guessed)).values())
+    if same == 0:
+        return 0.0
+    precision, recall = same / len(guessed), same / len(true)
+    return 2 * precision * recall / (precision + recall)
+
+
+def correlations(gold: Sequence[float], predicted: Sequence[float]) -> tuple[float, float]:
+    """bio-lm's `pearson_and_spearman`."""
+    return float(pearsonr(gold, predicted)[0]), float(spearmanr(gold, predicted)[0])
