@@ -9,7 +9,7 @@ from pathlib import Path
 
 PROGRAMS = "snakemake|python3?|torchrun|pre-commit"
 COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*\.venv/bin/(?:{PROGRAMS}|pubmill) .+|(?:make|docker|apptainer) \S.*")
-LANGUAGES = {"sh", "yaml", "python", "mermaid"}
+LANGUAGES = {"sh", "yaml", "python", "mermaid", "text"}
 """Languages of fenced blocks; only `sh` blocks have commands."""
 WORDERS = {"commands.snakemake", "commands.script", "commands.pubmill", "commands.local_files"}
 """The only functions that may format a command."""
@@ -121,3 +121,29 @@ def advised(path: Path) -> Iterator[str]:
             for node in ast.walk(function):
                 if isinstance(node, ast.Call) and ast.unparse(node.func) in WORDERS:
                     yield f"{path.stem}.{function.name}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language and its text. `file`: the file that it shows, by the comment in the first
+    line; the text then begins below it."""
+
+    language: str
+    text: str
+    file: str | None = None
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    """Yield the fenced blocks of a page in order."""
+    for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(), re.M | re.S):
+        first, _, rest = text.partition("\n")
+        named = re.fullmatch(r"# ([\w./@-]+\.(?:yaml|tsv|jsonl))", first)
+        yield Block(language, rest, named[1]) if named else Block(language, text)
+
+
+def write_files(path: Path, folder: Path) -> None:
+    """Write the files that a page shows below a folder; a later one of the same name replaces the former."""
+    for block in blocks(path):
+        if block.file:
+            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.file).write_text(block.text)

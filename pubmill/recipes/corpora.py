@@ -99,6 +99,12 @@ class SelectionRecipe:
       `without_types`: it must have none of these.
     - `requires`: parts that must be present, whether or not they are selected.
     - `published_*`: years of publication; `dated_*` (YYYY-MM-DD): days of the last revision; both inclusive.
+    - `parts`: the parts of a document that are text.
+    - `languages`: a document needs one of these languages.
+    - `published_from`: first year of publication.
+    - `published_to`: last year of publication.
+    - `dated_from`: first day of the last revision.
+    - `dated_to`: last day of the last revision.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN

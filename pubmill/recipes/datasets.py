@@ -32,7 +32,11 @@ class ConversionRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedFile:
-    """A file of a published form, and its hash; null if the published bytes are not known."""
+    """A file of a published form, and its hash; null if the published bytes are not known.
+
+    - `name`: the file's name.
+    - `sha256`: its hash; null: the published bytes are not known.
+    """
 
     __pydantic_config__ = FORBID_UNKNOWN
 

@@ -16,6 +16,9 @@ class Dummies:
     `overlap` is either a fixed text or has two `{}`, which are filled with the words of the two types'
     dummies in the order of the entities: `@{}-{}$` becomes `@GENE-DRUG$` for a `@GENE$` and a `@DRUG$`
     (`pubmill.annotation.argument_transforms`).
+
+    - `types`: the dummy of each entity type.
+    - `overlap`: the dummy of two mentions that overlap, a fixed text or one with two `{}`.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -65,6 +68,21 @@ class FinetuningRecipe:
     each layer's learning rate is this factor times that of the layer above; `reinitialised_layers` and
     `removed_layers`: numbers of top layers; `train_on`: once the best number of steps is known, training
     restarts on train and dev.
+
+    - `max_answer_length`: longest answer, in tokens (span).
+    - `head_sizes`: widths of the head's layers.
+    - `learning_rate`: the highest rate.
+    - `batch_size`: examples in a step.
+    - `epochs`: passes over train.
+    - `evaluate_every`: steps between evaluations on dev; null: once in an epoch.
+    - `loss`: cross-entropy, the same weighted against frequent labels, or dice.
+    - `oversample`: repeat examples of rarer labels.
+    - `warmup`: share of the steps in which the rate rises.
+    - `dropout`: share of the encoder's values set to zero.
+    - `weight_decay`: share of a weight that a step at rate 1 removes.
+    - `max_gradient_norm`: longer gradients are shortened to this norm.
+    - `precision`: number format of the computation; `auto`: bfloat16 where the device has it.
+    - `bias_correction`: whether Adam corrects its first means.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN

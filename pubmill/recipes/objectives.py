@@ -72,7 +72,12 @@ MASKED_LM = ObjectiveKind()
 @dataclass(frozen=True, kw_only=True)
 class Generator(ObjectiveKind):
     """ELECTRA's generator: the discriminator's architecture with these sizes; the two share embeddings (Clark
-    et al. 2020, section 3.2). `weight`: weight of the discriminator's loss relative to the generator's."""
+    et al. 2020, section 3.2). `weight`: weight of the discriminator's loss relative to the generator's.
+
+    - `hidden_size`: width of its encodings.
+    - `attention_heads`: heads in each of its layers.
+    - `intermediate_size`: width of its feed-forward layers.
+    """
 
     __pydantic_config__ = FORBID_UNKNOWN
 
@@ -110,6 +115,10 @@ class Adversarial(ObjectiveKind):
     pretraining; the sizes are not: its paper prints a radius and noise of 1e-5, which bfloat16 cannot
     resolve, and its program perturbs each token by a vector with largest entry 1, which is noise rather than
     the gradient.
+
+    - `weight`: of the divergence, relative to the other losses.
+    - `noise`: standard deviation of the noise at which the gradient is taken.
+    - `radius`: largest entry of a token's perturbation.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -133,6 +142,8 @@ class Distillation(ObjectiveKind):
     divergence from the teacher's predictions at `temperature`, and of the cosine distance between the last
     layers' vectors, where a learnt projection is applied to the student's (0 turns the term off).
     `positions`: divergence and cosine are means over the masked positions, or over all tokens (DistilBERT).
+
+    - `temperature`: by which both models' scores are divided.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -172,6 +183,11 @@ class Objective:
       segment (`none`).
     - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes;
       at most one of the three.
+    - `masking_rate`: share of the tokens that are chosen.
+    - `longest_ngram`: words in the longest masked run.
+    - `final_masking_rate`: the masking rate at the last step; null: it stays the same.
+    - `replaced_by_mask`: share of the chosen tokens that become [MASK].
+    - `replaced_at_random`: share of the chosen tokens that become another token.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN

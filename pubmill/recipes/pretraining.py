@@ -19,6 +19,14 @@ class Architecture:
     normalisation before each sublayer). `embedding_size`: size of the embeddings if it differs from
     `hidden_size` (ELECTRA, ALBERT). `scaled_initialisation`: the initial weights before each residual
     addition are divided by sqrt(2 x layers) (Shoeybi et al. 2019; megatron-bert).
+
+    - `layers`: number of layers.
+    - `hidden_size`: width of the encodings.
+    - `attention_heads`: number of heads in each layer; they divide `hidden_size`.
+    - `intermediate_size`: width of the feed-forward layers.
+    - `max_positions`: longest sequence, in tokens.
+    - `dropout`: share of values set to zero in training.
+    - `initializer_range`: standard deviation of the initial weights.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -38,7 +46,17 @@ class Architecture:
 @dataclass(frozen=True, kw_only=True)
 class Optimisation:
     """An optimiser from `pubmill.optimisers` and its settings. The learning rate rises linearly over the
-    first `warmup` share of the steps, then falls linearly."""
+    first `warmup` share of the steps, then falls linearly.
+
+    - `optimiser`: a name in `pubmill.optimisers`.
+    - `learning_rate`: the highest rate.
+    - `warmup`: share of the steps in which the rate rises.
+    - `beta1`: decay of the mean of gradients.
+    - `beta2`: decay of the mean of squared gradients.
+    - `epsilon`: added to the denominator of an update.
+    - `weight_decay`: share of a weight that a step at rate 1 removes.
+    - `max_gradient_norm`: longer gradients are shortened to this norm.
+    """
 
     __pydantic_config__ = FORBID_UNKNOWN
 
@@ -62,6 +80,17 @@ class PretrainingRecipe:
 
     `recompute_activations` (activation checkpointing) and `shard_optimiser` (the optimiser's state is spread
     over the processes) save memory and do not affect the result, so they can be switched between restarts.
+
+    - `architecture`: the encoder.
+    - `objective`: what is predicted.
+    - `optimisation`: the optimiser and its learning rate.
+    - `sequence_length`: tokens in a sequence.
+    - `batch_size`: sequences in a step.
+    - `steps`: number of updates.
+    - `seed`: of the weights, the order and the masks.
+    - `precision`: number format of the computation; `auto`: bfloat16 where the device has it.
+    - `recompute_activations`: activation checkpointing.
+    - `shard_optimiser`: the optimiser's state is spread over the processes.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN

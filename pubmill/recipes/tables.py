@@ -97,7 +97,11 @@ class Row(PublishedRow):
 @dataclass(frozen=True, kw_only=True)
 class Drop:
     """The largest loss in a row: the lowest of the columns `of` minus the column `start` (tinn2021 Table
-    7)."""
+    7).
+
+    - `start`: the column subtracted from.
+    - `of`: the columns of which the lowest counts.
+    """
 
     __pydantic_config__ = FORBID_UNKNOWN
 
@@ -148,7 +152,12 @@ class Column(PublishedColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class Composite:
-    """A mean over groups of the mean over each group's rows (gu2020 section 4 and caption of Table 6)."""
+    """A mean over groups of the mean over each group's rows (gu2020 section 4 and caption of Table 6).
+
+    - `name`: its name among the published values.
+    - `label`: its heading.
+    - `groups`: rows, by group.
+    """
 
     __pydantic_config__ = FORBID_UNKNOWN
 
@@ -196,7 +205,11 @@ class Difference:
 @dataclass(frozen=True, kw_only=True)
 class Margin:
     """The largest difference from a published score, in points (0..100), that counts as equivalent, and the
-    reason for this value."""
+    reason for this value.
+
+    - `points`: the difference, in points.
+    - `why`: the reason for it.
+    """
 
     __pydantic_config__ = FORBID_UNKNOWN
 

@@ -26,6 +26,12 @@ class PubmedSource(Strict):
 
     `parser: pubmed_parser` reads as lewis2020 did and loses the text that this package loses
     (docs/parsers.md).
+
+    - `name`: the source's name in `selections` and in counts.
+    - `kind`: `pubmed`.
+    - `url`: the folder at NCBI that has `baseline` and `updatefiles`.
+    - `files`: ranges of file names in each of the two folders.
+    - `parser`: how a citation is read.
     """
 
     name: Name
@@ -40,6 +46,11 @@ class TextSource(Strict):
 
     `documents`: how a file is divided: as JSON lines, or as plain text with one document per file, per line
     or per paragraph between blank lines. `language`: that of documents that specify none.
+
+    - `name`: the source's name in `selections` and in counts.
+    - `kind`: `text`.
+    - `local`: the key of the folder in `local_files`.
+    - `files`: pattern of the file names that are read.
     """
 
     name: Name
@@ -54,7 +65,11 @@ Source = PubmedSource | TextSource | PmcSource | PmcPackagesSource | MimicSource
 
 
 class Lock(Strict):
-    """The lock file of a corpus to rebuild, in the folder `local_files: {KEY: ...}`."""
+    """The lock file of a corpus to rebuild, in the folder `local_files: {KEY: ...}`.
+
+    - `local`: the key of the folder in `local_files`.
+    - `file`: the lock file's name.
+    """
 
     local: LocalKey
     file: FileName = "corpus.lock"
@@ -78,7 +93,15 @@ SelectionKeys = Annotated[
 
 class CorpusSpec(Spec):
     """Sources in order of authority. `selection` applies to all of them; `selections` overrides its keys for
-    a source by name."""
+    a source by name.
+
+    - `sources`: where documents come from; if two have the same document, the first wins.
+    - `duplicates`: removal of repeated texts; null keeps them.
+    - `contamination`: removal of documents that contain test texts; null keeps them.
+    - `lock`: the lock of an earlier corpus to rebuild; null builds a new one.
+    - `selection`: the parts of documents and the filters for all sources.
+    - `selections`: keys of `selection` that differ for a source, by its name.
+    """
 
     sources: tuple[Annotated[Source, Field(discriminator="kind")], ...]
     selection: SelectionRecipe
@@ -93,7 +116,15 @@ class CorpusSpec(Spec):
 
 
 class LearntVocabSpec(Spec):
-    """A vocabulary learnt from a corpus; its other keys are those of `VocabRecipe`."""
+    """A vocabulary learnt from a corpus; its other keys are those of `VocabRecipe`.
+
+    - `kind`: how text becomes pieces.
+    - `size`: number of pieces, special ones included.
+    - `lowercase`: whether case is ignored.
+    - `learner`: how pieces are learnt from word counts.
+    - `most_words`: number of the most frequent words that are used.
+    - `corpus`: the corpus whose words are counted.
+    """
 
     kind: Literal["wordpiece", "byte-level-bpe", "sentencepiece"]
     size: Annotated[int, Field(ge=1)]
@@ -121,7 +152,11 @@ class LearntVocabSpec(Spec):
 
 
 class ReleasedVocabSpec(Spec):
-    """The tokenizer released with a model, by the name of the model's spec."""
+    """The tokenizer released with a model, by the name of the model's spec.
+
+    - `kind`: `released`.
+    - `model`: the model whose tokenizer it is.
+    """
 
     kind: Literal["released"]
     model: Name
@@ -132,7 +167,12 @@ VocabSpec = Annotated[LearntVocabSpec | ReleasedVocabSpec, Field(discriminator="
 
 class Start(Strict):
     """The start of a pretraining, instead of random weights: the weights of a `model`, or another `recipe`'s
-    checkpoint at `step`, which is resumed in full (weights, optimiser, step count)."""
+    checkpoint at `step`, which is resumed in full (weights, optimiser, step count).
+
+    - `model`: the model whose weights training starts from.
+    - `recipe`: the recipe whose checkpoint is resumed.
+    - `step`: the step of that checkpoint.
+    """
 
     model: Name | None = None
     recipe: Name | None = None
@@ -152,6 +192,13 @@ class PretrainingSpec(Spec):
     `title` and `held_out` are as in `PackingRecipe`: whether titles are text, and the share of documents held
     out. `sentence_splitter`: URL of the sentence-splitter model used for packing. `teacher`: the model that a
     distillation learns from.
+
+    - `corpus`: the corpus to train on.
+    - `vocab`: the vocabulary.
+    - `start`: where training starts; null: from random weights.
+    - `recipe`: architecture, objective, optimisation and sizes.
+    - `title`: whether titles are text.
+    - `held_out`: share of the documents that are not trained on, but give the held-out loss.
     """
 
     corpus: Name

@@ -74,7 +74,13 @@ Function = Annotated[
 
 class File(Strict):
     """A file to download, with exactly one of `sha256`, `git_blob` (git's id of its content) and `unchecked`
-    (the reason why its bytes cannot be known in advance)."""
+    (the reason why its bytes cannot be known in advance).
+
+    - `url`: its address.
+    - `sha256`: the SHA-256 of its content.
+    - `git_blob`: git's id of its content.
+    - `unchecked`: why its bytes can't be known in advance.
+    """
 
     url: Https
     sha256: Sha256 | None = None
@@ -90,7 +96,12 @@ class File(Strict):
 
 class LocalFile(Strict):
     """A file that the user provides: `file` in the folder that `local_files.KEY` of the configuration
-    names."""
+    names.
+
+    - `local`: the key of the folder in `local_files`.
+    - `file`: the file's name there.
+    - `sha256`: its hash; null: not known.
+    """
 
     local: LocalKey
     file: FileName
@@ -111,7 +122,12 @@ Source = Annotated[
 
 
 class Published(Strict):
-    """The format in which others publish the dataset, and the hashes of their files where known."""
+    """The format in which others publish the dataset, and the hashes of their files where known.
+
+    - `writer`: the function that writes the form.
+    - `options`: the writer's options; those under a split's name apply only to it.
+    - `files`: the files of the form, by split.
+    """
 
     writer: Function
     options: dict[str, Any] = {}
@@ -126,6 +142,20 @@ class DatasetSpec(Spec):
     - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
     - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
     - `expect`: counts; a null count removes the one of the included spec.
+    - `kind`: the form of its examples.
+    - `task`: what is predicted; it selects overrides of protocols and metrics.
+    - `domain`: where its texts come from.
+    - `sources`: its files, by role; the converter defines the roles.
+    - `splits`: the splits that it has.
+    - `access`: who may have the files.
+    - `apply`: the page to apply at, if access is not public.
+    - `licence`: the licence as its publishers state it.
+    - `converter`: the function that reads the files.
+    - `options`: the converter's options; those under a split's name apply only to it.
+    - `dummies`: words that replace a relation's mentions.
+    - `published`: the form in which others publish it; null: none is known.
+    - `metric`: the metric by which weights are chosen, and which tables show by default.
+    - `version`: raised when the examples change for the same files; reruns all that uses them.
     """
 
     kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]

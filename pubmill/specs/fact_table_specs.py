@@ -60,6 +60,8 @@ class FactRow(Strict):
     - `why`: column -> why our value differs from the published one, if the dataset's `conflicts` don't
       explain it.
     - `missing`: why there is no spec of this subject.
+    - `subject`: the dataset, model, task or protocol.
+    - `label`: its heading.
     """
 
     subject: Name
@@ -77,7 +79,12 @@ class FactRow(Strict):
 
 class FactColumn(Strict):
     """A fact. `key`: its name here and, unless `published` is set, in the published file; `dataset`: the
-    dataset that a model fact is about; `why`: as in rows, but for all of them."""
+    dataset that a model fact is about; `why`: as in rows, but for all of them.
+
+    - `label`: its heading.
+    - `value`: the fact, one of `FACTS`.
+    - `published`: its name in the published file; null: `key`.
+    """
 
     key: str
     label: str
@@ -94,7 +101,12 @@ class FactColumn(Strict):
 
 class Baseline(Strict):
     """The denominator of ratios: the time of a row's model (`subject`), or a pretraining of `steps` steps
-    with `batch_size` sequences each."""
+    with `batch_size` sequences each.
+
+    - `subject`: the row whose time is the denominator.
+    - `steps`: its number of steps.
+    - `batch_size`: its sequences in a step.
+    """
 
     subject: Name | None = None
     steps: Annotated[int, Field(ge=1)] | None = None
@@ -108,6 +120,13 @@ class FactTableSpec(Spec):
     - `lists_members`: the published table names only the members of a group.
     - `protocol`, `setting`: the fine-tuning that facts are about.
     - `down`: if set, facts are rows (under this heading) and subjects are columns.
+    - `kind`: `facts`.
+    - `subjects`: what the rows are.
+    - `title`: the title.
+    - `caption`: the text below the title.
+    - `rows`: the subjects.
+    - `columns`: the facts.
+    - `baseline`: the denominator of ratios.
     """
 
     kind: Literal["facts"]

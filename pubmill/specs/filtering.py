@@ -22,7 +22,11 @@ class Duplicates(Strict):
 
 
 class Contamination(Strict):
-    """Removal of documents that contain texts of these splits of these datasets."""
+    """Removal of documents that contain texts of these splits of these datasets.
+
+    - `datasets`: the datasets whose texts are searched for.
+    - `splits`: the splits whose texts are searched for.
+    """
 
     datasets: Annotated[tuple[Name, ...], Field(min_length=1)]
     splits: Annotated[tuple[Literal["dev", "test"], ...], Field(min_length=1)] = ("dev", "test")

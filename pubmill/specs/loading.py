@@ -33,7 +33,19 @@ from pubmill.storage import name_patterns as names
 
 
 class ScaleSpec(Strict):
-    """An overlay on the specs. `made_up`: its files are invented, and it has only the datasets it names."""
+    """An overlay on the specs. `made_up`: its files are invented, and it has only the datasets it names.
+
+    - `name`: the file's name.
+    - `title`: words added to the titles of tables.
+    - `comparable`: whether its numbers may be compared with published ones.
+    - `prefer`: released weights or those made here, for models that have both.
+    - `corpora`: keys of corpora that differ at this scale.
+    - `vocabs`: keys of vocabularies that differ at this scale.
+    - `pretraining`: keys of recipes that differ at this scale; recipes that include them inherit them.
+    - `models`: keys of models that differ at this scale.
+    - `datasets`: keys of datasets that differ at this scale.
+    - `protocols`: keys of protocols that differ at this scale.
+    """
 
     name: Name
     title: str

@@ -11,6 +11,13 @@ class MimicSource(Strict):
 
     `brackets`: de-identified places such as `[**Hospital1 18**]` are kept, or normalised to the word for what
     they replace (`hospital`).
+
+    - `name`: the source's name in `selections` and in counts.
+    - `kind`: `mimic`.
+    - `local`: the key of the folder in `local_files`.
+    - `access`: `credentialed`.
+    - `apply`: the page to apply at.
+    - `file`: the file's name there.
     """
 
     name: Name

@@ -11,7 +11,11 @@ from pubmill.storage.release_pins import COMMIT
 
 class RecipeWeights(Strict):
     """Weights made here: pretrained with a recipe, or its architecture with random weights. `step`: the
-    checkpoint to use; null for the last."""
+    checkpoint to use; null for the last.
+
+    - `kind`: pretrained with the recipe, or its architecture with random weights.
+    - `recipe`: the pretraining recipe.
+    """
 
     kind: Literal["pretraining", "random"]
     recipe: Name
@@ -25,7 +29,11 @@ class RecipeWeights(Strict):
 
 
 class FolderWeights(Strict):
-    """A Hugging Face model folder that the user provides as `local_files: {KEY: ...}`."""
+    """A Hugging Face model folder that the user provides as `local_files: {KEY: ...}`.
+
+    - `kind`: `folder`.
+    - `local`: the key of the folder in `local_files`.
+    """
 
     kind: Literal["folder"]
     local: LocalKey
@@ -40,6 +48,9 @@ class SpacyWeights(Strict):
 
     `types`: dataset -> entity label of the pipeline -> mention type of the dataset, "" where its labels have
     no type. Entities with other labels are ignored; other datasets are not predicted.
+
+    - `kind`: `spacy`.
+    - `local`: the key of the folder in `local_files`.
     """
 
     kind: Literal["spacy"]
@@ -52,7 +63,11 @@ Weights = Annotated[RecipeWeights | FolderWeights | SpacyWeights, Field(discrimi
 
 class HubWeights(Strict):
     """Released weights on the Hugging Face hub, pinned to a commit. `revision` null: none is known, so the
-    first download takes the newest commit, records it and keeps it."""
+    first download takes the newest commit, records it and keeps it.
+
+    - `id`: the repository, GROUP/MODEL.
+    - `revision`: a commit of 40 digits, not a branch; null: the newest at the first download.
+    """
 
     kind: ClassVar[str] = "hub"
     id: Annotated[str, Field(pattern=f"^{names.HUB_ID}$")]
@@ -61,7 +76,11 @@ class HubWeights(Strict):
 
 class ArchiveWeights(Strict):
     """Released weights in a tar or zip archive with one model folder in the form of Transformers. `sha256`
-    null: none is known, so that of the first download is recorded and kept."""
+    null: none is known, so that of the first download is recorded and kept.
+
+    - `url`: the archive's address.
+    - `sha256`: its hash; null: that of the first download is kept.
+    """
 
     kind: ClassVar[str] = "archive"
     url: Https
@@ -81,7 +100,12 @@ ReleasedWeights = Annotated[
 class ModelSpec(Spec):
     """A model in tables: released weights, weights made here, or both (the scale decides which it prefers),
     or a spaCy pipeline. `tables`: tables that it joins although their specs don't name it. `size`: the BERT
-    size that plans assume for weights from elsewhere; null: base on the hub, large in a folder."""
+    size that plans assume for weights from elsewhere; null: base on the hub, large in a folder.
+
+    - `weights`: weights made here or provided by you.
+    - `released`: released weights.
+    - `lowercase`: whether text is lower-cased for this model.
+    """
 
     weights: Weights | None = None
     released: ReleasedWeights | None = None

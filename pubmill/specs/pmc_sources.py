@@ -18,6 +18,10 @@ class Articles(Strict):
     `formulas` are display formulas only. References, labels, TeX and everything after the body are never text
     (`pubmill/corpus/jats.py`). `unreadable`: shard -> article -> fault; these articles cannot be read and are
     skipped. An article is `PMC123.1` (number and version; the version is 1 in packages).
+
+    - `name`: the source's name in `selections` and in counts.
+    - `parser`: how an article is read.
+    - `leave_out`: elements of the body that are not text.
     """
 
     name: Name
@@ -37,6 +41,10 @@ class PmcSource(Articles):
 
     `articles`: ranges of shards by PMCID: `PMC00000xxxx-PMC01299xxxx` are 1,300 shards of 10,000 numbers
     each.
+
+    - `kind`: `pmc`.
+    - `url`: the bucket.
+    - `inventory`: the day of the inventory that lists the articles.
     """
 
     kind: Literal["pmc"]
@@ -46,7 +54,12 @@ class PmcSource(Articles):
 
 
 class PmcPackagesSource(Articles):
-    """Packages `NAME.tar.gz`, each with `NAME.filelist.csv`, by name below `url`; the later date wins."""
+    """Packages `NAME.tar.gz`, each with `NAME.filelist.csv`, by name below `url`; the later date wins.
+
+    - `kind`: `pmc-packages`.
+    - `packages`: the packages, without `.tar.gz`.
+    - `url`: the folder of the packages.
+    """
 
     kind: Literal["pmc-packages"]
     url: Https

@@ -53,7 +53,11 @@ Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], Aft
 
 
 class DatasetScope(Strict):
-    """The datasets that a setting or override applies to, by task and kind; null means any."""
+    """The datasets that a setting or override applies to, by task and kind; null means any.
+
+    - `tasks`: only datasets of these tasks; null: any.
+    - `kinds`: only datasets with these kinds of examples; null: any.
+    """
 
     tasks: Annotated[tuple[str, ...], _known_names(ALL_TASKS)] | None = None
     kinds: Annotated[tuple[str, ...], _known_names(KINDS)] | None = None
@@ -74,6 +78,11 @@ class Override(DatasetScope):
     `models` may name `future_models`. `grid`: searched in these runs, in addition to the common grid.
     `seeds`: the numbers of the seeds of these final runs, instead of 1 to `final.seeds`. `why`: the source of
     the values.
+
+    - `datasets`: only these datasets.
+    - `models`: only these models.
+    - `settings`: only these settings.
+    - `values`: keys of the fine-tuning recipe.
     """
 
     datasets: tuple[Name, ...] | None = None
@@ -95,6 +104,9 @@ class Setting(DatasetScope):
     `chosen_by`: the setting whose selected hyper-parameters this one uses; null: it selects its own.
     `chain: false` ignores the protocol's `start_from`. `added`: the paper of the protocol does not have this
     setting (it is ours or another paper's).
+
+    - `values`: keys of the fine-tuning recipe.
+    - `chain`: whether runs start from another dataset's model, as `start_from` says.
     """
 
     values: Values = {}
@@ -107,6 +119,9 @@ class SearchSpec(Strict):
     """A grid search: every point is run for every model and seed, and the best mean dev score is chosen.
 
     `models`: the models whose runs decide one choice for all, or `each`: every model has its own choice.
+
+    - `grid`: keys of the fine-tuning recipe, each with the values that are tried.
+    - `seeds`: number of runs of each point.
     """
 
     grid: Grid
@@ -116,7 +131,11 @@ class SearchSpec(Strict):
 
 class Folds(Strict):
     """Folds of a cross-validated dataset. The number of steps is chosen on `chosen_on`, whose test split
-    serves as dev; the `reported` folds are trained for that many steps, without dev, and scored together."""
+    serves as dev; the `reported` folds are trained for that many steps, without dev, and scored together.
+
+    - `chosen_on`: the fold that chooses the number of steps.
+    - `reported`: the folds that are scored.
+    """
 
     chosen_on: Name
     reported: Annotated[tuple[Name, ...], Field(min_length=1)]
@@ -124,7 +143,10 @@ class Folds(Strict):
 
 class Final(Strict):
     """The final runs. `seeds`: dataset (or the name of its folds) -> number of runs, with a `default`.
-    `split`: the scored split; dev where a dataset has no test."""
+    `split`: the scored split; dev where a dataset has no test.
+
+    - `aggregate`: how the scores of the seeds become one.
+    """
 
     seeds: dict[str, Annotated[int, Field(ge=1)]]
     aggregate: Aggregate
@@ -146,6 +168,14 @@ class ProtocolSpec(Spec):
 
     `start_from`: dataset -> dataset: runs on the first start from the model fine-tuned on the second (same
     model and setting, seed 1). `future_models`: models that overrides name although they have no spec yet.
+
+    - `search`: how hyper-parameters are chosen; null: they are given.
+    - `hyperparameters`: keys of the fine-tuning recipe for all runs.
+    - `overrides`: values for some runs, by name.
+    - `settings`: the ways to run the protocol, by name; the first is `standard`.
+    - `folds`: cross-validated datasets, by name.
+    - `final`: the runs that tables show.
+    - `equivalence`: when a published value counts as reproduced.
     """
 
     search: SearchSpec | None

@@ -75,6 +75,11 @@ class Spec(Strict):
 
     `paper`: the paper that the spec repeats. `method`: statements about the spec's values, by their keys:
     `hyperparameters.warmup`, several separated by commas; a key covers everything below it.
+
+    - `name`: the file's name.
+    - `label`: the name in tables and pages; empty: `name`.
+    - `citation`: where the values come from: paper, section, table.
+    - `notes`: remarks, shown on pages.
     """
 
     name: Name

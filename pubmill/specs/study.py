@@ -13,7 +13,11 @@ from pubmill.specs.pretraining_checks import faults_of_pretrainings
 
 
 class Author(Strict):
-    """The person responsible for a study's results."""
+    """The person responsible for a study's results.
+
+    - `name`: the author's name.
+    - `orcid`: the author's ORCID, as an address.
+    """
 
     name: Annotated[str, Field(min_length=1)]
     orcid: Annotated[str, Field(pattern=r"^https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX]$")]
@@ -32,6 +36,17 @@ class Study(Strict):
     `datasets` may also name the folds of a protocol. `pretrain`: models that are pretrained here although the
     scale prefers their released weights. `keep_models`: keep the fine-tuned model of each run, so
     that it can predict again. `author`: the author in the study's RO-Crate.
+
+    - `study`: the study's name, and that of its report.
+    - `title`: the title of its report.
+    - `scale`: how much of each recipe is run.
+    - `tables`: the tables to make.
+    - `models`: models that are run, and added as columns; null: every model of the tables.
+    - `datasets`: datasets, or folds of a protocol, that are run; null: every dataset of the tables.
+    - `results`: the folder of the results.
+    - `mirror`: a folder with HOST/PATH for each address, in place of the network; null: the network.
+    - `save_minutes`: how often a running pretraining saves itself.
+    - `local_files`: folders of your own, by the key that a spec names.
     """
 
     study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$"), AfterValidator(_not_reserved)]

@@ -42,7 +42,10 @@ Printed = Annotated[
 
 class CellReference(Strict):
     """A cell of another table. `column`, `row`: its keys there; null: the one column of the same model, or
-    the one row of the same dataset and metric."""
+    the one row of the same dataset and metric.
+
+    - `table`: the table, as `gu2020/table06`.
+    """
 
     table: Annotated[str, Field(pattern=f"^{names.SPEC}/{names.SPEC}$")]
     column: Name | None = None
@@ -96,6 +99,8 @@ class DifferenceSpec(Strict):
     - `columns`: column -> column of the other table; other columns have no difference.
     - `published`, `printed`: its dataset and metric among the published values.
     - `why`: what in the paper says so.
+    - `name`: its name in this table.
+    - `label`: its heading.
     """
 
     name: Name
@@ -119,6 +124,11 @@ class ColumnSpec(Strict):
     - `dataset`: of the column's runs, if that is not the rows'.
     - `cells`: row -> its cell, where that differs.
     - `published`: its names among the published values; null: `key`.
+    - `model`: the fine-tuned model; null in a column without runs.
+    - `label`: its heading.
+    - `missing`: why it has no runs.
+    - `best_of`: the columns of which the best is shown.
+    - `drop`: the columns whose loss is shown.
     """
 
     key: Name | None = None
@@ -166,6 +176,10 @@ class RowSpec(Strict):
     - `published`, `printed`: dataset and metric among the published values; null: as here, without the
       dataset's variant.
     - `not_comparable`: why our values must never be compared with the published ones.
+    - `dataset`: the dataset.
+    - `label`: its heading.
+    - `group`: rows of a group stand together.
+    - `missing`: why it can't be run yet.
     """
 
     key: Name | None = None
@@ -195,6 +209,14 @@ class TableSpec(Spec):
     - `left_out`: `column` or `column/metric` of the published file -> why it is not shown here.
     - `elsewhere`: paper or table -> dataset, or `any` -> why its published values of the same models differ
       from those of this table.
+    - `kind`: `results`.
+    - `title`: the title.
+    - `caption`: the text below the title.
+    - `protocol`: the protocol of all cells that name no other.
+    - `setting`: its setting.
+    - `columns`: the models.
+    - `rows`: the datasets.
+    - `composites`: rows that are means of other rows.
     """
 
     kind: Literal["results"]

@@ -152,6 +152,7 @@ def clone(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     protocol = folder / "specs/protocols/blurb.yaml"  # with the new setting of docs/finetuning.md
     [line] = re.findall(r"^  crf[+].*$", (ROOT / "docs/finetuning.md").read_text(), re.M)
     protocol.write_text(protocol.read_text().replace("\n  standard: {}\n", f"\n  standard: {{}}\n{line}\n"))
+    printed.write_files(ROOT / "docs/tutorial.md", folder)
     (folder / ".venv").symlink_to(sys.prefix)
     (folder / "tests/world/mirror").symlink_to(world)
     for name in ("mli_train_v1.jsonl", "mli_dev_v1.jsonl", "mli_test_v1.jsonl"):

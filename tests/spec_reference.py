@@ -1,0 +1,165 @@
+"""The reference pages of docs/reference: every key of every spec, from the specs' models.
+
+    .venv/bin/python -m tests.spec_reference --write
+
+Without --write, print the pages that would change. A key's description is in its class's docstring, as
+`- \\`key\\`: text` or, in running text, as `\\`key\\`: text`.
+"""
+
+import argparse
+import dataclasses
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from pubmill.recipes import FinetuningRecipe
+from pubmill.specs.loading import KINDS, ScaleSpec
+from pubmill.specs.study import Study
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs/reference"
+WRITTEN = "<!-- Written by `python -m tests.spec_reference --write`; edit the docstrings instead. -->\n\n"
+PAGES: dict[str, tuple[str, str, tuple[Any, ...]]] = {
+    "study": ("Study", "`config.yaml` and `studies/NAME.yaml`", (Study,)),
+    "datasets": ("Dataset", "`specs/datasets/NAME.yaml`", (KINDS["datasets"],)),
+    "models": ("Model", "`specs/models/NAME.yaml`", (KINDS["models"],)),
+    "protocols": ("Protocol", "`specs/protocols/NAME.yaml`", (KINDS["protocols"], FinetuningRecipe)),
+    "tables": ("Table", "`specs/tables/PAPER/NAME.yaml`", (KINDS["tables"],)),
+    "pretraining": ("Pretraining recipe", "`specs/pretraining/NAME.yaml`", (KINDS["pretraining"],)),
+    "corpora": ("Corpus", "`specs/corpora/NAME.yaml`", (KINDS["corpora"],)),
+    "vocabs": ("Vocabulary", "`specs/vocabs/NAME.yaml`", (KINDS["vocabs"],)),
+    "scales": ("Scale", "`specs/scales/NAME.yaml`", (ScaleSpec,)),
+}
+"""Page -> its title, its files, and the models that it describes."""
+NAMES = r"`\w+`(?:,? (?:and )?`\w+`)*(?: \([^)]*\))?(?: null)?: "
+"""Beginning of a description in a docstring: the names of one or more keys."""
+
+
+def is_model(kind: Any) -> bool:
+    """Return whether a type is a model with keys of its own."""
+    return isinstance(kind, type) and (issubclass(kind, BaseModel) or dataclasses.is_dataclass(kind))
+
+
+def models(kind: Any) -> Iterator[type]:
+    """Yield the models within a type, each before those of its keys."""
+    if is_model(kind):
+        yield kind
+        for inner in get_type_hints(kind, include_extras=True).values():
+            yield from models(inner)
+        return
+    for inner in get_args(kind):
+        yield from models(inner)
+
+
+def keys(model: Any) -> dict[str, Any]:
+    """Return the keys of a model with their defaults; `PydanticUndefined` for a required key."""
+    if issubclass(model, BaseModel):
+        return {
+            name: f.get_default(call_default_factory=True, validated_data={})
+            for name, f in model.model_fields.items()
+        }
+    return {
+        field.name: PydanticUndefined
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        else field.default
+        if field.default_factory is dataclasses.MISSING
+        else field.default_factory()
+        for field in dataclasses.fields(model)
+    }
+
+
+def descriptions(model: type) -> dict[str, str]:
+    """Return the description of each key that the docstrings of a model and its bases give."""
+    found: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        for item in re.split(r"\n *- |\n\s*\n(?:- )?", inspect.cleandoc(one.__doc__ or "")):
+            found |= _described(re.sub(r"\s+", " ", item))
+    return found
+
+
+def _described(text: str) -> dict[str, str]:
+    """Return key -> description for a text of a docstring such as "`a`, `b`: one; `c`: another."."""
+    parts = re.findall(rf"(?:^|(?<=[.;:] )|(?<= ))({NAMES})(.*?)(?=[.;]? {NAMES}|$)", text)
+    return {key: said.strip(" .;") for names, said in parts for key in re.findall(r"`(\w+)`", names)}
+
+
+def type_text(kind: Any) -> str:
+    """Return a type in the words of YAML."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return type_text(inner[0])
+    if origin is Literal:
+        return ", ".join(f"`{_yaml(value)}`" for value in inner)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(type_text(one) for one in inner))
+    if origin in (tuple, list):
+        return f"list of {type_text(inner[0])}"
+    if origin is dict:
+        return f"{type_text(inner[0])} → {type_text(inner[1])}"
+    if is_model(kind):
+        return f"[{kind.__name__}](#{kind.__name__.lower()})"
+    names = {str: "text", int: "whole number", float: "number", bool: "true or false", types.NoneType: "null"}
+    return names.get(kind, "any") if isinstance(kind, type) else "any"
+
+
+def _yaml(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_yaml, value))}]"
+    return str(value) if value != "" else '""'
+
+
+def default_text(value: Any) -> str:
+    """Return a default as in YAML; "required" where there is none."""
+    if value is PydanticUndefined:
+        return "required"
+    return f"`{_yaml(value)}`" if not is_model(type(value)) else "each key's own"
+
+
+def section(model: Any) -> str:
+    """Return the heading of a model, the first sentence of its docstring, and the table of its keys."""
+    types_of, said = get_type_hints(model, include_extras=True), descriptions(model)
+    lines = [
+        f"| `{key}` | {type_text(types_of[key])} | {default_text(default)} | {said[key]} |".replace("||", "|")
+        for key, default in keys(model).items()
+    ]
+    intro = re.split(r"(?<=\.)\s", re.sub(r"\s+", " ", inspect.cleandoc(model.__doc__ or "")), maxsplit=1)[0]
+    return f"## {model.__name__}\n\n{intro}\n\n| key | value | default | meaning |\n|---|---|---|---|\n" + (
+        "\n".join(lines)
+    )
+
+
+def page(name: str) -> str:
+    """Return a page: its title, its files, and a section for each model, first those of the file itself."""
+    title, files, kinds = PAGES[name]
+    found = dict.fromkeys(one for kind in kinds for one in models(kind))
+    intro = f"# {title}\n\n{WRITTEN}The keys of {files}. An unknown key is an error, with file and line.\n"
+    return "\n\n".join([intro.rstrip(), *map(section, found)]) + "\n"
+
+
+def outdated() -> dict[Path, str]:
+    """Return the pages that differ from what they should be, with the right text."""
+    made = {FOLDER / f"{name}.md": page(name) for name in PAGES}
+    return {path: text for path, text in made.items() if not path.is_file() or path.read_text() != text}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.spec_reference")
+    parser.add_argument("--write", action="store_true", help="write the pages")
+    write = parser.parse_args().write
+    for path, text in outdated().items():
+        print(path.relative_to(ROOT))
+        if write:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""docs/tutorial.md from its first to its last command, exactly as printed, on a smaller demo."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import printed
+from tests.conftest import ROOT
+from tests.workflow.conftest import Project, copy_of
+
+PAGE = ROOT / "docs/tutorial.md"
+FIRST_MODEL = "results/demo/pretraining/my-first"
+
+
+@pytest.fixture
+def project(finished: Project, world: Path, tmp_path: Path) -> Project:
+    """A finished demo, as if `make world` had prepared it; the tutorial's files are not written yet."""
+    project = copy_of(finished, tmp_path / "checkout")
+    (project.folder / ".venv").symlink_to(sys.prefix)
+    (project.folder / "tests").mkdir()
+    for path in (ROOT / "tests").iterdir():
+        if path.name != "world":
+            (project.folder / "tests" / path.name).symlink_to(path)
+    (project.folder / "tests/world").mkdir()
+    for path in (ROOT / "tests/world").iterdir():
+        if path.name != "mirror":
+            (project.folder / "tests/world" / path.name).symlink_to(path)
+    (project.folder / "tests/world/mirror").symlink_to(world)
+    return project
+
+
+def typed(project: Project, command: str) -> str:
+    """Return the output of a command typed in the checkout, whose package is the checkout's own."""
+    environment = os.environ | {"PYTHONPATH": str(project.folder), "BROWSER": "true"}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=project.folder, env=environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def stages(output: str) -> dict[str, int]:
+    """Return the jobs by stage that a dry run prints, here or on the page."""
+    counts = re.findall(r"^  ([a-z-]+) +(\d+)$", output, re.M)
+    return {stage: int(count) for stage, count in counts}
+
+
+@pytest.mark.long
+def test_the_tutorial_ends_with_a_table_and_a_partial_rerun(project: Project) -> None:
+    shown = [stages(block.text) for block in printed.blocks(PAGE) if block.language == "text"]
+    outputs = []
+    for block in printed.blocks(PAGE):
+        if block.file:
+            (project.folder / block.file).write_text(block.text)
+        elif block.language == "sh" and not block.text.startswith("make "):
+            outputs.append((block.text.strip(), typed(project, block.text)))
+    planned = [stages(output) for command, output in outputs if command.endswith("-n")]
+    assert planned[1] == shown[0], "the jobs of the rerun, as on the page"
+    assert "download" not in planned[1] and "pack" not in planned[1]
+    assert any("My first model" in output for command, output in outputs if "explain" in command)
+    table = json.loads((project.folder / "results/demo/tables/gu2020/table06.json").read_text())
+    assert table["cells"]["my-first"]["bc5-chem"]["value"] is not None
+    recipe = json.loads(next((project.folder / FIRST_MODEL).glob("step-*/state.json")).read_text())
+    assert '"masking_rate": 0.3' in json.dumps(recipe) and '"masking": "subword"' in json.dumps(recipe)
+    assert "Nothing to be done" in typed(project, outputs[-1][0] + " -n")
