@@ -35,7 +35,7 @@ class System:
 class SubmissionRecipe:
     """What decides how a file of predictions is read.
 
-    - `split`: the predicted split of the dataset; `labels`: all labels, or types of mentions ("" if mentions
+    - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all labels, or types of mentions ("" if mentions
       have no type), of the dataset; `dummies`: those of its published form.
     - `form`: one of `pubmill.submissions.forms.FORMS`; null: recognised from the content.
     - `mapping`: answer, label or type of the system -> that of the dataset.
@@ -45,6 +45,7 @@ class SubmissionRecipe:
     kind: Kind
     access: Access
     split: str
+    metric: str
     negative: str | None = None
     labels: tuple[str, ...] = ()
     dummies: Dummies | None = None

@@ -16,6 +16,7 @@ from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
 from pubmill.submissions.matching import marked_text
+from pubmill.submissions.tsv_form import MISSING
 
 FIELDS = ("id", "document", "words", "text", "text_pair", "question", "context", "group")
 """Fields of examples that inputs have; all others are gold, or only needed by some forms."""
@@ -50,7 +51,7 @@ def row_of(example: Any, recipe: SubmissionRecipe) -> dict[str, Any]:
     """Return the input of an example: its id, the dataset's name, and nothing of its gold."""
     row = {name: getattr(example, name) for name in FIELDS if getattr(example, name, None) is not None}
     if isinstance(example, SequenceExample) and example.entities:
-        row["entities"] = [{"start": e.start, "end": e.end, "type": e.type} for e in example.entities]
+        row["arguments"] = [{"start": e.start, "end": e.end, "type": e.type} for e in example.entities]
     return {"dataset": recipe.dataset, **row}
 
 
@@ -119,7 +120,7 @@ def _tsv(examples: Sequence[Any]) -> Iterator[str]:
     yield "\t".join(["id", *shown, "prediction"]) + "\n"
     for example in examples:
         cells = [" ".join(example.words)] if isinstance(example, TokensExample) else _cells(example, shown)
-        yield "\t".join([example.id, *map(one_line, cells), ""]) + "\n"
+        yield "\t".join([example.id, *map(one_line, cells), MISSING]) + "\n"
 
 
 def _cells(example: Any, names: Sequence[str]) -> list[str]:
@@ -130,7 +131,7 @@ def _cells(example: Any, names: Sequence[str]) -> list[str]:
 
 def _conll(examples: Sequence[TokensExample]) -> Iterator[str]:
     for example in examples:
-        yield f"# id = {example.id}\n" + "".join(f"{word}\tO\n" for word in example.words) + "\n"
+        yield f"# id = {example.id}\n" + "".join(f"{word}\t_\n" for word in example.words) + "\n"
 
 
 def _text_and_mentions(example: Any) -> tuple[str, list[Any]]:
@@ -158,6 +159,13 @@ def _bioc(examples: Sequence[Any], recipe: SubmissionRecipe) -> dict[str, Any]:
 
 
 def _bioc_xml(collection: Mapping[str, Any]) -> str:
+    try:
+        return etree.tostring(_bioc_tree(collection), encoding="unicode", pretty_print=True)
+    except ValueError:
+        raise PubmillError("a text has characters that XML cannot contain") from None
+
+
+def _bioc_tree(collection: Mapping[str, Any]) -> etree._Element:
     root = etree.Element("collection")
     for name in ("source", "date", "key"):
         etree.SubElement(root, name).text = collection[name]
@@ -174,10 +182,7 @@ def _bioc_xml(collection: Mapping[str, Any]) -> str:
                 place = {name: str(value) for name, value in one["locations"][0].items()}
                 etree.SubElement(annotation, "location", place)
                 etree.SubElement(annotation, "text").text = one["text"]
-    try:
-        return etree.tostring(root, encoding="unicode", pretty_print=True)
-    except ValueError:
-        raise PubmillError("a text has characters that XML cannot contain; use another form") from None
+    return root
 
 
 def _pubtator(examples: Sequence[Any]) -> Iterator[str]:

@@ -19,7 +19,7 @@ KEYS: dict[str, Key] = {
 }  # fmt: skip
 """Keys of a prediction; exactly one of them is in a row."""
 INPUTS = (
-    "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "sentences",
+    "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments",
 )  # fmt: skip
 """Keys that repeat the input."""
 

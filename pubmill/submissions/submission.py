@@ -48,6 +48,7 @@ def recipe_of(
         kind=card["kind"],
         access=card["access"],
         split=split_of(card["splits"]),
+        metric=card["metric"],
         negative=card["negative"],
         labels=labels_of(card),
         dummies=dummies,

@@ -17,6 +17,8 @@ TEXTS = (
 )  # fmt: skip
 """Headings of ids, predictions and inputs."""
 GOLD = ("gold", "gold_label", "gold_labels", "target", "expected", "reference")
+MISSING = "?"
+"""Stands in `pubmill inputs` where the prediction belongs."""
 SEPARATOR = "|"
 """Separates the labels of a document."""
 _FLAGS = re.compile(r"\d+_[01](,\d+_[01])*")
@@ -83,6 +85,8 @@ def _rows(rows: Sequence[tuple[str, list[str]]], of_id: int | None, predicted: i
     ids = [None if of_id is None else row[of_id] for _, row in rows]
     numbered = ids == [str(number) for number in range(len(rows))]
     for (place, row), name in zip(rows, ids, strict=True):
+        if row[predicted] == MISSING:
+            raise PubmillError(f"{place}: no prediction, only the {MISSING} of the inputs")
         texts = tuple(cell for number, cell in enumerate(row) if number not in (of_id, predicted))
         # the index of BLURB's tables is a line number; rows of it are identified by their text
         known = None if numbered and any(texts) else name
