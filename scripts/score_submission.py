@@ -6,7 +6,7 @@
 Inputs:  a file of predictions in one of the forms of docs/submissions.md, or a folder of DATASET.EXT (or
          seed-N/DATASET.EXT); the converted examples, RESULTS/datasets/DATASET
 Outputs: the scores, printed. With --output FOLDER also the predictions in pubmill's form, the scores as
-         scores.json, the records of Every Eval Ever, and BLURB's submission, blurb.zip
+         scores.json, the records of Every Eval Ever, and BLURB's submission, a zip archive
 """
 
 import argparse
@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pubmill import recipes
+from pubmill import __version__, recipes
 from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
 from pubmill.messages import commands
@@ -53,13 +53,21 @@ def main() -> None:
     if not (ROOT / "specs/scales" / f"{scale}.yaml").is_file():
         raise PubmillError(f"--results {arguments.results}: expected a folder named as a scale: results/full")
     specs = load(ROOT / "specs", scale)
+    predictions: dict[int, dict[str, Any]] = {}
     for seed, found in _scored(arguments, specs, scale):
         _print(found, seed)
         if arguments.output:
             _write(arguments.output, found, seed)
+            predictions.setdefault(seed, {})[found.recipe.dataset] = found.submission.lines
+    for seed, lines in predictions.items():
+        path = arguments.output / f"blurb.seed-{seed}.zip"
+        write_label_beside(path)
+        blurb.write_archive(path, lines)
 
 
-def _scored(arguments: argparse.Namespace, specs: Specs, scale: str) -> Iterator[tuple[int, ScoredSubmission]]:
+def _scored(
+    arguments: argparse.Namespace, specs: Specs, scale: str
+) -> Iterator[tuple[int, ScoredSubmission]]:
     system = recipes.read(System, arguments.system) if arguments.system else None
     mapping = _mapping(arguments.mapping)
     for dataset, seed, path in _files(arguments, specs):
@@ -113,11 +121,9 @@ def _print(found: ScoredSubmission, seed: int) -> None:
 def _write(folder: Path, found: ScoredSubmission, seed: int) -> None:
     name = f"{found.recipe.dataset}/seed-{seed}"
     write_label_beside(folder / f"{name}.scores.json")
-    lines: list[dict[str, Any]] = found.submission.lines
-    write_jsonl_gz(folder / f"{name}{PREDICTIONS}", lines)
+    write_jsonl_gz(folder / f"{name}{PREDICTIONS}", found.submission.lines)
     write_json(folder / f"{name}.scores.json", found.summary())
-    every_eval_ever.write(folder / "every-eval-ever", found, int(time.time()))
-    blurb.write_archive(folder / f"{name}.blurb.zip", {found.recipe.dataset: lines})
+    every_eval_ever.write(folder / "every-eval-ever", found, int(time.time()), __version__)
 
 
 if __name__ == "__main__":

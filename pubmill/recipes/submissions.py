@@ -32,11 +32,20 @@ class System:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SuppliedRecipe:
+    """How the predictions of a model are read that a study shows; the rest is in the dataset's card."""
+
+    system: System
+    mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    dummies: Dummies | None = field(default=None, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SubmissionRecipe:
     """What decides how a file of predictions is read.
 
-    - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all labels, or types of mentions ("" if mentions
-      have no type), of the dataset; `dummies`: those of its published form.
+    - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all its labels, or
+      types of mentions ("" if mentions have no type); `dummies`: those of its published form.
     - `form`: one of `pubmill.submissions.forms.FORMS`; null: recognised from the content.
     - `mapping`: answer, label or type of the system -> that of the dataset.
     """

@@ -1,4 +1,4 @@
-"""Files of predictions in a folder: `DATASET.EXT`, or `seed-N/DATASET.EXT` where a system has several runs."""
+"""Files of predictions in a folder: `DATASET.EXT`, or `seed-N/DATASET.EXT` for several runs."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -20,7 +20,7 @@ def submission_files(folder: Path, datasets: Collection[str]) -> dict[str, dict[
         others = found.setdefault(dataset, {})
         if seed in others:
             raise PubmillError(
-                f"{path} and {others[seed]}: two files of predictions for {dataset}, seed {seed}; expected one"
+                f"{path} and {others[seed]}: two files of predictions for {dataset}, seed {seed}; give one"
             )
         others[seed] = path
     return {dataset: dict(sorted(files.items())) for dataset, files in sorted(found.items())}

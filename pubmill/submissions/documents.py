@@ -21,6 +21,8 @@ def rows_of(
     A document is an example, by its id, or, for words, all examples of a document of the corpus.
     """
     recipe = normaliser.recipe
+    if documents and not any(one.mentions if recipe.kind == "tokens" else one.relations for one in documents):
+        raise PubmillError("no prediction in any document; are these the inputs? Nothing was scored")
     if recipe.kind == "sequence" and examples[0].entities:
         return [_relation_row(one, recipe.negative) for one in documents]
     if recipe.kind != "tokens":

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pubmill import __version__
 from pubmill.metrics import METRICS
 from pubmill.recipes.submissions import System
 from pubmill.storage.files import writing
@@ -27,10 +26,10 @@ RANGES = {"pearson": (-1.0, 1.0)}
 """Smallest and largest value of metrics other than fractions."""
 
 
-def write(folder: Path, found: ScoredSubmission, retrieved: int) -> list[Path]:
+def write(folder: Path, found: ScoredSubmission, retrieved: int, version: str) -> list[Path]:
     """Write the evaluation, and for a public dataset its instance records; return the files.
 
-    `retrieved`: the time of the scoring in seconds since 1970.
+    `retrieved`: the time of the scoring in seconds since 1970; `version`: that of pubmill.
     """
     metric = found.main_first()[0]
     system = found.recipe.system or System(name=UNKNOWN, version=UNKNOWN, url=UNKNOWN)
@@ -51,6 +50,7 @@ def write(folder: Path, found: ScoredSubmission, retrieved: int) -> list[Path]:
             "total_rows": len(found.examples),
         }
     evaluation = _evaluation(found, system, evaluation_id, retrieved)
+    evaluation["eval_library"] = {"name": "pubmill", "version": version}
     evaluation |= {"detailed_evaluation_results": detailed} if detailed else {}
     written.append(_write(folder / f"{place}.json", json.dumps(evaluation, indent=1) + "\n"))
     return written
@@ -98,7 +98,6 @@ def _evaluation(
             "source_organization_name": "pubmill",
             "evaluator_relationship": "third_party",
         },
-        "eval_library": {"name": "pubmill", "version": __version__},
         "model_info": {
             "name": system.name,
             "id": _model_id(system),

@@ -95,7 +95,7 @@ def row_of(row: Any, where: str) -> Row:
             f"{', '.join(found) or 'none'}), and possibly the input ({', '.join(INPUTS)})"
         )
     name, text = row.get("id"), row.get("text")
-    if name is not None and not isinstance(name, str | int) or isinstance(name, bool):
+    if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
         raise PubmillError(f"{where}: the id must be a string")
     return Row(
         where=where,
@@ -145,9 +145,9 @@ def is_text_list(value: Any) -> bool:
 
 def spans_of(value: Any, where: str) -> list[Span]:
     """Return the character spans of a list of `{start, end, type}`; other keys are not read."""
-    found = value if isinstance(value, list) else [None]
+    found: list[Any] = value if isinstance(value, list) else [None]
     spans = [
-        Span(one["start"], one["end"], one.get("type", one.get("label", "")))
+        Span(one["start"], one["end"], one["type"] if "type" in one else one.get("label", ""))
         for one in found
         if isinstance(one, dict) and {"start", "end"} <= one.keys()
     ]
@@ -179,5 +179,6 @@ def _is_answer(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
         return False
     probability = item.get("probability")
-    number = isinstance(probability, int | float) and not isinstance(probability, bool)
-    return number and math.isfinite(probability) and 0 <= probability <= 1
+    if not isinstance(probability, int | float) or isinstance(probability, bool):
+        return False
+    return math.isfinite(probability) and 0 <= probability <= 1

@@ -88,9 +88,9 @@ def _gold_strings(example: Any) -> list[str]:
     if hasattr(example, "score"):
         return [str(example.score)]
     if hasattr(example, "label"):
-        return [example.label]
+        return [str(example.label)]
     if hasattr(example, "answers"):
-        return [answer.text for answer in example.answers] + example.golds
+        return [*(answer.text for answer in example.answers), *example.golds]
     labels = example.labels
     return [*labels, ",".join(labels)] if not isinstance(example, TokensExample) else ["".join(labels)]
 
@@ -164,7 +164,8 @@ def _by_text(rows: Sequence[Row], examples: Sequence[Example], recipe: Submissio
 def _check_input(row: Row, example: Example, recipe: SubmissionRecipe) -> None:
     if row.dataset not in (None, recipe.dataset):
         raise PubmillError(
-            f"{row.where}: predictions for {show(row.dataset or '')}, not for {recipe.dataset}. Nothing was scored"
+            f"{row.where}: predictions for {show(row.dataset or '')}, not for {recipe.dataset}. Nothing was "
+            "scored"
         )
     if row.words is not None and isinstance(example, TokensExample) and row.words != example.words:
         raise PubmillError(

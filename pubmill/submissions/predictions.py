@@ -204,8 +204,7 @@ class Normaliser:
         elif is_text_list(row.value):
             labels = [self.known(label, row.where) for label in row.value]
         elif row.key == "prediction" and isinstance(row.value, str):
-            parts = filter(None, row.value.split(SEPARATOR))
-            labels = [self.known(label, row.where) for label in parts]
+            labels = [self.known(label, row.where) for label in row.value.split(SEPARATOR) if label]
         else:
             raise PubmillError(f"{row.where}: expected a list of labels")
         if len(set(labels)) < len(labels) and row.key != "output":

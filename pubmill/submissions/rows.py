@@ -20,9 +20,9 @@ class Span(NamedTuple):
 class Row:
     """A prediction. `where`: file and line; `id`: None where the form has none.
 
-    `dataset`: the name that the file states, if any. `words` and `texts` are the inputs that the file repeats; they must be those of the example. `text` is
-    the one in which spans count characters; None: the words joined by blanks. `beside`: further keys of
-    pubmill's own predictions.
+    `dataset`: the name that the file states, if any. `words` and `texts` are the inputs that the file
+    repeats; they must be those of the example. `text` is the one in which spans count characters; None: the
+    words joined by blanks. `beside`: further keys of pubmill's own predictions.
     """
 
     where: str

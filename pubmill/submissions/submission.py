@@ -111,9 +111,7 @@ def _read(
     return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
 
 
-def _rows(
-    path: Path, text: str, form: str, examples: Sequence[Example], normaliser: Normaliser
-) -> list[Row]:
+def _rows(path: Path, text: str, form: str, examples: Sequence[Example], normaliser: Normaliser) -> list[Row]:
     lines = text.removesuffix("\n").split("\n")
     match form:
         case "conll":

@@ -1,4 +1,4 @@
-"""Tab-separated predictions: BLURB's published forms with predicted labels, or any table of ids and labels."""
+"""Tab-separated predictions: BLURB's published forms with predicted labels, or a table of ids and labels."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
