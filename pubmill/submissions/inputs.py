@@ -99,8 +99,8 @@ def _files_of_kind(
         found["inputs.conll"] = lambda: _conll(examples)
     if recipe.kind == "tokens" or (recipe.kind == "sequence" and examples[0].entities):
         found |= {
-            "inputs.bioc.json": lambda: _document(_bioc(examples, recipe)),
-            "inputs.bioc.xml": lambda: iter([_bioc_xml(_bioc(examples, recipe))]),
+            "inputs.bioc.json": lambda: _document(bioc_collection(examples, recipe)),
+            "inputs.bioc.xml": lambda: iter([bioc_xml(bioc_collection(examples, recipe))]),
             "inputs.pubtator": lambda: _pubtator(examples),
         }
     return found
@@ -140,7 +140,7 @@ def _text_and_mentions(example: Any) -> tuple[str, list[Any]]:
     return one_line(example.text), example.entities
 
 
-def _bioc(examples: Sequence[Any], recipe: SubmissionRecipe) -> dict[str, Any]:
+def bioc_collection(examples: Sequence[Any], recipe: SubmissionRecipe) -> dict[str, Any]:
     documents = []
     for example in examples:
         text, mentions = _text_and_mentions(example)
@@ -158,7 +158,7 @@ def _bioc(examples: Sequence[Any], recipe: SubmissionRecipe) -> dict[str, Any]:
     return {"source": recipe.dataset, "date": "", "key": "", "infons": {}, "documents": documents}
 
 
-def _bioc_xml(collection: Mapping[str, Any]) -> str:
+def bioc_xml(collection: Mapping[str, Any]) -> str:
     try:
         return etree.tostring(_bioc_tree(collection), encoding="unicode", pretty_print=True)
     except ValueError:

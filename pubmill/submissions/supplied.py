@@ -34,7 +34,6 @@ def report(
         "recipe": {
             "task": recipe.kind,
             "negative": recipe.negative,
-            "form": submission.form,
             "mapping": recipe.mapping,
             "system": asdict(recipe.system),
         },
