@@ -1,10 +1,13 @@
-"""Finished pipelines, which predict without training: their predictions and records, without a protocol."""
+"""Models that are not fine-tuned here, finished pipelines and supplied predictions: their predictions and
+records, without a protocol."""
 
 AS_IT_IS = T.pipelines.run("{pipeline}", "{dataset}")
+SUPPLIED = T.pipelines.run("{submission}", "{dataset}", "{seed}")
 
 
 wildcard_constraints:
-    pipeline=any_of(T.pipelines.names()),
+    pipeline=any_of(T.pipelines.spacy_names()),
+    submission=any_of(T.pipelines.supplied.names()),
 
 
 rule annotate:
@@ -49,3 +52,47 @@ use rule score as score_annotation with:
         recipe=lambda w: as_json(T.records.pipeline_recipe(w.pipeline, w.dataset)),
     message:
         "Scoring {wildcards.pipeline} on {wildcards.dataset}"
+
+
+rule take_predictions:
+    input:
+        T.paths.dataset_files("{dataset}"),
+    output:
+        predictions=T.paths.predictions(*SUPPLIED),
+        training=T.paths.training(*SUPPLIED),
+    log:
+        T.paths.log(T.paths.final(*SUPPLIED)),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("take_predictions"),
+    params:
+        version=VERSIONS["annotate"],
+        recipe=lambda w: as_json(T.pipelines.recipe(w.submission, w.dataset)),
+        content=lambda w: T.pipelines.supplied.content(w.submission, w.dataset, int(w.seed)),
+        file=not_compared(lambda w: str(T.pipelines.supplied.file(w.submission, w.dataset, int(w.seed)))),
+    message:
+        "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+    shell:
+        "python {SCRIPTS:q}/take_predictions.py --recipe {params.recipe:q} --predictions {params.file:q}"
+        " --model {wildcards.submission:q} --seed {wildcards.seed:q} --dataset {wildcards.dataset:q} --results {R:q}"
+        " --output {output.predictions:q} > {log:q} 2>&1"
+
+
+use rule score as score_predictions with:
+    input:
+        predictions=T.paths.predictions(*SUPPLIED),
+        training=T.paths.training(*SUPPLIED),
+        examples=lambda w: T.paths.examples(w.dataset, T.pipelines.split(w.submission, w.dataset)),
+    output:
+        record=T.paths.record(*SUPPLIED),
+        contributions=T.paths.contributions(T.paths.record(*SUPPLIED)),
+    log:
+        T.paths.log(T.paths.final(*SUPPLIED) + ".score"),
+    resources:
+        **needs("score_predictions"),
+    params:
+        version=VERSIONS["score"],
+        recipe=lambda w: as_json(T.records.pipeline_recipe(w.submission, w.dataset, int(w.seed))),
+    message:
+        "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"

@@ -48,7 +48,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "export": ("scripts/export_model.py",),
     "convert": ("scripts/convert.py", "pubmill/convert/*.py"),  # specs name converters: nothing imports them
     "finetune": ("scripts/finetune.py",),
-    "annotate": ("scripts/annotate.py",),
+    "annotate": ("scripts/annotate.py", "scripts/take_predictions.py"),
     "choose": ("scripts/select_trial.py",),
     "score": ("scripts/score.py",),
     "table": ("scripts/table.py", "pubmill/publication/templates/*"),

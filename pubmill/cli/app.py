@@ -9,12 +9,14 @@ from pubmill.cli import (
     doctor_command,
     explain_command,
     export_command,
+    inputs_command,
     mirror_command,
     new_command,
     open_command,
     plan_command,
     predict_command,
     run_command,
+    score_command,
     table_command,
 )
 from pubmill.errors import run
@@ -44,6 +46,8 @@ for verb in (
     mirror_command.mirror,
     export_command.export,
     predict_command.predict,
+    inputs_command.inputs,
+    score_command.score,
 ):
     APP.command(verb.__name__.removesuffix("_page"), context_settings=PASSED_ON)(verb)
 

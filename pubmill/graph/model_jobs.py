@@ -14,14 +14,16 @@ from pubmill.recipes.models import (
     ExportRecipe,
     LocalWeights,
     ModelWeights,
+    NotTuned,
     PipelineWeights,
     PretrainedWeights,
     RandomWeights,
     ReleasedWeights,
+    SuppliedWeights,
     TrainingStart,
 )
 from pubmill.specs import ArchiveWeights, FolderWeights, HubWeights, Specs
-from pubmill.specs.model_specs import SpacyWeights
+from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.specs.study import Study
 from pubmill.storage.files import read_json
@@ -48,7 +50,7 @@ class Models:
         self._digests = digests
         self._pretrainings = pretrainings
 
-    def weights(self, model: str) -> ModelWeights | PipelineWeights:
+    def weights(self, model: str) -> ModelWeights | NotTuned:
         """Return the source of a model's weights at this scale, with the step of those pretrained here."""
         chosen = self._specs.models[model].preferred(self._specs.scale.prefer == "released")
         match chosen:
@@ -60,15 +62,19 @@ class Models:
                 return LocalWeights(local=chosen.local)
             case SpacyWeights():
                 return PipelineWeights(local=chosen.local, types=chosen.types)
+            case PredictionsWeights():
+                return SuppliedWeights(local=chosen.local, system=chosen.system)
         if chosen.kind == "random":
             return RandomWeights(recipe=chosen.recipe)
         step = chosen.step or self._pretrainings.steps(chosen.recipe)[-1]
         return PretrainedWeights(recipe=chosen.recipe, step=step)
 
     def fine_tuned_weights(self, model: str) -> ModelWeights:
-        """Return the source of the weights of a model that can be fine-tuned; a `PubmillError` for a
-        pipeline."""
+        """Return the source of the weights of a model that can be fine-tuned; a `PubmillError` for a pipeline
+        and for supplied predictions."""
         weights = self.weights(model)
+        if isinstance(weights, SuppliedWeights):
+            raise PubmillError(f"{model} consists of supplied predictions, so it can't be fine-tuned")
         if isinstance(weights, PipelineWeights):
             raise PubmillError(
                 f"{model} is a spaCy pipeline, which can't be fine-tuned; it predicts as it is"

@@ -1,16 +1,19 @@
-"""spaCy pipelines, which predict as they are."""
+"""spaCy pipelines, and predictions that users supply: models that are not fine-tuned here."""
 
 from pathlib import Path
 
+from pubmill.annotation.examples import SPLITS
 from pubmill.errors import PubmillError
 from pubmill.graph.content_digests import Digests
 from pubmill.graph.scoring_versions import scoring_versions
 from pubmill.graph.stage_versions import VERSIONS
+from pubmill.graph.supplied_predictions import SuppliedPredictions
 from pubmill.graph.user_folders import UserFolders
 from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs import Specs
-from pubmill.specs.model_specs import SpacyWeights
+from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import BELOW
 
@@ -18,25 +21,34 @@ OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
 """Names used as protocol and setting where nothing is trained."""
 PREDICTED = "test"
 """The split that a pipeline predicts; nothing is chosen on dev."""
+NOT_FOR = "the pipeline is not for this dataset"
 
 
 class Pipelines:
-    """spaCy pipelines, which predict without training."""
+    """Models that predict without training here: spaCy pipelines, and supplied predictions (`supplied`)."""
 
     def __init__(self, study: Study, specs: Specs, folders: UserFolders, digests: Digests) -> None:
         self._study = study
         self._specs = specs
         self._folders = folders
         self._digests = digests
+        self.supplied = SuppliedPredictions(specs, folders, digests)
 
     def names(self) -> list[str]:
+        """Return the models that are not fine-tuned here."""
+        return [*self.spacy_names(), *self.supplied.names()]
+
+    def spacy_names(self) -> list[str]:
         """Return the models that are spaCy pipelines."""
         return [name for name, spec in self._specs.models.items() if isinstance(spec.weights, SpacyWeights)]
 
     def obstacle(self, model: str) -> str | None:
-        """Return why a pipeline cannot predict in this run: the user has not named its folder. None for all
-        other models. The reason appears in tables, so it names no folder of this machine."""
+        """Return why a model that is not fine-tuned here is unavailable in this run: the user has not named
+        its folder. None for all other models. The reason appears in tables, so it names no folder of this
+        machine."""
         weights = self._specs.models[model].weights
+        if isinstance(weights, PredictionsWeights):
+            return self.supplied.obstacle(model)
         if not isinstance(weights, SpacyWeights) or self._folders.find(weights.local) is not None:
             return None
         return f"needs a spaCy pipeline of your own (then set local_files: {weights.local})"
@@ -63,8 +75,11 @@ class Pipelines:
         """Return the digests of a pipeline's files, by path."""
         return self._digests.of_folder(self.folder(model), "**/*")
 
-    def recipe(self, model: str, dataset: str) -> AnnotationRecipe:
-        """Return the AnnotationRecipe: which of a pipeline's entities are mentions of the dataset."""
+    def recipe(self, model: str, dataset: str) -> AnnotationRecipe | SuppliedRecipe:
+        """Return what decides a model's predictions: which of a pipeline's entities are mentions of the
+        dataset, or how supplied predictions are read."""
+        if model in self.supplied.names():
+            return self.supplied.recipe(model, dataset)
         types = self._spacy_weights(model).types
         if dataset not in types:
             raise PubmillError(
@@ -74,28 +89,42 @@ class Pipelines:
         return AnnotationRecipe(types=types[dataset])
 
     @staticmethod
-    def run(model: str, dataset: str) -> tuple[str, str, str, str, int]:
-        """Return the one run of a pipeline on a dataset: protocol, model, dataset, setting and seed."""
-        return OFF_THE_SHELF, model, dataset, AS_IT_IS, 1
+    def run(model: str, dataset: str, seed: int | str = 1) -> tuple[str, str, str, str, int | str]:
+        """Return a run on a dataset: protocol, model, dataset, setting and seed; a pipeline has only one."""
+        return OFF_THE_SHELF, model, dataset, AS_IT_IS, seed
+
+    def why_not(self, model: str, dataset: str) -> str | None:
+        """Return why there are no runs of a model on a dataset; None if there are."""
+        if model in self.supplied.names():
+            return self.supplied.why_not(model, dataset)
+        return None if dataset in self._spacy_weights(model).types else NOT_FOR
 
     def records(self, model: str, dataset: str) -> list[str]:
-        """Return the record of a pipeline on a dataset, below the results folder; none if it is not for the
+        """Return the records of a model on a dataset, below the results folder; none if it is not for the
         dataset."""
+        if model in self.supplied.names():
+            seeds = self.supplied.seeds(model, dataset)
+            return [BELOW.record(*self.run(model, dataset, seed)) for seed in seeds]
         known = dataset in self._spacy_weights(model).types
         record = BELOW.record(*self.run(model, dataset))
         return [record] if known else []
 
-    def scoring_recipe(self, model: str, dataset: str) -> ScoringRecipe:
-        """Return the ScoringRecipe of this record, except the digest of how it was made."""
+    def split(self, model: str, dataset: str) -> str:
+        """Return the split that is predicted: test, or for supplied predictions the dataset's last one."""
+        supplied = model in self.supplied.names()
+        return max(self._specs.datasets[dataset].splits, key=SPLITS.index) if supplied else PREDICTED
+
+    def scoring_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
+        """Return the ScoringRecipe of a record, except the digest of how it was made."""
         data = self._specs.datasets[dataset]
         return ScoringRecipe(
             protocol=OFF_THE_SHELF,
             model=model,
             dataset=dataset,
             setting=AS_IT_IS,
-            seed=1,
+            seed=seed,
             scale=self._study.scale,
-            split=PREDICTED,
+            split=self.split(model, dataset),
             kind=data.kind,
             metric=data.metric,
             negative=data.negative,

@@ -41,9 +41,9 @@ class Records:
         recipe = self._runs.scoring_recipe(protocol, model, dataset, setting, seed)
         return replace(recipe, made_by=self._record_digests.made_by(protocol, model, dataset, setting))
 
-    def pipeline_recipe(self, model: str, dataset: str) -> ScoringRecipe:
-        """Return the ScoringRecipe of the one run of a pipeline on a dataset."""
-        recipe = self._pipelines.scoring_recipe(model, dataset)
+    def pipeline_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
+        """Return the ScoringRecipe of a run that is not fine-tuned here; a pipeline has only one."""
+        recipe = self._pipelines.scoring_recipe(model, dataset, seed)
         return replace(recipe, made_by=self._record_digests.made_by(OFF_THE_SHELF, model, dataset, ""))
 
     def at_hand(self, records: Sequence[str]) -> list[str]:

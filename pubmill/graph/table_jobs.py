@@ -11,6 +11,7 @@ from pubmill.graph.record_status import Records
 from pubmill.graph.referenced_tables import TableReferences, notes_on_cells, part_of
 from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
+from pubmill.graph.supplied_predictions import NOT_FINE_TUNED
 from pubmill.graph.table_datasets import NOT_RUN, TableDatasets
 from pubmill.graph.table_models import TableModels
 from pubmill.recipes.other_tables import table_title
@@ -21,7 +22,6 @@ from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import Paths
 
-NOT_FOR = "the pipeline is not for this dataset"
 COPIED = "the paper copied this value from {}, so no run of its own stands behind it"
 NO_SETTING = "the paper's setting is not for this dataset"
 
@@ -208,7 +208,7 @@ class Tables:
         spec = self._specs.tables[table]
         cells = [(column, row) for column in spec.columns if column.model for row in spec.rows]
         return TableRecipe(
-            **heading(spec, self._study.scale, self._specs) | {"notes": (*spec.notes, *notes_on_cells(spec))},
+            **heading(spec, self._study.scale, self._specs) | {"notes": self._notes(table)},
             comparable=self._specs.scale.comparable,
             protocol=spec.protocol,
             setting=spec.setting,
@@ -237,11 +237,20 @@ class Tables:
             },
         )
 
+    def _notes(self, table: str) -> tuple[str, ...]:
+        """Return the notes of a table, with a statement on each model whose predictions are supplied."""
+        spec = self._specs.tables[table]
+        models = dict.fromkeys(column.model for column in self._table_models.columns(table))
+        supplied = [model for model in self._pipelines.supplied.names() if model in models]
+        statements = map(self._pipelines.supplied.statement, supplied)
+        return (*spec.notes, *notes_on_cells(spec), *statements)
+
     def column(self, column: ColumnSpec) -> Column:
-        """Return a column of a recipe."""
+        """Return a column of a recipe; the label of supplied predictions says what they are."""
+        supplied = column.model in self._pipelines.supplied.names()
         return Column(
             key=column.name,
-            label=column.label,
+            label=f"{column.label} ({NOT_FINE_TUNED})" if supplied else column.label,
             model=column.model,
             pipeline=column.model in self._pipelines.names(),
             published=column.published or (column.name,),
@@ -322,7 +331,10 @@ class Tables:
             return self._dataset_obstacle(table, dataset)
         if without:
             return None
-        return NOT_FOR if model in self._pipelines.names() else NO_SETTING
+        if model in self._pipelines.names():
+            parts = self._runs.parts(table.protocol_of(column, row), dataset)
+            return next(filter(None, (self._pipelines.why_not(model, part) for part in parts)), None)
+        return NO_SETTING
 
     def _dataset_obstacle(self, table: TableSpec, dataset: str) -> str:
         known = dataset in self._table_datasets.known_rows(table)

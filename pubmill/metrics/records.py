@@ -5,7 +5,7 @@ A record is the JSON file `.../final/seed-N.json` beside the run's predictions.
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -159,19 +159,26 @@ def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
 
     Missing, extra and repeated ids and malformed lines raise a `PubmillError` with file and line.
     """
+    return checked_predictions(read_jsonl_gz(path), gold, str(path), "run the fine-tuning again")
+
+
+def checked_predictions(
+    lines: Iterable[dict[str, Any]], gold: Sequence[Example], where: str, advice: str
+) -> list[Any]:
+    """Return the predictions of lines as `read_predictions` does; messages begin with `where`."""
     examples = {example.id: example for example in gold}
     predicted: dict[str, Any] = {}
     form = FORMS[type(gold[0])]
-    for number, row in enumerate(read_jsonl_gz(path), 1):
+    for number, row in enumerate(lines, 1):
         fault = _row_fault(row, form, examples, predicted)
         if fault:
-            raise PubmillError(f"{path}:{number}: {fault}; run the fine-tuning again")
+            raise PubmillError(f"{where}:{number}: {fault}; {advice}")
         predicted[row["id"]] = _prediction(row, form.key)
     missing = [name for name in examples if name not in predicted]
     if missing:
         raise PubmillError(
-            f"{path}: {len(missing)} of {len(gold)} examples have no prediction, the first of them "
-            f"{', '.join(missing[:5])}; run the fine-tuning again"
+            f"{where}: {len(missing)} of {len(gold)} examples have no prediction, the first of them "
+            f"{', '.join(missing[:5])}; {advice}"
         )
     return [predicted[example.id] for example in gold]
 

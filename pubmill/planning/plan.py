@@ -24,10 +24,12 @@ STAGES = {
     "vocabularies": ("count_words", "train_vocab", "take_vocab", "vocab_diagnosis"),
     "pretraining": ("pack", "pretrain", "export_model", "take_model"),
     "datasets": ("convert", "dataset_page"),
-    "fine-tuning": ("trial", "choose", "choose_for_model", "task_model", "finetune", "annotate"),
+    "fine-tuning": (
+        "trial", "choose", "choose_for_model", "task_model", "finetune", "annotate", "take_predictions",
+    ),
     "tables": (
-        "score", "score_annotation", "table", "compare", "fact_table", "contradictions", "audit", "report",
-        "checklist", "crate",
+        "score", "score_annotation", "score_predictions", "table", "compare", "fact_table", "contradictions",
+        "audit", "report", "checklist", "crate",
     ),
 }  # fmt: skip
 """Stage -> its rules; a rule that is not listed belongs to the stage `other`."""

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pubmill.recipes.pretraining import PretrainingRecipe
 from pubmill.recipes.recipe_types import OMIT_DEFAULT
+from pubmill.recipes.submissions import System
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,17 @@ class PipelineWeights:
     types: dict[str, dict[str, str]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class SuppliedWeights:
+    """Predictions of a system that is not fine-tuned here, with its author's statement."""
+
+    kind: Literal["predictions"] = "predictions"
+    local: str
+    system: System
+
+
+NotTuned = PipelineWeights | SuppliedWeights
+"""What predicts without fine-tuning here."""
 ModelWeights = PretrainedWeights | RandomWeights | LocalWeights | ReleasedWeights | ArchivedWeights
 """Where the weights of a model that can be fine-tuned come from."""
 

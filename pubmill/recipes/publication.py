@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pubmill.recipes.datasets import PublishedFile
-from pubmill.recipes.models import ModelWeights, PipelineWeights
+from pubmill.recipes.models import ModelWeights, NotTuned
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN
 from pubmill.recipes.tables import Aggregate, Listed
 
@@ -85,7 +85,7 @@ class ModelSummary:
     citation: str
     notes: tuple[str, ...]
     lowercase: bool
-    weights: ModelWeights | PipelineWeights
+    weights: ModelWeights | NotTuned
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -141,6 +141,7 @@ class DatasetSpec(Spec):
     - `suites`: benchmarks that include the dataset.
     - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
     - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
+    - `prompt`: template of the prompts of `pubmill inputs`; null: that of the task.
     - `expect`: counts; a null count removes the one of the included spec.
     - `kind`: the form of its examples.
     - `task`: what is predicted; it selects overrides of protocols and metrics.
@@ -180,6 +181,7 @@ class DatasetSpec(Spec):
     ]
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
+    prompt: str | None = None
     metric: str
     negative: str | None = None
     version: int

@@ -21,7 +21,13 @@ from pubmill.specs.corpus_specs import CorpusSpec, PretrainingSpec, ReleasedVoca
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
 from pubmill.specs.fact_table_specs import FactTableSpec
-from pubmill.specs.model_specs import FolderWeights, ModelSpec, RecipeWeights, SpacyWeights
+from pubmill.specs.model_specs import (
+    FolderWeights,
+    ModelSpec,
+    PredictionsWeights,
+    RecipeWeights,
+    SpacyWeights,
+)
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
@@ -313,6 +319,8 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
             yield "models", name, ("weights", "recipe"), "pretraining", model.weights.recipe, False
         for dataset in model.weights.types if isinstance(model.weights, SpacyWeights) else ():
             yield "models", name, ("weights", "types", dataset), "datasets", dataset, False
+        for dataset in model.weights.mapping if isinstance(model.weights, PredictionsWeights) else ():
+            yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False
         for i, table in enumerate(model.tables):
             yield "models", name, ("tables", i), "tables", table, False
     for name, protocol in made["protocols"].items():

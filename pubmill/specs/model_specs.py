@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from pubmill.recipes.submissions import System
 from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict
 from pubmill.storage import name_patterns as names
 from pubmill.storage.release_pins import COMMIT
@@ -58,7 +59,23 @@ class SpacyWeights(Strict):
     types: dict[Name, dict[str, MentionType]]
 
 
-Weights = Annotated[RecipeWeights | FolderWeights | SpacyWeights, Field(discriminator="kind")]
+class PredictionsWeights(Strict):
+    """Predictions of a system that is not fine-tuned here, which the user provides as `local_files: {KEY:
+    ...}`: files DATASET.EXT, or seed-N/DATASET.EXT.
+
+    `system`: the author's statement about it; `mapping`: dataset -> answer, label or type of the system ->
+    label of the dataset.
+    """
+
+    kind: Literal["predictions"]
+    local: LocalKey
+    system: System
+    mapping: dict[Name, dict[str, str]] = {}
+
+
+Weights = Annotated[
+    RecipeWeights | FolderWeights | SpacyWeights | PredictionsWeights, Field(discriminator="kind")
+]
 
 
 class HubWeights(Strict):
@@ -99,10 +116,11 @@ ReleasedWeights = Annotated[
 
 class ModelSpec(Spec):
     """A model in tables: released weights, weights made here, or both (the scale decides which it prefers),
-    or a spaCy pipeline. `tables`: tables that it joins although their specs don't name it. `size`: the BERT
-    size that plans assume for weights from elsewhere; null: base on the hub, large in a folder.
+    a spaCy pipeline, or predictions from elsewhere. `tables`: tables that it joins although their specs
+    don't name it. `size`: the BERT size that plans assume for weights from elsewhere; null: base on the hub,
+    large in a folder.
 
-    - `weights`: weights made here or provided by you.
+    - `weights`: weights made here, provided by you, or replaced by predictions of yours.
     - `released`: released weights.
     - `lowercase`: whether text is lower-cased for this model.
     """
@@ -125,8 +143,7 @@ class ModelSpec(Spec):
     def has_weights(self) -> Self:
         if self.weights is None and self.released is None:
             raise ValueError("a model needs `weights`, `released`, or both")
-        if isinstance(self.weights, SpacyWeights) and self.released is not None:
-            raise ValueError(
-                "a spaCy pipeline is not fine-tuned, so it has no `released` weights; remove them"
-            )
+        if isinstance(self.weights, SpacyWeights | PredictionsWeights) and self.released is not None:
+            what = "a spaCy pipeline" if isinstance(self.weights, SpacyWeights) else "a supplied prediction"
+            raise ValueError(f"{what} is not fine-tuned, so it has no `released` weights; remove them")
         return self

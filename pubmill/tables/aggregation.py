@@ -252,7 +252,12 @@ def _distinct_values(values: Series) -> tuple[str, ...]:
 
 
 def _pipeline_identity(run: Series) -> str:
-    """Return the own name and version of a run's pipeline, with the hash of its files."""
+    """Return the own name and version of a run's pipeline, with the hash of its files; of supplied
+    predictions, the statement about their system."""
+    if system := run["recipe"].get("system"):
+        return (
+            f"{system['name']} {system['version']}, not fine-tuned here ({system['url'] or 'by its prompt'})"
+        )
     own = run["recipe"].get("pipeline", {})
     named = (own.get("lang"), own.get("name"), own.get("version"))
     return f"{' '.join(str(part) for part in named if part)} (SHA-256 {run['model_sha256']})"

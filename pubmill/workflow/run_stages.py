@@ -15,8 +15,8 @@ STAGES: dict[str, tuple[str, ...]] = {
     "convert": ("convert",),
     "trials": ("trial", "choose", "choose_for_model"),
     "fine-tune": ("finetune", "task_model"),
-    "annotate": ("annotate",),
-    "score": ("score", "score_annotation"),
+    "annotate": ("annotate", "take_predictions"),
+    "score": ("score", "score_annotation", "score_predictions"),
     "tables": ("table", "compare", "fact_table"),
     "report": ("report", "dataset_page", "contradictions", "checklist", "crate", "audit"),
 }

@@ -23,16 +23,17 @@ ROOMS: dict[str, str] = {
     "convert": "annotation recipes storage",
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",
     "prediction": "annotation finetuning hardware recipes storage",
+    "submissions": "annotation convert hardware messages metrics prediction recipes storage",
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",
     "publication": "hardware messages metrics recipes specs statistics storage tables",
-    "graph": "messages metrics recipes specs storage",
+    "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage",
     "inspection": "convert graph hardware messages metrics planning pretraining publication recipes specs"
     " storage tables workflow",
     "cli": "inspection messages specs storage",
-    "library": "annotation corpus finetuning metrics prediction storage",
+    "library": "annotation corpus finetuning metrics prediction recipes storage submissions",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 

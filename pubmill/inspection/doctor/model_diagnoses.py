@@ -13,9 +13,13 @@ from pubmill.recipes.models import (
     PipelineWeights,
     PretrainedWeights,
     ReleasedWeights,
+    SuppliedWeights,
 )
 from pubmill.storage.release_pins import PINNED
 from pubmill.storage.sources import path_in_mirror
+
+WHAT = {"folder": "a folder", "spacy": "a spaCy pipeline", "predictions": "a folder of predictions"}
+"""Kind of what users supply for a model -> its name in findings."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,8 @@ def _diagnose_model(name: str, graph: Graph) -> ModelFinding:
     match weights:
         case ReleasedWeights() | ArchivedWeights():
             return _diagnose_release(name, weights, graph)
-        case LocalWeights() | PipelineWeights():
-            what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
+        case LocalWeights() | PipelineWeights() | SuppliedWeights():
+            what = WHAT[weights.kind]
             if (found := graph.folders.find(weights.local)) is not None and found.is_dir():
                 return ModelFinding(name, f"{what} of your own, {found}")
             return ModelFinding(

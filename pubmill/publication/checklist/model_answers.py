@@ -14,10 +14,12 @@ from pubmill.recipes.models import (
     ArchivedWeights,
     LocalWeights,
     ModelWeights,
+    NotTuned,
     PipelineWeights,
     PretrainedWeights,
     RandomWeights,
     ReleasedWeights,
+    SuppliedWeights,
 )
 from pubmill.tables.aggregation import machine
 
@@ -37,7 +39,7 @@ def description(study: StudyData) -> ChecklistAnswer:
     return ChecklistAnswer("specified", tuple(protocols), grid(("Model", "Weights", "Citation"), rows))
 
 
-def _weights_text(weights: ModelWeights | PipelineWeights) -> str:
+def _weights_text(weights: ModelWeights | NotTuned) -> str:
     match weights:
         case ReleasedWeights():
             return f"released: {weights.id} at {weights.revision or FROZEN}"
@@ -48,6 +50,9 @@ def _weights_text(weights: ModelWeights | PipelineWeights) -> str:
             return f"pretrained here: recipe {weights.recipe}, step {weights.step}"
         case RandomWeights():
             return f"freshly initialised: the architecture of {weights.recipe}"
+        case SuppliedWeights():
+            system = weights.system
+            return f"not fine-tuned here: predictions of {system.name}, version {system.version}"
         case LocalWeights() | PipelineWeights():
             what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
             return f"{what} of the user's own ({weights.local})"

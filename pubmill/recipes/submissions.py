@@ -1,0 +1,63 @@
+"""Recipes of submissions: predictions that another system made."""
+
+from dataclasses import dataclass, field
+
+from pubmill.recipes.datasets import Access
+from pubmill.recipes.finetuning import Dummies
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """The statement of a submission's author about the system that predicted; nothing of it is checked here.
+
+    - `name`, `version`: those of the system, for example of a language model.
+    - `url`, `prompt`: where it is described, and the prompt that it got; at least one of them.
+    - `local`: whether it ran on a machine of the author's own, so that the inputs were sent to nobody.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    name: str
+    version: str
+    url: str | None = None
+    prompt: str | None = None
+    local: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or not self.version.strip():
+            raise ValueError("`name` and `version` of the system must not be empty")
+        if not (self.url or self.prompt):
+            raise ValueError("give `url` or `prompt` of the system, so that readers know what predicted")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuppliedRecipe:
+    """How the predictions of a model are read that a study shows; the rest is in the dataset's card."""
+
+    system: System
+    mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    dummies: Dummies | None = field(default=None, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionRecipe:
+    """What decides how a file of predictions is read.
+
+    - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all its labels, or
+      types of mentions ("" if mentions have no type); `dummies`: those of its published form.
+    - `form`: one of `pubmill.submissions.forms.FORMS`; null: recognised from the content.
+    - `mapping`: answer, label or type of the system -> that of the dataset.
+    """
+
+    dataset: str
+    kind: Kind
+    access: Access
+    split: str
+    metric: str
+    negative: str | None = None
+    labels: tuple[str, ...] = ()
+    dummies: Dummies | None = None
+    form: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    system: System | None = field(default=None, metadata=OMIT_DEFAULT)

@@ -1,0 +1,52 @@
+"""Predictions in BioC and PubTator files: mentions of documents, or the relation of their arguments."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pubmill.prediction.bioc import BioCJson, BioCXml
+from pubmill.prediction.documents import DocumentFile, InputDocument
+from pubmill.prediction.pubtator import PubTator
+from pubmill.submissions.rows import Span
+
+READERS: dict[str, type[DocumentFile]] = {
+    "bioc-json": BioCJson,
+    "bioc-xml": BioCXml,
+    "pubtator": PubTator,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedDocument:
+    """A document with its mentions and types of relations. `text`: its passages, each at its offset."""
+
+    where: str
+    id: str
+    text: str
+    mentions: list[Span]
+    relations: Sequence[str]
+
+
+def read(path: Path, form: str) -> Iterator[PredictedDocument]:
+    """Yield the documents of a file."""
+    for document in READERS[form](path).documents():
+        yield PredictedDocument(
+            where=document.where,
+            id=document.id,
+            text=_text(document),
+            mentions=[
+                Span(one.start, one.end, one.type)
+                for passage in document.passages
+                for one in passage.mentions
+            ],
+            relations=[relation.type for relation in document.relations],
+        )
+
+
+def _text(document: InputDocument) -> str:
+    """Return a text in which each passage begins at its offset; overlapping ones keep their first form."""
+    text = ""
+    for passage in sorted(document.passages, key=lambda one: one.offset):
+        if len(text) <= passage.offset:
+            text = text.ljust(passage.offset) + passage.text
+    return text

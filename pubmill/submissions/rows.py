@@ -1,0 +1,36 @@
+"""Predictions as a file states them, before they are compared with a dataset's examples."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Key = Literal["labels", "label", "score", "answers", "mentions", "output", "prediction"]
+"""What a prediction is: BIO labels or labels of a document, a label, a number, ranked answers, character
+spans, the free string of a language model; `prediction`: by the type of its value and the dataset's kind."""
+
+
+class Span(NamedTuple):
+    """A predicted mention: characters `start` to `end` (exclusive) of the row's text."""
+
+    start: int
+    end: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A prediction. `where`: file and line; `id`: None where the form has none.
+
+    `dataset`: the name that the file states, if any. `words` and `texts` are the inputs that the file
+    repeats; they must be those of the example. `text` is the one in which spans count characters; None: the
+    words joined by blanks. `beside`: further keys of pubmill's own predictions.
+    """
+
+    where: str
+    id: str | None
+    key: Key
+    value: Any
+    dataset: str | None = None
+    words: list[str] | None = None
+    texts: tuple[str, ...] = ()
+    text: str | None = None
+    beside: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,174 @@
+"""A submission: another system's predictions for a split, read, checked and scored."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pubmill.annotation.examples import KINDS, SPLITS, Example, read_examples
+from pubmill.annotation.subword_labels import SUBWORDS
+from pubmill.convert.source_files import withholding
+from pubmill.errors import PubmillError
+from pubmill.recipes.finetuning import Dummies
+from pubmill.recipes.submissions import SubmissionRecipe, System
+from pubmill.storage.files import read_json, read_jsonl_gz
+from pubmill.storage.privacy import CREDENTIALED, PUBLIC
+from pubmill.storage.result_paths import CARD, PREDICTIONS
+from pubmill.submissions import conll_form, document_forms, json_forms, tsv_form
+from pubmill.submissions.documents import rows_of
+from pubmill.submissions.forms import form_of, read_text
+from pubmill.submissions.matching import match
+from pubmill.submissions.predictions import Normaliser, Reading, is_constant
+from pubmill.submissions.rows import Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """Predictions in pubmill's own form, one line per example in order, with the form of the file and what
+    was left aside."""
+
+    form: str
+    lines: list[dict[str, Any]]
+    reading: Reading
+
+
+def recipe_of(
+    folder: Path,
+    system: System | None = None,
+    form: str | None = None,
+    mapping: dict[str, str] | None = None,
+    dummies: Dummies | None = None,
+) -> SubmissionRecipe:
+    """Return the recipe for a converted dataset, from its card."""
+    card = read_json(folder / CARD)
+    return SubmissionRecipe(
+        dataset=card["dataset"],
+        kind=card["kind"],
+        access=card["access"],
+        split=split_of(card["splits"]),
+        metric=card["metric"],
+        negative=card["negative"],
+        labels=labels_of(card),
+        dummies=dummies,
+        form=form,
+        mapping=mapping or {},
+        system=system,
+    )
+
+
+def split_of(splits: Iterable[str]) -> str:
+    """Return the split that submissions predict: test, or the last that the dataset has."""
+    return max(splits, key=SPLITS.index)
+
+
+def labels_of(card: dict[str, Any]) -> tuple[str, ...]:
+    """Return the labels, or types of mentions, of all splits of a dataset; "" for mentions without type."""
+    names = {measure for counts in card["counts"].values() for measure in counts}
+    family = "words." if card["kind"] == "tokens" else "labels."
+    found = sorted(name.removeprefix(family) for name in names if name.startswith(family))
+    return tuple(found or ([""] if card["kind"] == "tokens" else []))
+
+
+def check_access(recipe: SubmissionRecipe) -> None:
+    """Check that a credentialed dataset's inputs were sent to nobody, as its licence demands."""
+    if recipe.access == CREDENTIALED and not (recipe.system and recipe.system.local):
+        raise PubmillError(
+            f"{recipe.dataset} is a credentialed dataset: its text must not be sent to a service of others, "
+            "such as a hosted language model (physionet's rule). Declare `local: true` in the statement "
+            "about the system if it ran on a machine of your own"
+        )
+
+
+def read_submission(
+    path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None = None
+) -> Submission:
+    """Read a file of predictions completely, or raise a `PubmillError` that says why it is refused.
+
+    `datasets`: the folder of converted datasets, among which another variant is recognised by its ids. For
+    a dataset that isn't public, no message has text of the file.
+    """
+    check_access(recipe)
+    with withholding(recipe.access != PUBLIC):
+        try:
+            return _read(path, recipe, examples, datasets)
+        except PubmillError as error:
+            prefix = "" if str(error).startswith(str(path)) else f"{path}: "
+            raise PubmillError(f"{prefix}{error}") from None
+
+
+def _read(
+    path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None
+) -> Submission:
+    text = read_text(path)
+    form = form_of(text, str(path), recipe.form)
+    normaliser = Normaliser(recipe)
+    rows = _rows(path, text, form, examples, normaliser)
+    if not rows:
+        raise PubmillError(f"{path}: no predictions in it")
+    matched = match(rows, examples, recipe, lambda ids: _variant_of(ids, recipe, datasets))
+    return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
+
+
+def _rows(path: Path, text: str, form: str, examples: Sequence[Example], normaliser: Normaliser) -> list[Row]:
+    lines = text.removesuffix("\n").split("\n")
+    match form:
+        case "conll":
+            return list(conll_form.read(lines, str(path)))
+        case "blurb-tsv":
+            return list(tsv_form.read(lines, str(path)))
+        case "jsonl":
+            return list(json_forms.read_lines(lines, str(path)))
+        case "json":
+            return list(json_forms.read_document(text, str(path)))
+    try:
+        documents = list(document_forms.read(path, form))
+    except PubmillError:
+        if normaliser.recipe.access == PUBLIC:
+            raise
+        raise PubmillError(
+            f"{path}: not valid {form}; the message is withheld, as it may contain licensed text"
+        ) from None
+    return rows_of(documents, examples, normaliser)
+
+
+def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) -> str | None:
+    """Return another variant of the corpus, converted beside the dataset, that has exactly these ids."""
+    base = recipe.dataset.partition("@")[0]
+    for folder in sorted(datasets.glob(f"{base}*")) if datasets else ():
+        other = folder.name
+        if other == recipe.dataset or other.partition("@")[0] != base or not (folder / CARD).is_file():
+            continue
+        card = read_json(folder / CARD)
+        path = folder / f"{split_of(card['splits'])}.jsonl.gz"
+        if {example.id for example in read_examples(path, KINDS[card["kind"]])} == ids:
+            return other
+    return None
+
+
+def digest_of(lines: Iterable[dict[str, Any]]) -> str:
+    """Return the SHA-256 of predictions, whatever their order and their probabilities' form."""
+    rows = sorted(
+        json.dumps({name: value for name, value in line.items() if name != SUBWORDS}, sort_keys=True)
+        for line in lines
+    )
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
+def refuse_copies(submission: Submission, path: Path, others: Iterable[Path]) -> None:
+    """Refuse predictions that another column has already; equal ones for every example are no copy."""
+    if is_constant(submission.lines):
+        return
+    own = digest_of(submission.lines)
+    for other in others:
+        if digest_of(read_jsonl_gz(other)) == own:
+            raise PubmillError(
+                f"{path}: exactly the predictions of {other}, which another column has. Two systems do not "
+                "agree on everything: give the file of this system. Nothing was scored"
+            )
+
+
+def runs_on(results: Path, dataset: str) -> list[Path]:
+    """Return the predictions of all final runs on a dataset."""
+    return sorted(results.glob(f"runs/*/*/{dataset}/*/final/seed-*{PREDICTIONS}"))

@@ -1,0 +1,130 @@
+"""Score predictions of any system for converted datasets, without a study. Needs no GPU and no torch.
+
+    .venv/bin/python scripts/score_submission.py PREDICTIONS --dataset chemprot@blurb [--results results/full]
+    .venv/bin/python scripts/score_submission.py FOLDER
+
+Inputs:  a file of predictions in one of the forms of docs/submissions.md, or a folder of DATASET.EXT (or
+         seed-N/DATASET.EXT); the converted examples, RESULTS/datasets/DATASET
+Outputs: the scores, printed. With --output FOLDER also the predictions in pubmill's form, the scores as
+         scores.json, the records of Every Eval Ever, and BLURB's submission, a zip archive
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pubmill import __version__, recipes
+from pubmill.errors import PubmillError, run
+from pubmill.hardware.process_limits import limited
+from pubmill.messages import commands
+from pubmill.messages.nearest_names import unknown
+from pubmill.recipes.submissions import System
+from pubmill.specs import Specs, load
+from pubmill.specs.study import study_of_scale
+from pubmill.storage.files import read_json, write_json, write_jsonl_gz
+from pubmill.storage.privacy import keep_private, write_label_beside
+from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS
+from pubmill.storage.submission_files import submission_files
+from pubmill.submissions import blurb, every_eval_ever
+from pubmill.submissions.forms import FORMS
+from pubmill.submissions.scores import ScoredSubmission, score_submission
+from pubmill.submissions.submission import recipe_of
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("predictions", type=Path, help="file, or folder of DATASET.EXT")
+    parser.add_argument("--dataset", help="name of the dataset's spec; not for a folder")
+    parser.add_argument("--results", type=Path, default=Path("results/full"), help="results of a scale")
+    parser.add_argument("--form", choices=FORMS, help="form of the file (default: from its content)")
+    parser.add_argument("--mapping", type=Path, help="JSON: answer, label or type -> label of the dataset")
+    parser.add_argument("--system", help="JSON text or file: name, version, url or prompt, local")
+    parser.add_argument("--output", type=Path, help="folder for predictions, scores and exports")
+    arguments = parser.parse_args()
+    scale = arguments.results.name
+    if not (ROOT / "specs/scales" / f"{scale}.yaml").is_file():
+        raise PubmillError(f"--results {arguments.results}: expected a folder named as a scale: results/full")
+    specs = load(ROOT / "specs", scale)
+    predictions: dict[int, dict[str, Any]] = {}
+    for seed, found in _scored(arguments, specs, scale):
+        _print(found, seed)
+        if arguments.output:
+            _write(arguments.output, found, seed)
+            predictions.setdefault(seed, {})[found.recipe.dataset] = found.submission.lines
+    for seed, lines in predictions.items():
+        path = arguments.output / f"blurb.seed-{seed}.zip"
+        write_label_beside(path)
+        blurb.write_archive(path, lines)
+
+
+def _scored(
+    arguments: argparse.Namespace, specs: Specs, scale: str
+) -> Iterator[tuple[int, ScoredSubmission]]:
+    system = recipes.read(System, arguments.system) if arguments.system else None
+    mapping = _mapping(arguments.mapping)
+    for dataset, seed, path in _files(arguments, specs):
+        folder = arguments.results / BELOW.dataset(dataset)
+        if not (folder / CARD).is_file():
+            study = study_of_scale(scale, ROOT / "studies", str(folder))
+            options = commands.configuration_options(study)
+            command = commands.snakemake(f"{folder / CARD}", configuration=options)
+            raise PubmillError(f"{folder} is not there yet. Make it: {command}")
+        keep_private([folder])
+        dummies = specs.datasets[dataset].dummies
+        recipe = recipe_of(folder, system, arguments.form, mapping, dummies)
+        yield seed, score_submission(path, recipe, arguments.results)
+
+
+def _files(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[str, int, Path]]:
+    path, dataset = arguments.predictions, arguments.dataset
+    if path.is_dir() == (dataset is not None):
+        raise PubmillError(f"{path}: a file of predictions needs --dataset, a folder of DATASET.EXT none")
+    if dataset is not None:
+        if dataset not in specs.datasets:
+            raise PubmillError(unknown("dataset", dataset, specs.datasets))
+        yield dataset, 1, path
+        return
+    found = submission_files(path, specs.datasets)
+    if not found:
+        raise PubmillError(f"{path}: no file is named DATASET.EXT after a dataset, for example bc2gm.conll")
+    for name, seeds in found.items():
+        for seed, file in seeds.items():
+            yield name, seed, file
+
+
+def _mapping(path: Path | None) -> dict[str, str]:
+    mapping = read_json(path) if path else {}
+    if not isinstance(mapping, dict) or not all(isinstance(label, str) for label in mapping.values()):
+        raise PubmillError(f"{path}: expected a JSON object: answer, label or type -> label of the dataset")
+    return mapping
+
+
+def _print(found: ScoredSubmission, seed: int) -> None:
+    shown = [f"{name} {100 * found.metrics[name]:.2f}" for name in found.main_first()]
+    recipe = found.recipe
+    print(
+        f"{recipe.dataset} {recipe.split}, seed {seed}, {len(found.examples)} examples, "
+        f"{found.submission.form}: {', '.join(shown)}"
+    )
+    for line in found.shown_left_aside():
+        print(f"  {line}")
+
+
+def _write(folder: Path, found: ScoredSubmission, seed: int) -> None:
+    name = f"{found.recipe.dataset}/seed-{seed}"
+    write_label_beside(folder / f"{name}.scores.json")
+    write_jsonl_gz(folder / f"{name}{PREDICTIONS}", found.submission.lines)
+    write_json(folder / f"{name}.scores.json", found.summary())
+    every_eval_ever.write(folder / "every-eval-ever", found, int(time.time()), __version__)
+
+
+if __name__ == "__main__":
+    run(limited(main))
