@@ -3,8 +3,6 @@
 import json
 import random
 import shutil
-import subprocess
-import sys
 import weakref
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -28,10 +26,10 @@ from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, text, write_dataset
 
-ROOT = Path(__file__).resolve().parents[3]
 STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
 BOTH = replace(TOKENS, train_on="train+dev")
@@ -186,19 +184,18 @@ def test_a_start_that_predicted_one_thing_is_told(model: Path, squad: Path, tmp_
     assert "failure of the model before | constant predictions" in (tmp_path / "kept/README.md").read_text()
 
 
-def program(tmp_path: Path, recipe: dict[str, Any], dataset: Path, *further: object) -> tuple[Path, str]:
-    """Run scripts/finetune.py; its predictions and what it says."""
+def program(tmp_path: Path, recipe: dict[str, Any], dataset: Path, *further: object) -> Path:
+    """Run scripts/finetune.py; its predictions."""
     output = tmp_path / "out/seed-1.predictions.jsonl.gz"
-    command = [sys.executable, ROOT / "scripts/finetune.py", "--recipe", json.dumps(recipe)]
-    command += ["--dataset", dataset, "--seed", "1", "--split", "test", "--output", output, *further]
-    said = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
-    return output, said.stderr
+    further = ("--dataset", dataset, "--seed", 1, "--split", "test", "--output", output, *further)
+    run_program("finetune", "--recipe", json.dumps(recipe), *further)
+    return output
 
 
 def test_the_program_marks_a_run_whose_start_failed(model: Path, tokens: Path, tmp_path: Path) -> None:
     keep_report(tmp_path / "start", diverged(model))
     kept = tmp_path / "kept"
-    output, _ = program(tmp_path, asdict(TOKENS), tokens, "--model", tmp_path / "start", "--keep", kept)
+    output = program(tmp_path, asdict(TOKENS), tokens, "--model", tmp_path / "start", "--keep", kept)
     assert {row["labels"] for row in read_jsonl_gz(output)} == {None}
     report = read_json(output.with_name("seed-1.training.json"))
     assert report["start_failed"] == report["failed"] == "nan" and read_json(kept / "training.json") == report
@@ -214,7 +211,7 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     write_json(tmp_path / "selected.json", selected)
     recipe = {name: value for name, value in asdict(TOKENS).items() if name not in point}
     further = ["--model", model, "--selected", tmp_path / "selected.json", option, tmp_path / "kept"]
-    output, _ = program(tmp_path, recipe, tokens, *further)
+    output = program(tmp_path, recipe, tokens, *further)
     expected = [{"id": one.id, "labels": None} for one in read_split(tokens, "test", TokensExample)]
     assert list(read_jsonl_gz(output)) == expected
     report = read_json(output.with_name("seed-1.training.json"))

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -38,10 +36,10 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz, write_json
 from pubmill.storage.privacy import access_of
 from pubmill.storage.weights_digest import folder_sha256
+from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset
 
-ROOT = Path(__file__).resolve().parents[3]
 CPU = torch.device("cpu")
 STANDARD: dict[str, FinetuningRecipe] = {
     "tokens": TOKENS,
@@ -343,17 +341,12 @@ def test_what_does_not_load_as_it_was_is_not_kept(
 
 def test_the_program_keeps_and_predicts_again(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:
     run = kept(tmp_path / "kept", TOKENS, model, datasets["tokens"])
-    command = [sys.executable, str(ROOT / "scripts/finetune.py"), "--recipe", json.dumps(asdict(TOKENS))]
-    command += ["--model", str(model), "--dataset", str(datasets["tokens"]), "--seed", "1", "--split", "test"]
+    given = ["--recipe", json.dumps(asdict(TOKENS)), "--model", model, "--dataset", datasets["tokens"]]
     for option, output in (("--keep", "first"), ("--kept", "second")):
-        asked = [
-            "--output",
-            str(tmp_path / f"{output}.predictions.jsonl.gz"),
-            option,
-            str(tmp_path / "again"),
-        ]
-        subprocess.run([*command, *asked], check=True, capture_output=True)
-        assert list(read_jsonl_gz(tmp_path / f"{output}.predictions.jsonl.gz")) == run.predictions
+        path = tmp_path / f"{output}.predictions.jsonl.gz"
+        further = ["--seed", 1, "--split", "test", "--output", path, option, tmp_path / "again"]
+        run_program("finetune", *given, *further)
+        assert list(read_jsonl_gz(path)) == run.predictions
     first, second = (read_json(tmp_path / f"{name}.training.json") for name in ("first", "second"))
     assert first == second == read_json(tmp_path / "again/training.json")
     for path in (tmp_path / "kept").iterdir():

@@ -9,7 +9,8 @@ import pytest
 
 from pubmill.graph import VERSIONS, checked_graph
 from pubmill.metrics import METRICS
-from pubmill.specs.study import check_study
+from pubmill.specs import Specs
+from pubmill.specs.study import Study, check_study
 
 RUN = ("blurb", "pubmedbert-base", "bc5-chem", "standard")
 BEHIND = {
@@ -26,26 +27,42 @@ def specs(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def made_by(specs: Path, *run: str, **config: Any) -> str:
+def loaded(specs: Path, **config: Any) -> tuple[Study, Specs]:
     base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
-    return checked_graph(*check_study({**base, **config}, specs)).record_digests.made_by(*(run or RUN))
+    return check_study({**base, **config}, specs)
+
+
+def digest(study: tuple[Study, Specs], *run: str) -> str:
+    return checked_graph(*study).record_digests.made_by(*(run or RUN))
+
+
+def made_by(specs: Path, *run: str, **config: Any) -> str:
+    return digest(loaded(specs, **config), *run)
+
+
+@pytest.fixture(scope="module")
+def study(specs: Path) -> tuple[Study, Specs]:
+    """The study and its specs, without changes."""
+    return loaded(specs)
 
 
 @pytest.mark.parametrize("stage", VERSIONS)
 def test_the_version_of_a_stage_counts_where_it_is_behind_the_run(
-    specs: Path, stage: str, monkeypatch: pytest.MonkeyPatch
+    study: tuple[Study, Specs], stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = made_by(specs)
+    before = digest(study)
     monkeypatch.setitem(VERSIONS, stage, VERSIONS[stage] + 1)
-    assert (made_by(specs) != before) == (stage in BEHIND)
+    assert (digest(study) != before) == (stage in BEHIND)
 
 
-def test_the_version_of_its_metric_counts(specs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = made_by(specs)
+def test_the_version_of_its_metric_counts(
+    study: tuple[Study, Specs], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = digest(study)
     monkeypatch.setitem(METRICS, "pearson", replace(METRICS["pearson"], version=99))
-    assert made_by(specs) == before
+    assert digest(study) == before
     monkeypatch.setitem(METRICS, "entity_f1", replace(METRICS["entity_f1"], version=99))
-    assert made_by(specs) != before
+    assert digest(study) != before
 
 
 @pytest.mark.parametrize(
@@ -61,9 +78,9 @@ def test_the_version_of_its_metric_counts(specs: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_specs_count_where_they_are_behind_the_run(
-    specs: Path, file: str, old: str, new: str, counts: bool
+    study: tuple[Study, Specs], specs: Path, file: str, old: str, new: str, counts: bool
 ) -> None:
-    before, path = made_by(specs), specs / file
+    before, path = digest(study), specs / file
     text = path.read_text()
     assert text.count(old) == 1
     try:
@@ -74,9 +91,9 @@ def test_specs_count_where_they_are_behind_the_run(
 
 
 def test_it_does_not_depend_on_what_the_study_asks_for_or_where_files_are(
-    specs: Path, tmp_path: Path
+    study: tuple[Study, Specs], specs: Path, tmp_path: Path
 ) -> None:
-    before = made_by(specs)
+    before = digest(study)
     assert before == made_by(specs, datasets=["bc2gm"], models=["no-pretraining"], tables=["gu2020/table02"])
     assert before == made_by(specs, results=str(tmp_path), local_files={"x": str(tmp_path)}, keep_models=True)
 
@@ -89,8 +106,8 @@ def test_it_does_not_depend_on_what_the_study_asks_for_or_where_files_are(
         ("off-the-shelf", "scispacy-bc5cdr", "bc5-chem", "as-it-is"),
     ],
 )
-def test_other_runs_have_other_digests(specs: Path, other: tuple[str, ...]) -> None:
-    assert made_by(specs, *other) != made_by(specs)
+def test_other_runs_have_other_digests(study: tuple[Study, Specs], other: tuple[str, ...]) -> None:
+    assert digest(study, *other) != digest(study)
 
 
 def test_every_record_of_every_table_has_one(root: Path) -> None:

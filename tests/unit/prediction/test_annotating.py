@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +23,10 @@ from pubmill.prediction.example_rows import example_of
 from pubmill.prediction.formats import FORMATS, format_of
 from pubmill.prediction.text_units import units, words
 from tests.unit.prediction.toy_annotators import annotated, fake, tagger
+from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
 
-ROOT = Path(__file__).resolve().parents[3]
 ANYTHING = st.text(max_size=60)
 
 
@@ -207,9 +205,8 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
     texts = "".join(json.dumps({"id": one.id, "text": " ".join(one.words)}) + "\n" for one in examples)
 
     (tmp_path / "in.jsonl").write_text(texts)
-    command = [sys.executable, str(ROOT / "scripts/predict.py"), "--model", str(tmp_path / "kept")]
-    command += ["--input", str(tmp_path / "in.jsonl"), "--output", str(tmp_path / "program")]
-    subprocess.run(command, check=True, capture_output=True)
+    places = ["--input", tmp_path / "in.jsonl", "--output", tmp_path / "program"]
+    run_program("predict", "--model", tmp_path / "kept", *places)
     annotator = Annotator(load_task_model(tmp_path / "kept", torch.device("cpu")), [], None)
     out = annotated(annotator, tmp_path, "jsonl", texts)
     assert out == (tmp_path / "program").read_text()
