@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,14 +20,16 @@ MODULES = {
 checked pickle as tensors."""
 
 
-def loaders(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+def loaders(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name of each loader that a module calls, and its constant arguments."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr in ("from_pretrained", "from_config"):
             named = {str(one.arg): one.value for one in node.keywords}
-            constants = {key: one.value for key, one in named.items() if isinstance(one, ast.Constant)}
+            constants: dict[str, Any] = {
+                key: one.value for key, one in named.items() if isinstance(one, ast.Constant)
+            }
             yield node.func.attr, constants
 
 

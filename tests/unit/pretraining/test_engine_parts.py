@@ -77,11 +77,12 @@ def test_held_out_text_is_judged_whole_or_by_sequences_from_all_of_it(
     assert made.learner.training
     chosen: list[Any] = []
     lay_out = Instances.lay_out
-    monkeypatch.setattr(
-        Instances,
-        "lay_out",
-        lambda self, chunks, random: chosen.append(chunks) or lay_out(self, chunks, random),
-    )
+
+    def observed(self: Instances, chunks: Any, random: np.random.Generator) -> Any:
+        chosen.append(chunks)
+        return lay_out(self, chunks, random)
+
+    monkeypatch.setattr(Instances, "lay_out", observed)
     monkeypatch.setattr(engine, "HELD_OUT_SEQUENCES", 3)
     some = made.evaluate(text, "subword")
     assert some and chosen[0].tolist() == [0, (len(instances) - 1) // 2, len(instances) - 1]
