@@ -40,7 +40,7 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
         raise PubmillError(
             f"no dummy is given for entities of type {', '.join(unknown)}; add it to `dummies`"
         )
-    spans: list[Span] = [(0, 0)] * len(entities)
+    spans: dict[int, Span] = {}
     pieces: list[str] = []
     length = done = 0
     for group in _overlapping(entities):
@@ -53,7 +53,7 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
             spans[i] = (length, length + len(dummy))
         length += len(dummy)
         done = end
-    return Transformed("".join(pieces) + text[done:], spans)
+    return Transformed("".join(pieces) + text[done:], [spans[i] for i in range(len(entities))])
 
 
 def _joint_dummy(of_each: Sequence[str], overlap: str) -> str:
@@ -69,7 +69,7 @@ def _joint_dummy(of_each: Sequence[str], overlap: str) -> str:
 def _overlapping(entities: Sequence[Entity]) -> list[list[int]]:
     """Return the indices of the entities in text order, with overlapping ones in one group."""
     groups: list[list[int]] = []
-    end = -1
+    end = 0
     for i in sorted(range(len(entities)), key=lambda i: (entities[i].start, entities[i].end)):
         if entities[i].start < end:
             groups[-1].append(i)
@@ -90,9 +90,9 @@ def markers(text: str, entities: Sequence[Entity], marks: Sequence[tuple[str, st
             f"{len(entities)} entities but {len(marks)} pairs of marks; give one pair for each"
         )
     # At the same position, closing marks precede opening ones; the longer mention opens first, closes last.
-    openings = [(e.start, 1, -e.end, i) for i, e in enumerate(entities)]
-    closings = [(e.end, 0, -e.start, -i) for i, e in enumerate(entities)]
-    starts, ends = [0] * len(entities), [0] * len(entities)
+    openings = [(e.start, True, -e.end, i) for i, e in enumerate(entities)]
+    closings = [(e.end, False, -e.start, -i) for i, e in enumerate(entities)]
+    starts, ends = dict[int, int](), dict[int, int]()
     pieces: list[str] = []
     length = done = 0
     for place, opens, _, i in sorted(openings + closings):
@@ -105,4 +105,4 @@ def markers(text: str, entities: Sequence[Entity], marks: Sequence[tuple[str, st
             starts[i] = length
         pieces += [text[done:place], mark]
         done = place
-    return Transformed("".join(pieces) + text[done:], list(zip(starts, ends, strict=True)))
+    return Transformed("".join(pieces) + text[done:], [(starts[i], ends[i]) for i in range(len(entities))])

@@ -21,17 +21,18 @@ def to_mentions(labels: Sequence[str]) -> list[Mention]:
     in seqeval's default mode.
     """
     mentions: list[Mention] = []
-    start, kind = -1, ""
+    start: int | None = None
+    kind = ""
     for place, label in enumerate([*labels, "O"]):
         prefix, _, of = label.partition("-")
-        if start >= 0 and (prefix == "O" or prefix in BEGINS or of != kind):
+        if start is not None and (prefix == "O" or prefix in BEGINS or of != kind):
             mentions.append((start, place, kind))
-            start = -1
-        if prefix != "O" and start < 0:
+            start = None
+        if prefix != "O" and start is None:
             start, kind = place, of
-        if prefix in ENDS:
+        if start is not None and prefix in ENDS:
             mentions.append((start, place + 1, kind))
-            start = -1
+            start = None
     return mentions
 
 

@@ -58,7 +58,7 @@ def parse(form: type[Of], content: bytes, where: str) -> Of:
     try:
         found = form.model_validate_json(content)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        problem = error.errors()[0]
         place = ".".join(map(str, problem["loc"]))  # the model's own names, and numbers
         raise PubmillError(
             f"{where}: {f'{place}: ' if place else ''}{problem['msg']}; is this the original file?"

@@ -189,11 +189,15 @@ def _out_of_range(recipe: FinetuningRecipe) -> list[str]:
     values = {name: getattr(recipe, name) for name in (*POSITIVE, *NOT_NEGATIVE, *SHARES)}
     known = {name: value for name, value in values.items() if value is not None}
     return [
-        *(f"{name} must be above 0, found {known[name]}" for name in POSITIVE if known.get(name, 1) <= 0),
+        *(
+            f"{name} must be above 0, found {known[name]}"
+            for name in POSITIVE
+            if name in known and known[name] <= 0
+        ),
         *(
             f"{name} can't be negative, found {known[name]}"
             for name in NOT_NEGATIVE
-            if known.get(name, 0) < 0
+            if name in known and known[name] < 0
         ),
         *(
             f"{name} must be from 0 to below 1, found {known[name]}"

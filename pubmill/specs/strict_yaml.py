@@ -95,11 +95,8 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
     except _FaultError as fault:
         errors.append(f"{shown}:{fault.line}: {fault}")
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        errors.append(f"{shown}:{line}: not valid YAML: {error.problem}")
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        errors.append(f"{shown}:{line}: not valid YAML: {error.reason}")
+        assert error.problem_mark, "the parser marks all its errors"
+        errors.append(f"{shown}:{error.problem_mark.line + 1}: not valid YAML: {error.problem}")
     return YamlDocument({}, {(): f"{shown}:1"}), tuple(errors)
 
 
@@ -134,8 +131,8 @@ def _check_depth(text: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > DEEPEST:
-                line = event.start_mark.line + 1 if event.start_mark else 1
-                raise _FaultError(line, f"more than {DEEPEST} levels of keys and lists")
+                assert event.start_mark, "the parser marks all its events"
+                raise _FaultError(event.start_mark.line + 1, f"more than {DEEPEST} levels of keys and lists")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 

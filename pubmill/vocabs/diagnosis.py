@@ -14,6 +14,10 @@ TERMS = tuple(
 
 UNKNOWN = ("[UNK]", "<unk>")
 _PREFIX = {"sentencepiece": "▁"}
+MOST_SPLIT = 20
+"""Number of listed words."""
+GATHERED = 10_000
+"""Candidates for them that are held in memory."""
 
 
 def unknown_id(tokenizer: Tokenizer) -> int | None:
@@ -44,8 +48,8 @@ def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[
             pieces[number] += count
         if len(ids) > 3:
             most_split.append((-count, word))
-            if len(most_split) > 10_000:
-                most_split = sorted(most_split)[:20]
+            if len(most_split) > GATHERED:
+                most_split = sorted(most_split)[:MOST_SPLIT]
     total, special = pieces.total(), tokenizer.get_added_tokens_decoder().keys()
     decode = tokenizer.decoder.decode if kind == "byte-level-bpe" else "".join
     return {
@@ -57,7 +61,7 @@ def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[
         "split_words": split / occurrences,
         "continuations": (total - occurrences) / total,
         "unused": tokenizer.get_vocab_size() - len(pieces.keys() | special),
-        "most_split": [decode([word]).strip() for _, word in sorted(most_split)[:20]],
+        "most_split": [decode([word]).strip() for _, word in sorted(most_split)[:MOST_SPLIT]],
     }
 
 

@@ -326,6 +326,9 @@ def test_test_questions_get_their_golds_from_bioasqs_own_archive(read: Read, tmp
         ("f1_001", "f1", ["IL-2"], []),
     ]
     assert left_out == {"questions_without_context": 1}
+    (path.parent / "golden.zip").unlink()
+    _, left_out = read(bioasq.factoid_squad, "test", test=path, golden=GOLDEN[:1])
+    assert not list(left_out)  # no count of none
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_not_utf8(tmp_path: Path) -> None:
 
 
 def test_the_pmid_comes_before_the_id_and_empty_ones_do_not_count(tmp_path: Path) -> None:
-    given = [
+    given: list[dict[str, Any]] = [
         {"pmid": 9, "id": "x"}, {"pmid": "", "id": "x"}, {"pmid": None, "id": 0}, {"pmid": "9" * 18},
     ]  # fmt: skip
     found = read(tmp_path, *({"abstract": "a"} | row for row in given))

@@ -5,12 +5,14 @@ A change of these numbers changes every record: raise the stage's version then
 differently, to four digits.
 """
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pubmill.finetuning.batch_sampling import prediction_batches, training_batches
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune
 from pubmill.recipes import Dummies
@@ -42,6 +44,19 @@ def numbers(name: str, model: Path, datasets: Path) -> list[Any]:
     number = first.get("score") or first.get("answers", [{"probability": 0}])[-1]["probability"]
     steps = [report["steps"], report["steps_on_train_and_dev"] or 0]
     return [*report["loss_by_epoch"], *report["dev"]["scores"], *steps, report["tokens"], *changes, number]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "classes", "expected"),
+    [(40, None, "5eb86bd6cf27e23c"), (3000, None, "c2b901973fc0a4cd"), (700, 3, "cc30de6747a88e28")],
+)
+def test_batches(inputs: int, classes: int | None, expected: str) -> None:
+    """Small, of several pools, and with repeated examples of rarer classes."""
+    lengths = [3 + number * 37 % 101 for number in range(inputs)]
+    labels = [number % 7 % classes for number in range(inputs)] if classes else None
+    batches = [training_batches(lengths, 8, 5, epoch, labels) for epoch in range(2)]
+    found = hashlib.sha256(str([batches, prediction_batches(lengths, 512)]).encode())
+    assert found.hexdigest()[:16] == expected
 
 
 @pytest.mark.parametrize(

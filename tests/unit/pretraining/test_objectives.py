@@ -25,7 +25,7 @@ from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetectio
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Distillation, Generator, Objective, PretrainingRecipe
-from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, terms_of
+from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
 from tests.unit.pretraining.toy_pretraining import (
     PIECES,
     RECIPE,
@@ -389,6 +389,15 @@ def test_the_registered_terms_are_those_that_a_learner_sums(name: str, data: Pat
         [*losses, *(f"{term.name}_correct" for term in made.terms if term.chooses)]
     )
     assert made.terms[0].name == "mlm"
+
+
+@pytest.mark.parametrize("name", [*RECIPES, "distillation"])
+def test_objectives_with_weights_of_their_own_say_so(name: str, data: Path, teacher: Path) -> None:
+    """A checkpoint that holds such weights is resumed only with the same objective."""
+    recipe = RECIPES.get(name, DISTILLED)
+    made = learner(recipe, teacher)
+    own = {id(weight) for weight in made.parameters()} - {id(weight) for weight in made.model.parameters()}
+    assert kind_of(recipe.objective).adds_weights == bool(own)
 
 
 def test_a_registered_objective_is_trained_logged_and_planned(

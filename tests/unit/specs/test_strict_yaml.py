@@ -98,6 +98,35 @@ def test_aliases_within_bounds_are_values(tmp_path: Path) -> None:
     assert document.where(("c", "b", 1)) == "x.yaml:1"
 
 
+def test_forty_levels_are_read_and_aliases_count_with_what_they_stand_for(tmp_path: Path) -> None:
+    def nested(levels: int, inner: str) -> str:
+        return "{k: " * levels + inner + "}" * levels
+
+    assert faults(tmp_path / "x.yaml", nested(40, "1").encode()) == []
+    assert "more than 40 levels" in faults(tmp_path / "x.yaml", nested(41, "1").encode())[0]
+    deep = f"a: &a {nested(30, '1')}\nb: "
+    assert faults(tmp_path / "x.yaml", f"{deep}{nested(10, '*a')}\n".encode()) == []
+    [fault] = faults(tmp_path / "x.yaml", f"{deep}{nested(11, '*a')}\n".encode())
+    assert fault.startswith("x.yaml:1: an alias contains itself or nests too deeply")
+
+
+def test_the_largest_file_and_an_empty_one_are_read(tmp_path: Path) -> None:
+    assert faults(tmp_path / "x.yaml", b"#" * 4_000_000) == []
+    errors: list[str] = []
+    (tmp_path / "x.yaml").write_bytes(b"")
+    document = strict_yaml.read(tmp_path / "x.yaml", "x.yaml", errors)
+    assert document.value == {} and document.where(("a", "b")) == "x.yaml:1" and not errors
+    assert strict_yaml.YamlDocument({}).where(("a",)) == "?"
+
+
+def test_the_root_is_on_the_line_where_it_begins(tmp_path: Path) -> None:
+    path, errors = tmp_path / "x.yaml", list[str]()
+    path.write_text("# comment\n\na:\n  b: 1\n  c: [1,\n    2]\n")
+    document = strict_yaml.read(path, "x.yaml", errors)
+    lines = {at: document.where(at) for at in ((), ("a",), ("a", "b"), ("a", "c", 1), ("a", "x"))}
+    assert list(lines.values()) == [f"x.yaml:{line}" for line in (3, 3, 4, 6, 3)] and not errors
+
+
 def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "folder.yaml").mkdir()

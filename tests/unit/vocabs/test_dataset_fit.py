@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 from transformers import AutoTokenizer
 
 from pubmill.annotation.examples import (
@@ -23,6 +24,7 @@ from pubmill.annotation.examples import (
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
 from pubmill.recipes.vocabs import FitRecipe
+from pubmill.vocabs import diagnosis
 from pubmill.vocabs.dataset_fit import diagnose_dataset, diagnose_examples, entity_words, words_of
 from pubmill.vocabs.diagnosis import TERMS, diagnose, split_terms
 from pubmill.vocabs.merges import learn_pieces
@@ -135,3 +137,20 @@ def test_the_fit_to_a_corpus_counts_every_occurrence(vocab: Path) -> None:
         "unused": 1,
         "most_split": ["babab", "ababa"],
     }
+
+
+@pytest.mark.parametrize("gathered", [20, 23, 10_000])
+def test_the_twenty_most_frequent_split_words_are_listed(
+    vocab: Path, monkeypatch: pytest.MonkeyPatch, gathered: int
+) -> None:
+    """Of equal ones those first in the alphabet, however many are held in memory."""
+    monkeypatch.setattr(diagnosis, "GATHERED", gathered)
+    words = {"b" * length: 1 + length % 7 for length in range(4, 40)}
+    found = diagnose(Tokenizer.from_file(str(vocab / "tokenizer.json")), words, "wordpiece")
+    assert found["most_split"] == sorted(words, key=lambda word: (-words[word], word))[:20]
+
+
+def test_the_unknown_piece_may_have_two_names_or_none() -> None:
+    for names, expected in ((["a", "<unk>"], 1), (["[UNK]", "a"], 0), (["a"], None), (["<unk>", "[UNK]"], 1)):
+        tokenizer = Tokenizer(WordLevel({name: number for number, name in enumerate(names)}))
+        assert diagnosis.unknown_id(tokenizer) == expected

@@ -109,3 +109,18 @@ def test_rare_characters_and_their_words_are_left_out(monkeypatch: pytest.Monkey
 def test_too_small_a_vocabulary_is_refused() -> None:
     with pytest.raises(PubmillError, match="too small"):
         learn_pieces({"abcdef": 1}, 8, SPECIAL)
+
+
+def test_required_characters_count_towards_the_largest_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of equally frequent ones, those with smaller code points."""
+    monkeypatch.setattr("pubmill.vocabs.merges.LARGEST_ALPHABET", 3)
+    pieces = learn_pieces({"bd": 5, "ca": 5, "dd": 1}, 100, (), "", "z").pieces
+    assert [piece for piece in pieces if len(piece) == 1] == ["a", "d", "z"]
+
+
+def test_special_tokens_and_characters_may_be_all_there_is_room_for() -> None:
+    alphabet = [*SPECIAL, "a", "b", "##a", "##b"]
+    assert learn_pieces({"ab": 5, "ba": 2}, 9, SPECIAL).pieces == alphabet
+    assert learn_pieces({"ab": 5, "ba": 2}, 10, SPECIAL).pieces == [*alphabet, "ab"]
+    with pytest.raises(PubmillError, match="a vocabulary of 8 is too small"):
+        learn_pieces({"ab": 5, "ba": 2}, 8, SPECIAL)

@@ -1,0 +1,107 @@
+"""Which tokenizers are read word by word, and that the others are left to themselves."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.encoding import (
+    BertEncoder,
+    ByteLevelEncoder,
+    Encoder,
+    WhiteSpaceEncoder,
+    make_encoder,
+    special_ids,
+)
+from pubmill.storage.files import write_json
+
+TEXT = "Cells (of the T-cell) grow, don't  they?\nNo. "
+
+
+def byte_level(**settings: bool) -> Tokenizer:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    made = Tokenizer(models.BPE(vocab={letter: n for n, letter in enumerate(letters)}, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(**{"add_prefix_space": False} | settings)
+    return made
+
+
+def wordpiece(normalizer: Any = None) -> Tokenizer:
+    pieces = ["[UNK]", *"abcdefghijklmnopqrstuvwxyz,.()?'-"]
+    pieces += [f"##{piece}" for piece in pieces[1:27]]
+    made = Tokenizer(models.WordPiece({piece: n for n, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    made.normalizer = normalizer or normalizers.BertNormalizer()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return made
+
+
+def unigram(*steps: Any) -> Tokenizer:
+    letters = [(letter, -1.0) for letter in ["<unk>", "▁", *"abcdefghijklmnopqrstuvwxyz,.()?'-\""]]
+    made = Tokenizer(models.Unigram(letters, unk_id=0, byte_fallback=False))
+    made.normalizer = normalizers.Sequence([*steps, normalizers.Lowercase()])
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
+    )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "kind"),
+    [
+        (byte_level(), ByteLevelEncoder),
+        (byte_level(add_prefix_space=True), Encoder),
+        (byte_level(use_regex=False), Encoder),
+        (wordpiece(), BertEncoder),
+        (wordpiece(normalizers.Lowercase()), Encoder),
+        (unigram(normalizers.Replace("``", '"'), normalizers.NFKD()), WhiteSpaceEncoder),
+        (unigram(normalizers.Replace("t-c", "tc")), Encoder),
+        (unigram(normalizers.Prepend("x")), Encoder),
+    ],
+)
+def test_the_fastest_encoder_that_gives_the_tokenizers_ids(tokenizer: Tokenizer, kind: type) -> None:
+    encoder = make_encoder(tokenizer)
+    assert type(encoder) is kind
+    for text in (TEXT, "", " ", "a\x1cb", "a  b", "``quoted''"):
+        expected = tokenizer.encode(text, add_special_tokens=False).ids
+        assert np.frombuffer(encoder.encode(text), encoder.dtype).tolist() == expected
+
+
+@pytest.mark.parametrize("tokenizer", [byte_level(), wordpiece(), unigram()])
+def test_a_word_is_encoded_once_until_the_cache_is_full(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    encode = Encoder._encode_text
+    monkeypatch.setattr(
+        Encoder, "_encode_text", lambda self, text: asked.append(text.strip()) or encode(self, text)
+    )
+    encoder = make_encoder(tokenizer, 3)
+    for text in ("a ab ac", "a ab ac"):
+        encoder.encode(text)
+    repeated = asked.count("ab")
+    encoder.encode("a ad ae af ab")
+    assert repeated == 1 and asked.count("ab") == 2
+    assert len(encoder._known) <= 3 and len(encoder._behind_space) <= 3
+
+
+def test_pieces_added_with_punctuation_are_not_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, added = wordpiece(), wordpiece()
+    added.add_tokens([AddedToken("t-cell", special=False)])
+    for tokenizer in (plain, added):
+        expected = tokenizer.encode("the t-cell", add_special_tokens=False).ids
+        encoder = make_encoder(tokenizer)
+        assert np.frombuffer(encoder.encode("the t-cell"), encoder.dtype).tolist() == expected
+
+
+def test_special_tokens_are_named_by_the_configuration(tmp_path: Path) -> None:
+    tokenizer = wordpiece()
+    names = {"pad": "a", "unk": "[UNK]", "cls": {"content": "b"}, "sep": "c", "mask": "d"}
+    settings = {f"{name}_token": piece for name, piece in names.items()}
+    write_json(tmp_path / "tokenizer_config.json", settings)
+    assert special_ids(tokenizer, tmp_path) == {"pad": 1, "unk": 0, "cls": 2, "sep": 3, "mask": 4}
+    for piece in (None, "absent"):
+        write_json(tmp_path / "tokenizer_config.json", settings | {"mask_token": piece})
+        with pytest.raises(PubmillError, match=r"has no special tokens \['mask'\]"):
+            special_ids(tokenizer, tmp_path)

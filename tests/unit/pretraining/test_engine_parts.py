@@ -1,0 +1,182 @@
+"""Parts of a step by themselves: sizes of micro-batches, held-out text, too little memory."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.pretraining import engine
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining, seed_torch, tokens_at_once
+from pubmill.pretraining.instances import Instances
+from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.packed_tokens import PackedTokens
+from pubmill.recipes import PretrainingRecipe
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data
+
+CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
+EXACT = changed(architecture={"dropout": 0.0}, precision="float32")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+def work(data: Path, recipe: PretrainingRecipe = EXACT) -> Pretraining:
+    tokens = PackedTokens(data / "tokens")
+    return Pretraining(recipe, tokens, read_vocabulary(data, tokens.special), World(CPU))
+
+
+@pytest.mark.parametrize(
+    ("memory", "recompute", "tokens"),
+    [
+        (80 << 30, False, 65536),
+        (8 << 30, False, (4 << 30) // (52 * 768 * 12)),
+        (8 << 30, True, (4 << 30) // (8 * 768 * 12)),
+        (1 << 30, True, (1 << 29) // (8 * 768 * 12)),
+    ],
+)
+def test_half_of_a_gpus_memory_is_for_activations(
+    monkeypatch: pytest.MonkeyPatch, memory: int, recompute: bool, tokens: int
+) -> None:
+    """52 bytes for each position, layer and hidden unit, or 8 where activations are computed again."""
+    properties = {GPU: SimpleNamespace(total_memory=memory)}
+    monkeypatch.setattr(torch.cuda, "get_device_properties", properties.__getitem__)
+    sizes = {"layers": 12, "hidden_size": 768, "attention_heads": 12}
+    recipe = changed(architecture=sizes, recompute_activations=recompute)
+    assert tokens_at_once(recipe, GPU) == min(tokens, 65536)
+    assert tokens_at_once(recipe, CPU) == 2048
+
+
+def test_at_least_one_sequence_is_computed_at_a_time(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for tokens, sequences in (
+        (1, 1),
+        (RECIPE.sequence_length, 1),
+        (2 * RECIPE.sequence_length - 1, 1),
+        (48, 2),
+    ):
+        monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", tokens)
+        assert work(data).at_once == sequences
+
+
+def test_held_out_text_is_judged_whole_or_by_sequences_from_all_of_it(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, text = work(data), PackedTokens(data / "tokens")
+    instances = Instances(text, EXACT)
+    lengths = instances.lay_out(np.arange(len(instances)), np.random.default_rng(1)).lengths
+    first, again = (made.evaluate(text, "subword") for _ in range(2))
+    assert first and first == again
+    assert first["tokens"] == lengths.sum()
+    assert first["masked"] == pytest.approx(0.15 * lengths.sum(), rel=0.2)
+    assert made.learner.training
+    chosen: list[Any] = []
+    lay_out = Instances.lay_out
+
+    def observed(self: Instances, chunks: Any, random: np.random.Generator) -> Any:
+        chosen.append(chunks)
+        return lay_out(self, chunks, random)
+
+    monkeypatch.setattr(Instances, "lay_out", observed)
+    monkeypatch.setattr(engine, "HELD_OUT_SEQUENCES", 3)
+    some = made.evaluate(text, "subword")
+    assert some and chosen[0].tolist() == [0, (len(instances) - 1) // 2, len(instances) - 1]
+
+
+def test_without_held_out_text_nothing_is_judged(data: Path) -> None:
+    nothing: Any = SimpleNamespace(ids=np.zeros(0, np.uint16))
+    assert work(data).evaluate(nothing, "subword") is None
+
+
+def test_judging_leaves_training_as_it_was(data: Path) -> None:
+    plain, judged = work(data, RECIPE), work(data, RECIPE)
+    text = PackedTokens(data / "tokens")
+    judged.evaluate(text, "subword")
+    assert plain.update(0) == judged.update(0)
+    judged.evaluate(text, "subword")
+    assert plain.update(1) == judged.update(1)
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, *numbers: int) -> None:
+    """Let the micro-batches with these numbers, counted from 1, need too much memory."""
+    process, count = Pretraining._process_micro_batch, [0]
+
+    def processing(self: Pretraining, *given: Any) -> Any:
+        count[0] += 1
+        if count[0] in numbers:
+            raise torch.OutOfMemoryError
+        return process(self, *given)
+
+    monkeypatch.setattr(Pretraining, "_process_micro_batch", processing)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_step_that_needs_too_much_memory_is_repeated_in_smaller_pieces(
+    data: Path, monkeypatch: pytest.MonkeyPatch, number: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whichever of its pieces fails, nothing of the first attempt is counted."""
+    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
+    expected = [work(data).update(step) for step in (0,)]
+    failing(monkeypatch, number)
+    made = work(data)
+    found = made.update(0)
+    assert made.at_once == 1
+    for name in ("loss", "mlm_loss", "nsp_loss", "tokens", "masked", "flops"):
+        assert found[name] == pytest.approx(expected[0][name], rel=1e-5), name
+    said = capsys.readouterr().err
+    assert "too little memory for 3 sequences of 24 tokens at once; continuing with 1 at once" in said
+
+
+def test_a_single_sequence_that_needs_too_much_memory_is_an_error(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
+    failing(monkeypatch, 1)
+    with pytest.raises(PubmillError, match="memory for 1 sequences of 24 tokens at once; set recompute_act"):
+        work(data).update(0)
+
+
+def test_a_step_is_abandoned_between_two_pieces_and_leaves_the_weights(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
+    made = work(data)
+    before = [weight.detach().clone() for weight in made.learner.parameters()]
+    made.stop_asked = lambda: True
+    with pytest.raises(StopRequestedError):
+        made.update(0)
+    assert all(map(torch.equal, before, made.learner.parameters()))
+    assert all(weight.grad is None for weight in made.learner.parameters())
+    made.stop_asked = lambda: False
+    assert made.update(0)["loss"] == work(data).update(0)["loss"]
+
+
+def test_a_step_of_one_piece_is_not_abandoned(data: Path) -> None:
+    made = work(data)
+    made.stop_asked = lambda: True
+    assert made.update(0)["tokens"] > 0
+
+
+def test_dropout_differs_by_seed_step_and_process() -> None:
+    drawn = set()
+    for given in ((1, 2, 0), (2, 2, 0), (1, 3, 0), (1, 2, 1)):
+        seed_torch(*given)
+        drawn.add(torch.rand(1).item())
+    seed_torch(1, 2)
+    assert len(drawn) == 4 and torch.rand(1).item() in drawn
+
+
+def test_a_loss_that_is_not_finite_is_refused_before_the_weights_change(data: Path) -> None:
+    made = work(data)
+    weight = next(made.learner.parameters())
+    with torch.no_grad():
+        weight.fill_(float("inf"))
+    others = [other.detach().clone() for other in list(made.learner.parameters())[1:]]
+    with pytest.raises(FloatingPointError, match="loss or gradient is not a number"):
+        made.update(0)
+    assert all(map(torch.equal, others, list(made.learner.parameters())[1:]))

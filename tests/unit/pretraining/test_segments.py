@@ -1,0 +1,155 @@
+"""When a segment saves, logs and reports, what it refuses, and how a rising loss is noticed."""
+
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.pretraining import checkpoints, segments
+from pubmill.pretraining.checkpoints import PretrainingProgress
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.optimisation import learning_rate
+from pubmill.recipes.objectives import Term
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state
+
+MLM = Term("mlm", 1.0, "masked", chooses=True)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def saves(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Steps at which a running segment is saved; ten seconds pass between two looks at the clock."""
+    found: list[int] = []
+    clock = count(0, 10)
+    monkeypatch.setattr(segments, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    monkeypatch.setattr(
+        checkpoints, "save_partial", lambda output, work, progress, known: found.append(progress.step)
+    )
+    return found
+
+
+def test_a_save_is_due_when_so_many_minutes_have_passed(
+    data: Path, tmp_path: Path, saves: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A step takes 30 seconds on this clock; the last one is the segment's end."""
+    made = pretrain(data, tmp_path / "step-6", 6, save_minutes=1.0, recipe=changed(steps=6))
+    assert saves == [2, 4]
+    lines = log(made)
+    assert [line["step"] for line in lines] == [1, 2, 3, 4, 5, 6]
+    assert [line["seconds"] for line in lines] == [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
+    assert state(made)["seconds"] == 60.0 and state(made)["tokens"] == lines[-1]["tokens"]
+    shown = [line for line in capsys.readouterr().err.splitlines() if "tokens/s" in line]
+    assert len(shown) == 6 and "step 6/6 (of 6)" in shown[-1]
+
+
+def test_no_save_is_replaced_while_the_loss_is_suspicious(
+    data: Path, tmp_path: Path, saves: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "SUSPICIOUS", -1.0)
+    pretrain(data, tmp_path / "step-4", 4, save_minutes=0)
+    assert saves == []
+
+
+def test_a_stop_before_the_first_step_saves_nothing_and_one_later_does(
+    data: Path, tmp_path: Path, saves: list[int], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    update = Pretraining.update
+    for last in (0, 2):
+
+        def stop(self: Pretraining, step: int, last: int = last) -> dict[str, float]:
+            if step == last:
+                raise StopRequestedError
+            return update(self, step)
+
+        monkeypatch.setattr(Pretraining, "update", stop)
+        with pytest.raises(StopRequestedError) as caught:
+            pretrain(data, tmp_path / "step-4", 4)
+        assert caught.value.number == 15  # SIGTERM
+        assert ("asked to stop before another step" in capsys.readouterr().err) == (last == 0)
+    assert saves == [2]
+
+
+@pytest.mark.parametrize(("steps", "logged"), [(10, [2, 4, 6, 8, 10]), (9, [2, 4, 6, 8, 9]), (3, [1, 2, 3])])
+def test_about_so_many_lines_are_logged_with_means_since_the_last_one(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int, logged: list[int]
+) -> None:
+    monkeypatch.setattr(segments, "LOG_LINES", 4)
+    recipe, update, seen = changed(steps=steps), Pretraining.update, list[dict[str, float]]()
+
+    def observed(self: Pretraining, step: int) -> dict[str, float]:
+        seen.append(dict(update(self, step)))
+        return dict(seen[-1])
+
+    monkeypatch.setattr(Pretraining, "update", observed)
+    lines = log(pretrain(data, tmp_path / "s", steps, recipe=recipe))
+    assert [line["step"] for line in lines] == logged
+    for begin, line in zip([0, *logged], lines, strict=False):
+        some = seen[begin : line["step"]]
+        mean = sum(one["mlm_loss"] for one in some) / sum(one["masked"] for one in some)
+        assert line["mlm_loss"] == pytest.approx(mean)
+        assert line["tokens"] == sum(one["tokens"] for one in seen[: line["step"]])
+        assert line["learning_rate"] == learning_rate(recipe.optimisation, line["step"] - 1, steps)
+
+
+def count_loss(progress: PretrainingProgress, loss: float, averaged: int = 1, limit: float = 1.0) -> None:
+    sums = {"mlm_loss": 4 * loss, "masked": 4.0, "tokens": 20.0, "seconds": 0.5}
+    progress.count(sums, averaged, limit, MLM)
+
+
+def test_the_loss_is_averaged_over_the_last_steps() -> None:
+    progress, averages = PretrainingProgress(), []
+    for loss in (4.0, 2.0, 3.0, 6.0, 0.0):
+        count_loss(progress, loss, averaged=3, limit=9.0)
+        averages.append(progress.average)
+    assert averages == pytest.approx([4.0, 3.0, 3.0, 4.0, 8 / 3])
+    assert progress.lowest == pytest.approx(8 / 3)
+    assert (progress.step, progress.tokens, progress.seconds) == (5, 100, 2.5)
+    assert progress.pending == {"mlm_loss": 60.0, "masked": 20.0, "tokens": 100.0, "seconds": 2.5}
+
+
+def test_a_loss_may_rise_by_just_the_limit() -> None:
+    progress = PretrainingProgress()
+    assert not progress.suspicious(0.0)
+    for loss in (3.0, 2.0, 3.0):
+        count_loss(progress, loss)
+    assert progress.lowest == 2.0 and not progress.suspicious(1.0) and progress.suspicious(0.9)
+    with pytest.raises(FloatingPointError, match=r"has risen from 2\.00 to 3\.01"):
+        count_loss(progress, 3.01)
+    assert progress.step == 3 and progress.tokens == 60  # the step is not counted
+
+
+def test_a_step_without_masked_tokens_has_no_loss() -> None:
+    progress = PretrainingProgress()
+    progress.count({"mlm_loss": 0.0, "masked": 0.0, "tokens": 2.0, "seconds": 0.1}, 50, 1.0, MLM)
+    assert progress.average == 0.0
+
+
+@pytest.mark.parametrize(
+    ("to", "processes", "size", "fault"),
+    [
+        (40, 8, 30, None), (1, 1, 30, None),
+        (0, 1, 30, "--to 0: the recipe has 40 steps"), (41, 1, 30, "--to 41"),
+        (40, 9, 30, "9 processes for batches of 8"), (40, 1, 31, "with a vocabulary of 31, --vocab has 30"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_trained_is_refused_before_it_begins(
+    tmp_path: Path, to: int, processes: int, size: int, fault: str | None
+) -> None:
+    packed: Any = SimpleNamespace(vocab_size=size)
+    vocabulary: Any = SimpleNamespace(size=30)
+    segment = segments.Segment(tokens=tmp_path, vocab=tmp_path, output=tmp_path, to=to)
+    world = World(torch.device("cpu"), 0, processes)
+    if fault is None:
+        segments.check(RECIPE, packed, vocabulary, segment, world)
+    else:
+        with pytest.raises(PubmillError, match=fault):
+            segments.check(RECIPE, packed, vocabulary, segment, world)

@@ -1,0 +1,96 @@
+"""Costs planned from a recipe alone are those that the engine counts; sizes are those of the papers."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AlbertConfig, BertConfig
+
+from pubmill.pretraining.architectures import build_model
+from pubmill.pretraining.arithmetic import parameters, shape_of
+from pubmill.pretraining.engine import build_learner
+from pubmill.pretraining.flops import flops_of_step
+from pubmill.pretraining.model_sizes import BASE, LARGE, SIZES, XXLARGE
+from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.recipes import Architecture, Distillation, Objective
+from tests.unit.pretraining.test_objectives import RECIPES
+from tests.unit.pretraining.toy_pretraining import RECIPE, SPECIAL, changed
+
+PIECES = 101
+TEACHER = replace(RECIPE.architecture, layers=3, hidden_size=24)
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if name not in ("recomputed", "a rising rate")])
+def test_a_planned_step_costs_what_the_engine_counts(name: str) -> None:
+    recipe = RECIPES[name]
+    tokens = recipe.batch_size * recipe.sequence_length
+    learner = build_learner(recipe, PIECES, SPECIAL, None, None)
+    counted = flops_of_step(learner, tokens, tokens * recipe.sequence_length, 0.15 * tokens)
+    assert operations_of_step(recipe, PIECES) == pytest.approx(counted)
+
+
+def test_a_rising_rate_counts_with_its_mean_and_recomputing_as_a_third_pass() -> None:
+    plain = operations_of_step(RECIPE, PIECES)
+    rising = changed(objective={"masking_rate": 0.05, "final_masking_rate": 0.25})
+    assert operations_of_step(rising, PIECES) == pytest.approx(plain)
+    again = operations_of_step(changed(recompute_activations=True), PIECES)
+    assert again == pytest.approx(plain * 4 / 3)
+
+
+@pytest.mark.parametrize("positions", ["masked", "all"])
+def test_a_teacher_goes_forward_only(positions: Any, tmp_path: Path) -> None:
+    objective = Objective(masking="subword", pairs="none")
+    teacher: Any = build_model(TEACHER, objective, PIECES, SPECIAL, 1)
+    teacher.save_pretrained(tmp_path)
+    recipe = changed(objective={"distillation": Distillation(positions=positions), "pairs": "none"})
+    tokens = recipe.batch_size * recipe.sequence_length
+    learner = build_learner(recipe, PIECES, SPECIAL, None, tmp_path)
+    counted = flops_of_step(learner, tokens, tokens * recipe.sequence_length, 0.15 * tokens)
+    assert operations_of_step(recipe, PIECES, TEACHER) == pytest.approx(counted)
+    if positions == "masked":
+        plain = changed(objective={"pairs": "none"})
+        alone = operations_of_step(plain, PIECES)
+        theirs = operations_of_step(changed(plain, architecture={"layers": 3, "hidden_size": 24}), PIECES)
+        assert counted == pytest.approx(alone + theirs / 3)
+
+
+@pytest.mark.parametrize(
+    ("family", "embedding_size"),
+    [("bert", None), ("electra", None), ("electra", 8), ("albert", None), ("albert", 8)],
+)
+def test_weights_are_counted_but_for_biases_positions_and_heads(
+    family: Any, embedding_size: int | None
+) -> None:
+    made = Architecture(
+        family=family, embedding_size=embedding_size, layers=3, hidden_size=16, attention_heads=2,
+        intermediate_size=40,
+    )  # fmt: skip
+    model: Any = build_model(made, Objective(masking="subword", pairs="none"), PIECES, SPECIAL, 1)
+    matrices = {
+        name: weight.numel()
+        for name, weight in model.base_model.named_parameters()
+        if weight.dim() == 2 and "position" not in name and "token_type" not in name and "pooler" not in name
+    }
+    assert parameters(shape_of(made, PIECES)) == sum(matrices.values())
+
+
+@pytest.mark.parametrize(("size", "config"), [(BASE, BertConfig()), (XXLARGE, AlbertConfig())])
+def test_sizes_are_transformers_defaults(size: Architecture, config: Any) -> None:
+    """Which are BERT-base's, and ALBERT-xxlarge's."""
+    assert (size.layers, size.hidden_size, size.attention_heads, size.intermediate_size) == (
+        config.num_hidden_layers,
+        config.hidden_size,
+        config.num_attention_heads,
+        config.intermediate_size,
+    )
+    assert size.embedding_size == getattr(config, "embedding_size", None)
+
+
+def test_the_large_size_is_that_of_berts_paper() -> None:
+    """Devlin et al. (2019), section 3: L=24, H=1024, A=16, a feed-forward size of 4H; 340 million weights."""
+    assert (LARGE.layers, LARGE.hidden_size, LARGE.attention_heads) == (24, 1024, 16)
+    assert LARGE.intermediate_size == 4 * LARGE.hidden_size
+    assert parameters(shape_of(LARGE, 30_522)) == pytest.approx(340e6, rel=0.03)
+    assert parameters(shape_of(BASE, 30_522)) == pytest.approx(110e6, rel=0.03)
+    assert list(SIZES.values()) == [BASE, LARGE, XXLARGE]
