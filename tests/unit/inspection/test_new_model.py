@@ -70,6 +70,7 @@ def test_a_spec_names_the_weights_and_whether_the_vocabulary_has_capitals(folder
         "weights": {"kind": "folder", "local": "my-model-v1.2"},
     }  # fmt: skip
     assert path == specs / "models/my-model-v1.2.yaml"
+    assert list(yaml.safe_load(path.read_text())) == ["name", "label", "lowercase", "weights"]
     assert path.read_text().startswith("# yaml-language-server: $schema=../../schemas/models.json\n")
 
 

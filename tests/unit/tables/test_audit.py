@@ -293,8 +293,8 @@ def test_the_best_and_the_drop_of_columns_have_the_ends_of_their_parts(tmp_path:
 
 def test_other_f1_or_other_datasets_make_no_triple(tmp_path: Path) -> None:
     """Recall of another dataset says nothing of this F1, and precision alone neither."""
-    for parts in (("a,ner,entity_precision,92.9,",), ("a,ner,entity_recall,92.0,",)):
-        one = judged(tmp_path, *parts, "a,ner,entity_f1,92.6,")["a/ner/entity_f1"]
+    for alone in ("a,ner,entity_precision,92.9,", "a,ner,entity_recall,92.0,"):
+        one = judged(tmp_path, alone, "a,ner,entity_f1,92.6,")["a/ner/entity_f1"]
         assert one.test == "mean of 10 runs of an F1 with 960 gold items"
     rows = (*ROWS[3:5], row("other", "entity_f1", ScoreCounts(kind="f1", sizes=(960,)), part="f1"))
     parts = ("a,ner,entity_precision,92.9,", "a,ner,entity_recall,92.0,")
