@@ -146,3 +146,24 @@ def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_wi
     questions = made.behind(full_specs.tables["shin2020/table02"], "bioasq-factoid@7b-biobert")
     assert questions == ["bioasq-factoid@7b-biobert", "squad-v1"]
     assert made.behind(full_specs.tables["gu2020/table06"], "bc2gm") == ["bc2gm"]
+
+
+def test_statements_on_methods_are_those_of_the_papers_of_the_study(
+    full_specs: Specs, graph_of: Callable[..., Graph], root: Path
+) -> None:
+    made = graph_of(full_specs, tables=("gu2020/table06",)).report
+    found = [
+        Path(file).resolve().relative_to(root / "specs") for file in made.statement_files(root / "specs")
+    ]
+    kinds = {kind: getattr(full_specs, kind) for kind in ("corpora", "vocabs", "pretraining", "protocols")}
+    kinds["tables"] = {**full_specs.tables, **full_specs.fact_tables}
+    expected = {
+        Path(kind, f"{name}.yaml")
+        for kind, specs in kinds.items()
+        for name, spec in specs.items()
+        if spec.paper == "gu2020" and spec.method
+    }
+    assert set(found) == expected and len(found) == len(expected)
+    assert Path("protocols/blurb.yaml") in expected and Path("protocols/tinn2021.yaml") not in expected
+    recipe = made.recipe([str(root / "specs/protocols/blurb.yaml")])
+    assert len(recipe.statements_sha256) == 64 and made.recipe().statements_sha256 == ""

@@ -166,6 +166,5 @@ def test_records_on_disk_that_no_current_recipe_makes_are_not_shown(
     tables = graph_of(full.specs, **study).tables
     assert tables.found("gu2020/table06").records == {}
     missing = tables.recipe("gu2020/table06").missing
-    assert missing["pubmedbert-base/jnlpba"] == (
-        "not run in this study; its records on disk are by other recipes or stage versions than the present ones"
-    )
+    reason = "not run in this study; its records on disk are by other recipes or stage versions than"
+    assert missing["pubmedbert-base/jnlpba"] == f"{reason} the present ones"

@@ -254,7 +254,7 @@ def test_a_cluster_job_that_did_not_start_gives_the_reason_of_the_cluster(tmp_pa
 
 
 def test_the_display_replaces_snakemakes_own_output_and_no_file(shown: io.StringIO) -> None:
-    """Snakemake gives it the messages that it lets through, without their text, and draws no graph of rules."""
+    """It chooses the messages itself; Snakemake words them, and draws no graph of rules."""
     handler = display(shown)
     assert handler.writes_to_stream and not handler.writes_to_file
     assert handler.has_filter and not handler.has_formatter and not handler.needs_rulegraph
