@@ -458,3 +458,13 @@ def test_a_fact_that_is_there_needs_nothing(tmp_path: Path) -> None:
     write_json(tmp_path / "demo/datasets/bc2gm/card.json", made_up_cards.card("bc2gm", "tokens"))
     found = explain(made, "gu2020/table03", "bc2gm", "blurb/train")
     assert found.value["value"] == 2 and not found.lacking and not found.to_do
+
+
+def test_cells_beside_copied_ones_need_no_record_of_their_origins(tmp_path: Path) -> None:
+    bad = tmp_path / f"full/runs/blurb/{MODEL}/bc5-chem/standard/final/seed-1.json"
+    bad.parent.mkdir(parents=True)
+    bad.write_text("no record")
+    table = "alrowili2021/table02"
+    made = explainer(tmp_path, **FULL, tables=[table, TABLE])
+    assert explain(made, table, "squad-v2", MODEL).refused is None
+    assert "seed-1.json" in str(explain(made, table, "bc5-chem", MODEL).parts[0].refused)
