@@ -127,7 +127,7 @@ def write_spec(model: NewModel, specs: Path) -> Path:
         ModelSpec.model_validate(values)
     except ValidationError as error:
         raise PubmillError(f"model {model.name}: {problem_text(error.errors()[0])}") from None
-    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(values, sort_keys=False)
     with writing(path) as temporary:
         temporary.write_text(f"{first_line('models', depth=2)}\n{text}", encoding="utf-8")
     return path

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.graph import checked_graph
-from pubmill.graph.audit_jobs import score_counts
-from pubmill.recipes.audits import ScoreCounts
+from pubmill.graph.audit_jobs import OF_OTHERS, score_counts
+from pubmill.recipes.audits import AuditRecipe, ScoreCounts
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 
@@ -75,3 +75,88 @@ def test_no_study_is_called_audit() -> None:
 def test_counts_are_positive() -> None:
     with pytest.raises(ValueError, match="a share needs counts of at least 1"):
         ScoreCounts(kind="share", sizes=(0,))
+
+
+@pytest.fixture(scope="module")
+def recipe(specs: Specs) -> AuditRecipe:
+    return checked_graph(Study(study="x", title="", scale="full", tables=()), specs).audit.recipe()
+
+
+def test_runs_are_those_that_the_protocol_states(recipe: AuditRecipe) -> None:
+    """lewis2020 has 5 runs of each of 9 folds of GAD and EU-ADR; shin2020 states no number."""
+    runs = {name: one.runs for name, one in recipe.protocols.items()}
+    assert runs["lewis2020"] == {"default": 5, "gad": 45, "eu-adr": 45}
+    assert runs["blurb"] == {"default": 5, "biosses": 10, "pubmedqa": 10, "bioasq-yesno": 10}
+    stated = {name: (one.stated, one.unstated) for name, one in recipe.protocols.items()}
+    assert stated["blurb"] == ("6.2", ()) and stated["shin2020"] == ("", ())
+    assert stated["lewis2020"] == ("5.2", ("gad", "eu-adr"))
+
+
+def test_facts_of_a_text_are_not_audited(recipe: AuditRecipe) -> None:
+    assert "gu2020/table05" in recipe.facts and "lewis2020/section3" not in recipe.facts
+
+
+def test_columns_have_what_they_are_computed_from(recipe: AuditRecipe) -> None:
+    tables = {table.name: {one.key: one for one in table.columns} for table in recipe.tables}
+    tools = tables["tinn2021/table10"]
+    assert (tools["scispacy-bc5cdr"].runs, tools["scispacy-bc5cdr"].by) == (1, "")
+    assert (tools["scispacy-max"].combines, tools["scispacy-max"].by, tools["scispacy-max"].why) == (
+        ("scispacy-jnlpba", "scispacy-bc5cdr"), "best", "",
+    )  # fmt: skip
+    assert (tools["pubmedbert-base"].runs, tools["pubmedbert-base"].why) == (None, "")
+    drop = tables["tinn2021/table07"]["drop"]
+    assert (drop.by, len(drop.combines), drop.why) == ("drop", 4, "")
+    others = [
+        one for found in tables.values() for one in found.values() if not one.model and not one.combines
+    ]
+    assert others and {one.why for one in others} == {OF_OTHERS}
+
+
+def test_rows_have_the_counts_of_all_their_folds_or_why_not(recipe: AuditRecipe) -> None:
+    tables = {table.name: {one.key: one for one in table.rows} for table in recipe.tables}
+    rows = tables["lewis2020/table02"]
+    gad = [ScoreCounts(kind="f1", sizes=(280,), wrong=wrong) for wrong in (253, 252)]
+    assert (rows["gad"].scores, rows["gad"].why, rows["gad"].part) == (tuple(gad), "", "f1")
+    assert (rows["hoc@blue"].scores, rows["hoc@blue"].part) == ((), "")
+    assert rows["hoc@blue"].why.startswith("a mean of precision and recall over documents")
+    assert rows["i2b2-2012"].why.startswith("the spec of i2b2-2012 has no number of mentions")
+
+
+def test_cells_have_their_protocol_and_their_origin(recipe: AuditRecipe) -> None:
+    tables = {table.name: table for table in recipe.tables}
+    second = tables["tinn2021/table02"]
+    assert (second.number, second.protocol) == (2, "blurb")
+    assert set(second.protocols.values()) == {"tinn2021"} and len(second.protocols) == 4
+    copied = tables["alrowili2021/table02"].copied
+    assert len(copied) == 31 and copied["roberta-base/bc5-chem"] == "gu2020 Table 6"
+    assert not tables["gu2020/table06"].copied and not tables["gu2020/table06"].protocols
+    [delta] = tables["tinn2021/table06"].differences
+    assert (delta.key, delta.metric, delta.published) == ("delta", "difference", "blurb")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "counts"),
+    [
+        ("sequence", {"labels.no": 7, "labels.a": 2, "labels.b": 1, "examples": 10}, ((3,), 10)),
+        ("sequence", {"labels.no": 7, "labels.a": 3, "examples": 10}, ((3,), 7)),
+        ("multilabel", {"labels.a": 2, "labels.b": 1, "examples": 10}, ((3,), 17)),
+        ("sequence", {"labels.no": 7, "examples": 10}, None),
+        ("sequence", {"labels.a": 3}, None),
+    ],
+)
+def test_wrong_predictions_are_bounded_by_the_examples(
+    specs: Specs, kind: str, expected: dict[str, int], counts: tuple[tuple[int, ...], int] | None
+) -> None:
+    """With one positive label, every other example may be wrong; with several, every example; with any number
+    of labels each, every label of every document."""
+    changes = {"kind": kind, "expect": {"test": expected}, "negative": None if kind == "multilabel" else "no"}
+    data = specs.datasets["gad@blurb"].model_copy(update=changes)
+    found = score_counts(data, "micro_f1", specs.protocols["blurb"])
+    known = (found.sizes, found.wrong) if isinstance(found, ScoreCounts) else None
+    assert known == counts
+
+
+def test_without_counts_of_the_scored_split_a_score_has_none(specs: Specs) -> None:
+    data = specs.datasets["bioasq-yesno"].model_copy(update={"expect": {"train": {"examples": 5}}})
+    found = score_counts(data, "accuracy", specs.protocols["blurb"])
+    assert found == "the spec of bioasq-yesno has no number of examples of the scored split"

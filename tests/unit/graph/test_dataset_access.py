@@ -1,5 +1,6 @@
 """Files that one must apply for: found, missing, half there; and what is said in each case."""
 
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
-from pubmill.specs import File
+from pubmill.specs import File, Specs
 from pubmill.specs.study import check_study
 from tests.licensed import APPLY, FILES, KEY, NAME, add_to_demo, write_files
 from tests.world.part import CANARY
@@ -204,3 +205,28 @@ def test_messages_hold_no_licensed_text(specs: Path, folder: Path, tmp_path: Pat
         converted(specs, folder, tmp_path / "out")
     assert f"{path}:1" in str(caught.value) and CANARY not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_mirror_that_lacks_files_names_the_first_and_counts_the_others(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+) -> None:
+    (tmp_path / "mirror").mkdir()
+    access = graph_of(full_specs, mirror=str(tmp_path / "mirror")).access
+    seen = set()
+    for name, spec in full_specs.datasets.items():
+        urls = list(dict.fromkeys(file.url for file in spec.sources.values() if isinstance(file, File)))
+        if len(urls) == len(spec.sources):
+            more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+            assert access.obstacle(name) == f"the mirror lacks {urls[0]}{more}"
+            seen.add(min(len(urls), 3))
+    assert seen == {1, 2, 3}
+    assert graph_of(full_specs).access.obstacle("bc2gm") is None, "the network is assumed to have it"
+
+
+def test_a_dataset_that_the_scale_does_not_make_up_is_said_to_be(
+    demo_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    access = graph_of(demo_specs).access
+    lacking = [name for name in demo_specs.datasets if not access.exists(name)]
+    assert lacking and set(lacking).isdisjoint(demo_specs.scale.datasets)
+    assert {access.obstacle(name) for name in lacking} == {"is not among the made-up data of this scale"}

@@ -116,3 +116,42 @@ def test_files_of_earlier_versions_have_no_checksum(results: Path) -> None:
     table = pq.read_table(results / "shard.parquet")
     pq.write_table(table, results / "shard.parquet")
     assert Finding(results / "shard.parquet", "", results / "shard.parquet") in examine(results)
+
+
+def test_damaged_files_are_listed_with_one_command_for_all() -> None:
+    found = [
+        Finding(Path("b.gz"), "it is empty", Path("b.gz")),
+        Finding(Path("a.bin"), "it is missing", Path("a.json")),
+        Finding(Path("c.bin"), "it is missing", Path("a.json")), Finding(Path("d.txt"), "", Path("d.txt")),
+        *(Finding(Path(f"{number}.gz"), None, Path("x")) for number in range(1200)),
+    ]  # fmt: skip
+    assert list(report(found)) == [
+        "damaged: b.gz: it is empty", "damaged: a.bin: it is missing", "damaged: c.bin: it is missing",
+        "1,204 files: 1,200 agree with their checksums, 3 are damaged, 1 have no checksum",
+        "Build the damaged files again, with the configuration that they were built with:",
+        "  .venv/bin/snakemake a.json b.gz --profile profiles/local --force",
+    ]  # fmt: skip
+    assert list(report(found[3:])) == [
+        "1,201 files: 1,200 agree with their checksums, 0 are damaged, 1 have no checksum"
+    ]
+
+
+def test_hidden_files_and_folders_are_not_examined(tmp_path: Path) -> None:
+    for name in (".hidden.json", ".cache/a.json", "a/b.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{")
+    assert [(one.path, one.fault) for one in examine(tmp_path)] == [(tmp_path / "a/b.txt", "")]
+
+
+def test_only_digests_of_files_are_compared(tmp_path: Path) -> None:
+    """Other entries of `files`, and digests of another length, belong to something else."""
+    (tmp_path / "a.bin").write_bytes(b"a")
+    files = {"a.bin": "0" * 64, "b.bin": "0" * 63, "c.bin": 5}
+    write_json(tmp_path / "state.json", {"files": files})
+    write_json(tmp_path / "list.json", {"files": ["a.bin"]})
+    write_json(tmp_path / "x.json", ["files"])
+    faults = {one.path.name: one.fault for one in examine(tmp_path)}
+    assert faults == {
+        "a.bin": "its SHA-256 differs from that in state.json", "list.json": "", "state.json": "",
+        "x.json": "",
+    }  # fmt: skip

@@ -10,6 +10,8 @@ from pubmill.graph import Graph
 from pubmill.inspection.data_check import checks
 from pubmill.inspection.data_check.checks import CheckOutcome, Unchecked, check, check_all, plan
 from pubmill.inspection.data_check.data_check_printing import print_outcomes, totals
+from pubmill.inspection.data_check.source_places import Place
+from pubmill.specs import File, LocalFile
 from pubmill.specs.study import check_study
 from tests.licensed import APPLY, FILES, KEY, NAME, SENTENCE, TEXTS
 from tests.world.part import CANARY
@@ -172,3 +174,14 @@ def test_the_biggest_comes_first(specs: Path, folder: Path, tmp_path: Path) -> N
     config = {**study, "local_files": {KEY: str(folder), "big-key": str(big)}}
     tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "bigger"])
     assert [task.dataset for task in tasks] == ["bigger", NAME]
+
+
+def test_digests_and_sizes_are_those_of_all_files_that_are_there(specs: Path, folder: Path) -> None:
+    """A file of one's own has a SHA-256 at most, one of the network perhaps the id that git gives it."""
+    ((task,), _) = planned(specs, folder)
+    assert task.size == sum((folder / one.name).stat().st_size for one in task.places) > 0
+    file = File(url="https://h/a", git_blob="0" * 40)
+    assert Place("r", file, None, None).digests == {"git_blob": "0" * 40}
+    own = LocalFile(local="mine", file="a", sha256="1" * 64)
+    assert Place("r", own, None, None).digests == {"sha256": "1" * 64}
+    assert Place("r", own, None, None).name == "a" and Place("r", file, None, None).name == "https://h/a"

@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import pytest
 from rich.console import Console
 
@@ -302,3 +303,24 @@ def test_a_spec_is_enough_for_the_doctor(specs: Path, tmp_path: Path) -> None:
     add_spec_again = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "another")
     (specs / "datasets/another.yaml").write_text(add_spec_again)
     assert not looked_at(specs, tmp_path)["another"].wanted
+
+
+def test_released_weights_in_the_cache_of_the_hub_are_at_hand(
+    specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the commit that the spec pins; without a commit nobody knows."""
+    (specs / "models/newest.yaml").write_text(
+        "name: newest\nlowercase: true\nreleased: {id: lab/bert, revision: null}\n"
+    )
+    asked: list[tuple[str, str, str]] = []
+
+    def look(model: str, file: str, revision: str) -> str:
+        asked.append((model, file, revision))
+        return "/cache/config.json"
+
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", look)
+    study = {"tables": ["gu2020/table06"], "models": ["biobert-base", "newest"]}
+    said = models_of(specs, tmp_path, monkeypatch, **study)
+    assert "biobert-base: available (the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f, in the cache)" in said
+    assert "newest: to be fetched" in said and [model for model, *_ in asked] == ["dmis-lab/biobert-v1.1"]
+    assert asked[0][1] == "config.json" and asked[0][2].startswith("551ca18efd7f")

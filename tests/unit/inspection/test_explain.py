@@ -15,15 +15,16 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph
 from pubmill.inspection.explain.cell_explanations import Explainer, Explanation, explain
 from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
-from pubmill.inspection.explain.origins import source_folders
+from pubmill.inspection.explain.origins import source_folders, weights_account
 from pubmill.metrics.records import Record
 from pubmill.specs import HubWeights, Specs, load
-from pubmill.specs.study import Study
+from pubmill.specs.study import Study, with_own_weights
 from pubmill.storage.files import write_json
 from pubmill.tables.aggregation import build
 from pubmill.tables.recorded_runs import load_runs
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
+from tests.unit.publication import toy_cards as made_up_cards
 
 TABLE, MODEL, OTHER = "gu2020/table06", "pubmedbert-base", "no-pretraining"
 TEST = "d" * 64
@@ -387,3 +388,84 @@ def test_other_cells_of_a_table_that_refers_to_another_need_none_of_its_records(
         assert explain(made, tables[0], row, "pubmedbert-large").refused is None
     with pytest.raises(PubmillError, match=r"seed-1\.json"):
         explain(made, tables[0], "delta", "pubmedbert-large")
+
+
+def full(tmp_path: Path, **config: Any) -> Graph:
+    return explainer(tmp_path, scale="full", tables=[], models=None, **config).graph
+
+
+def test_a_pretraining_names_what_it_began_with_and_its_teacher(tmp_path: Path) -> None:
+    """A model, or a step of another recipe; and both again down to what they began with."""
+    made = full(tmp_path, pretrain=["bio-lm-base@distill"])
+    specs_ = with_own_weights(made.specs, ("bio-lm-base@distill",))
+    account = weights_account(Graph(made.study, specs_), "bio-lm-base@distill")
+    assert account["began with"]["model"] == "bio-lm-base" and account["teacher"]["model"] == "bio-lm-large"
+    assert account["checkpoint"] == "pretraining/bio-lm-base@distill/step-50000"
+    assert account["training"] == "not there" and account["values"]["steps"] == 50_000
+    later = with_own_weights(made.specs, ("biom-albert-xxlarge@pmc",))
+    account = weights_account(Graph(made.study, later), "biom-albert-xxlarge@pmc")
+    assert account["began with"]["checkpoint"] == "pretraining/biom-albert-xxlarge/step-264000"
+    assert "teacher" not in account and "began with" not in account["began with"]
+    assert account["vocabulary"]["diagnosis"] == "not there" and account["corpus"]["counts"] == "not there"
+
+
+def test_random_weights_have_an_architecture_and_a_vocabulary(tmp_path: Path) -> None:
+    account = weights_account(full(tmp_path), OTHER)
+    assert account["architecture"]["layers"] == 12
+    assert account["vocabulary"]["vocabulary"] == "pubmed-uncased" and "checkpoint" not in account
+
+
+def test_sources_of_a_corpus_that_need_an_application_are_not_known(tmp_path: Path) -> None:
+    made = full(tmp_path)
+    later = with_own_weights(made.specs, ("bio-lm-base",))
+    account = weights_account(Graph(made.study, later), "bio-lm-base")
+    assert account["corpus"]["sources"].startswith("not known: corpus lewis2020-pm+m3 (MIMIC-III")
+
+
+def test_the_choice_behind_a_run_is_shown_once_it_is_made(tmp_path: Path) -> None:
+    made = explainer(tmp_path)
+    found = explain(made, TABLE, "bc2gm", MODEL).choice
+    assert found is not None and found["chosen"] == "not yet"
+    write_json(Path(found["file"]), {"chosen": "a=1", "mean_dev": {"a=1": 0.5}, "more": 1})
+    assert explain(made, TABLE, "bc2gm", MODEL).choice == {
+        "file": found["file"], "chosen": "a=1", "mean_dev": {"a=1": 0.5}, "failed": None,
+    }  # fmt: skip
+
+
+def test_a_dataset_that_is_not_run_has_the_command_that_would(tmp_path: Path) -> None:
+    """With a model that is not run both are added; where the study limits neither, the doctor knows."""
+    made = explainer(tmp_path, datasets=["bc2gm"])
+    [to_do] = explain(made, TABLE, "jnlpba", MODEL).to_do
+    assert "datasets=[bc2gm, jnlpba]" in to_do and "models=" not in to_do and "table06.html" in to_do
+    [to_do] = explain(made, TABLE, "jnlpba", "bert-base-uncased").to_do
+    assert "datasets=[bc2gm, jnlpba]" in to_do and f"models=[{MODEL}, bert-base-uncased]" in to_do
+    open_ = explainer(tmp_path, scale="full", models=None)
+    [to_do] = explain(open_, TABLE, "bioasq-yesno", MODEL).to_do
+    assert to_do.startswith(".venv/bin/python scripts/doctor.py --configfile studies/x.yaml")
+
+
+def test_the_one_run_of_a_pipeline_has_no_choice(tmp_path: Path) -> None:
+    table, model = "tinn2021/table10", "scispacy-bc5cdr"
+    made = explainer(tmp_path, tables=[table], models=[model], local_files={model: str(tmp_path)})
+    found = explain(made, table, "bc2gm", model)
+    assert found.setting == {"protocol": "off-the-shelf", "setting": "as-it-is"}
+    assert (found.recipe, found.choice, len(found.runs)) == (None, None, 1)
+    assert found.runs[0].failed == "no record" and len(found.lacking) == 1
+
+
+def test_a_fact_that_is_there_needs_nothing(tmp_path: Path) -> None:
+    made = explainer(tmp_path, tables=["gu2020/table03"], datasets=["bc2gm"])
+    write_json(tmp_path / "demo/datasets/bc2gm/card.json", made_up_cards.card("bc2gm", "tokens"))
+    found = explain(made, "gu2020/table03", "bc2gm", "blurb/train")
+    assert found.value["value"] == 2 and not found.lacking and not found.to_do
+
+
+def test_cells_beside_copied_ones_need_no_record_of_their_origins(tmp_path: Path) -> None:
+    bad = tmp_path / f"full/runs/blurb/{MODEL}/bc5-chem/standard/final/seed-1.json"
+    bad.parent.mkdir(parents=True)
+    bad.write_text("no record")
+    table = "alrowili2021/table02"
+    made = explainer(tmp_path, **FULL, tables=[table, TABLE])
+    assert explain(made, table, "squad-v2", MODEL).refused is None
+    with pytest.raises(PubmillError, match=r"seed-1\.json"):
+        explain(made, table, "bc5-chem", MODEL)

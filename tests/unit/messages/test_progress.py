@@ -1,5 +1,7 @@
 """Progress messages: where they go, and what a closed pipe does."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from pubmill.messages import progress
@@ -29,3 +31,14 @@ def test_counts_are_reported_at_intervals(
     assert capsys.readouterr().err == "pubmill: 1 of 1,200 letters\npubmill: 2 of 1,200 letters\n"
     list(with_counts("a", "letters"))
     assert capsys.readouterr().err == "pubmill: 1 letters\n"
+
+
+def test_reports_are_as_far_apart_as_the_interval(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of items that end 5, 10, 15, 20 and 29 seconds after the start, the second and the fourth."""
+    now = [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for seconds in with_counts((5.0, 10.0, 15.0, 20.0, 29.0), "items"):
+        now[0] = seconds
+    assert capsys.readouterr().err == "pubmill: 2 items\npubmill: 4 items\n"

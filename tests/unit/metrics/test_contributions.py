@@ -190,3 +190,22 @@ def test_entities_need_three_totals() -> None:
         "predicted",
         "correct",
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "values"),
+    [
+        (["n"], np.ones((3, 2))), (["n", "m"], np.ones((3, 1))), (["n"], np.ones((3, 1), dtype=np.float32)),
+        (["n"], np.ones((3, 1, 1))),
+    ],
+)  # fmt: skip
+def test_contributions_are_one_column_of_numbers_for_each_name(
+    tmp_path: Path, names: list[str], values: np.ndarray
+) -> None:
+    np.savez(tmp_path / "a.npz", about=["tokens", "document", "s"], names=names, values=values)
+    with pytest.raises(PubmillError, match="a column of values for each name"):
+        read_items(tmp_path / "a.npz")
+    np.savez(tmp_path / "a.npz", about=["tokens", "document", "s"], names=["n"], values=np.ones((3, 1)))
+    found = read_items(tmp_path / "a.npz")
+    assert (found.kind, found.unit, found.data_sha256) == ("tokens", "document", "s")
+    assert found.contributions is not None and found.contributions.names == ("n",)

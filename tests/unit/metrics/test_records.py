@@ -398,3 +398,34 @@ def test_numbers_of_records_are_finite(run: Run, number: float) -> None:
     for changes in ({"dev_score": number}, {"seconds": number}, {"metrics": {"entity_f1": number}}):
         with pytest.raises(ValidationError, match="finite"):
             Record.model_validate(values | changes)
+
+
+@pytest.mark.parametrize(
+    ("probability", "known"),
+    [(0, True), (1, True), (1.00001, True), (1.0001, False), (-1e-9, False), (True, False)],
+)
+def test_probabilities_are_from_0_to_1_but_for_the_rounding_of_sums(
+    tmp_path: Path, probability: float, known: bool
+) -> None:
+    """In single precision, a sum of probabilities may be slightly above 1."""
+    example = SpanExample(id="1", document=None, question="q", context="pain", answers=[])
+    lines = [{"id": "1", "answers": [{"text": "pain", "probability": probability}]}]
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", lines)
+    if known:
+        assert read_predictions(tmp_path / "p.jsonl.gz", [example]) == [[("pain", probability)]]
+    else:
+        with pytest.raises(PubmillError, match="1: 1: expected a list of answers"):
+            read_predictions(tmp_path / "p.jsonl.gz", [example])
+
+
+def test_the_first_five_missing_predictions_are_named(tmp_path: Path) -> None:
+    examples = [replace(EXAMPLES[0], id=str(number)) for number in range(7)]
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": "6", "labels": ["O", "O"]}])
+    with pytest.raises(PubmillError, match="6 of 7 examples have no prediction, .* 0, 1, 2, 3, 4; run the"):
+        read_predictions(tmp_path / "p.jsonl.gz", examples)
+
+
+def test_a_split_without_examples_is_not_scored(run: Run) -> None:
+    write_examples(run.examples, [])
+    with pytest.raises(PubmillError, match="has no examples; convert the dataset again"):
+        run.score()

@@ -21,7 +21,7 @@ from pubmill.planning.costs import (
 )
 from pubmill.planning.gpus import Gpus, read_gpus
 from pubmill.planning.job import Job
-from pubmill.planning.plan import STAGE_OF, make_plan
+from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan
 from pubmill.pretraining.arithmetic import parameters, shape_of
 from pubmill.pretraining.model_sizes import BASE, LARGE
@@ -206,3 +206,101 @@ def test_packed_tokens_need_the_space_of_their_shards(targets: Graph) -> None:
     plan = make_plan([Job("pack", {"corpus": corpus, "vocab": "pubmed-uncased"}, True)], targets, GPUS)
     shards = len(targets.corpora.shards(corpus))
     assert plan.disk == costs.PACKED * shards > 0
+
+
+def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, demo: Graph) -> None:
+    """Released weights are downloaded too; those made here, and a mirror's, are not."""
+    size = costs.bytes_of_model(targets, "pubmedbert-base")
+    assert size == 4 * parameters(shape_of(architecture_of(targets, "pubmedbert-base"), 30_522))
+    for graph, downloaded in ((targets, size), (demo, 0)):
+        plan = make_plan([Job("export_model", {"model": "pubmedbert-base"}, True)], graph, GPUS)
+        assert (plan.bytes_assumed, plan.disk) == (
+            downloaded,
+            costs.bytes_of_model(graph, "pubmedbert-base"),
+        )
+    run = {"protocol": "blurb", "model": "pubmedbert-base", "dataset": "bc2gm", "setting": "standard"}
+    plan = make_plan([Job("task_model", {**run, "seed": "1"}, True)], targets, GPUS)
+    assert (plan.bytes_assumed, plan.disk) == (0, size)
+    plan = make_plan([Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)], targets, GPUS)
+    assert plan.disk == 12 * costs.parameters_of_recipe(targets, "pubmedbert-base")
+    plan = make_plan([Job("fetch_pmc", {}, True), Job("parse_pmc", {}, True)], targets, GPUS)
+    assert (plan.bytes_assumed, plan.disk) == (150e6, 300e6)
+    plan = make_plan([Job("download", {"path": "example.org/other.zip"}, True)], targets, GPUS)
+    assert (plan.disk, plan.files_unknown) == (0, 1)
+
+
+@pytest.fixture(scope="module")
+def demo(root: Path) -> Graph:
+    return checked_graph(Study(study="x", title="x", scale="demo", tables=()), load(root / "specs", "demo"))
+
+
+def test_a_file_of_the_mirror_has_its_own_size(root: Path, targets: Graph, tmp_path: Path) -> None:
+    (tmp_path / "example.org").mkdir()
+    (tmp_path / "example.org/other.zip").write_bytes(b"12345")
+    study = targets.study.model_copy(update={"mirror": str(tmp_path)})
+    jobs = [Job("download", {"path": f"example.org/{name}"}, True) for name in ("other.zip", "none.zip")]
+    plan = make_plan(jobs, Graph(study, targets.specs), GPUS)
+    assert (plan.bytes_known, plan.bytes_assumed, plan.files_unknown, plan.disk) == (5, 0, 1, 5)
+
+
+def test_finished_jobs_cost_nothing_and_only_trainings_among_them_are_listed(targets: Graph) -> None:
+    plan = make_plan([Job("score", {"seed": "1"}, False), Job("strange", {}, True)], targets, GPUS)
+    assert (plan.there, plan.to_do, plan.runs_there, plan.disk) == ({"tables": 1}, {"other": 1}, [], 0)
+    assert plan.seconds == {"other": ASSUMED.seconds} and plan.sources == {"other": {ASSUMED.source}}
+
+
+def test_a_dataset_without_a_number_of_examples_makes_jobs_of_unknown_size(targets: Graph) -> None:
+    data = targets.specs.datasets["bc2gm"].model_copy(update={"expect": {}})
+    specs = targets.specs.model_copy(update={"datasets": {**targets.specs.datasets, "bc2gm": data}})
+    graph = Graph(targets.study, specs)
+    run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
+    assert operations_of_finetuning(graph, *run.values()) is None
+    training = make_plan([Job("finetune", run, True)] * 2, graph, GPUS).finetuning["blurb, runs"]
+    assert (training.jobs, training.unknown, training.operations, training.share) == (2, 2, 0, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("counts", "number"),
+    [({"examples": 5, "sentences": 7}, 5), ({"questions": 2, "sentences": 7}, 7), ({"questions": 2}, 2),
+     ({"tokens": 9}, None)],
+)  # fmt: skip
+def test_examples_are_counted_or_else_sentences_or_questions(
+    targets: Graph, counts: dict[str, int], number: int | None
+) -> None:
+    spec = targets.specs.datasets["bc2gm"].model_copy(update={"expect": {"train": counts}})
+    assert costs.examples_of(spec) == number
+
+
+def test_a_continued_pretraining_costs_its_own_steps_only(targets: Graph) -> None:
+    """albert-xxlarge@pmc starts at step 264,000 of another recipe."""
+    name = "biom-albert-xxlarge@pmc"
+    spec = targets.specs.pretraining[name]
+    assert costs.first_step(targets, name) == 264_000 and costs.first_step(targets, "pubmedbert-base") == 0
+    first = targets.pretrainings.steps(name)[0]
+    step = operations_of_step(spec.recipe, costs.pieces_of(targets.specs, spec.vocab))
+    assert costs.operations_of_segment(targets, name, first) == pytest.approx((first - 264_000) * step)
+    [found] = [one for one in recipes_at_full(targets, GPUS) if one.name == name]
+    assert found.operations == pytest.approx((spec.recipe.steps - 264_000) * step)
+    assert (found.jobs, found.unknown, found.share) == (len(spec.checkpoints), 0, 0.5)
+
+
+def test_a_distillation_runs_its_teacher_too(targets: Graph) -> None:
+    spec = targets.specs.pretraining["bio-lm-base@distill"]
+    pieces = costs.pieces_of(targets.specs, spec.vocab)
+    alone, taught = (operations_of_step(spec.recipe, pieces, teacher) for teacher in (None, LARGE))
+    assert operations_of_pretraining(targets, "bio-lm-base@distill", 0, 1) == pytest.approx(taught) != alone
+
+
+def test_a_benchmark_of_an_unknown_gpu_measures_nothing(root: Path, tmp_path: Path) -> None:
+    rows = [{"name": "BERT-base", "length": 512, "operations_per_second": 1e14}]
+    (tmp_path / "found.json").write_text(json.dumps({"device": "RTX 3090", "rows": rows}))
+    found = read_gpus(root / "specs", tmp_path / "found.json")
+    assert not found.measured and found.share(BASE, 512) == 0.4
+    assert found.share_source("pretraining") == "assumed: 40% of the peak"
+    assert found.peaks["V100"] == 125e12
+
+
+def test_a_broken_list_of_gpus_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "gpus.yaml").write_text("gpus: {}\ngpus: {}\n")
+    with pytest.raises(PubmillError, match=r"specs/gpus\.yaml:2"):
+        read_gpus(tmp_path, tmp_path / "none.json")

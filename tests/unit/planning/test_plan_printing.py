@@ -12,6 +12,7 @@ from pubmill.planning.gpus import Gpus
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
 from pubmill.planning.pubmed_plan import PubmedPlan
+from pubmill.planning.terminal_tables import coloured
 from pubmill.recipes import Architecture
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
@@ -167,3 +168,9 @@ def test_files_that_the_server_lacks_are_named_up_to_five(number: int, end: str)
     found = list(made(absent=tuple(map(str, range(number))), problems=("no listing",)).lines(1, 1))
     assert found[1] == "  sizes unknown: no listing"
     assert found[2].startswith(f"  not on the server: 0, 1, 2, 3, {end} its files with `")
+
+
+@pytest.mark.parametrize(("good", "style"), [(True, "green"), (False, "bold red"), (None, "dim")])
+def test_colours_stand_for_good_and_bad(good: bool | None, style: str) -> None:
+    made = coloured("text", good)
+    assert (made.plain, made.style) == ("text", style)

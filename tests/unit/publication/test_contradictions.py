@@ -1,5 +1,6 @@
 """Where the papers' published values contradict each other."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,31 @@ def test_written_contradictions_are_read_again_and_selected_by_table(tmp_path: P
     (tmp_path / "found.json").write_text(FORMS["json"](found))
     assert read_contradictions(tmp_path / "found.json") == found == found.of_tables(["p/table2"])
     assert not found.of_tables(["p/table3"]).found
+
+
+def test_values_half_a_unit_apart_on_either_side_are_equal_within_rounding(tmp_path: Path) -> None:
+    """84.525 is printed as 84.52 or 84.53; whole numbers are within half of 1 and half of 0.01 of 84.52."""
+    for second, count in (("84.53", 0), ("84.54", 1), ("85", 0), ("84", 1), ("84.58", 1), ("85.1", 1)):
+        assert len(find_contradictions(small(tmp_path, second), tmp_path).found) == count, second
+
+
+def test_a_contradiction_has_its_range_and_the_tables_of_each_value(tmp_path: Path) -> None:
+    [one] = find_contradictions(small(tmp_path, "86.02"), tmp_path).found
+    assert one.range == pytest.approx(1.5)
+    assert one.sources == {"84.52": "p Table 1", "86.02": "p Table 2"}
+    twice = Contradiction(model="m", dataset="d", values=(*one.values, one.values[0]), reasons=())
+    assert twice.sources == {"84.52": "p Tables 1, 1", "86.02": "p Table 2"}
+
+
+def test_remarks_of_a_table_on_another_are_reasons(tmp_path: Path) -> None:
+    """On the dataset, or on any; those on values that agree are none."""
+    made = small(tmp_path, "86.02")
+    for remarks, reasons in (
+        ({"d": "of d", "any": "of all"}, ("of d",)),
+        ({"any": "of all"}, ("of all",)),
+        ({"other": "of another"}, (NO_REASON,)),
+    ):
+        for name in ("p/table2", "p"):
+            first = replace(made.tables[0], elsewhere={name: remarks})
+            recipe = replace(made, tables=(first, *made.tables[1:]))
+            assert find_contradictions(recipe, tmp_path).found[0].reasons == reasons

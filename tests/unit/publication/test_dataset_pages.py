@@ -202,3 +202,56 @@ def test_a_page_of_a_dataset_that_cannot_be_had_is_refused(root: Path) -> None:
         made.pages.inputs("mednli")
     with pytest.raises(PubmillError, match="there is no specs/datasets/nothing"):
         made.pages.inputs("nothing")
+
+
+SOURCE = {"role": "archive", "place": "a.zip", "record": "sources/local/drugs/corpus.zip.source.json"}
+
+
+@pytest.mark.parametrize(
+    ("check", "shown"),
+    [
+        (None, "a file of the user's own, which the specification does not pin"),
+        ("sha256", "the specification pins its SHA-256"),
+        ("git_blob", "the specification pins the id that git gives its content"),
+        ("not checked: it changes", "not checked: it changes"),
+    ],
+)
+def test_a_source_has_its_size_day_and_check(tmp_path: Path, check: str | None, shown: str) -> None:
+    [source] = page(tmp_path, recipe(sources=[SOURCE | {"url": None, "check": check}])).sources
+    assert (source.check, source.bytes, source.retrieved) == (shown, 5, "2026-01-02")
+
+
+def test_a_source_that_the_card_does_not_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="was made from .other of drugs@blurb"):
+        page(tmp_path, recipe(sources=[SOURCE | {"url": None, "check": None, "role": "other"}]))
+
+
+def test_counts_begin_with_those_of_the_size_and_have_no_labels_or_repetitions(tmp_path: Path) -> None:
+    counts = {"fewest": 0, "examples": 10, "labels.x": 3, "repeated_texts": 2, "left_out.odd": 7}
+    made = page(tmp_path, counts={"train": counts, "test": {"examples": 5}}, expect={"test": {"examples": 6}})
+    assert [(line.name, [one.value for one in line.cells]) for line in made.counts] == [
+        ("examples", [10, 5]), ("fewest", [0, None]),
+    ]  # fmt: skip
+    assert [one.expected for one in made.counts[0].cells] == [None, 6]
+    assert [(line.name, line.cells[0].value) for line in made.repetitions] == [("repeated_texts", 2)]
+    assert [(line.name, [one.value for one in line.cells]) for line in made.left_out] == [("odd", [7, 0])]
+    assert [[one.share for one in line.cells] for line in made.labels] == [[1.0, None]]
+
+
+def test_shares_of_labels_are_of_all_labels_of_the_split(tmp_path: Path) -> None:
+    made = page(tmp_path, counts={"train": {"labels.x": 1, "labels.y": 3}, "test": {"labels.x": 2}})
+    assert [[one.share for one in line.cells] for line in made.labels] == [[0.25, 1.0], [0.75, 0.0]]
+
+
+def test_a_title_has_the_name_only_where_the_label_is_another(tmp_path: Path) -> None:
+    assert page(tmp_path).title == "Drugs (drugs@blurb)"
+    assert page(tmp_path, recipe(label="drugs@blurb")).title == "drugs@blurb"
+    assert page(tmp_path, recipe(label="")).title == "drugs@blurb"
+    assert page(tmp_path).warning == "" and page(tmp_path, recipe(made_up=True)).warning == "full scale"
+
+
+def test_lengths_are_of_the_splits_that_have_them(tmp_path: Path) -> None:
+    made = page(tmp_path, lengths={"train": {"mean": 2.5, "max": 9}, "test": {"mean": 3.5}})
+    assert made.lengths == {
+        "mean": {"train": 2.5, "test": 3.5}, "median": {}, "95th percentile": {}, "longest": {"train": 9},
+    }  # fmt: skip

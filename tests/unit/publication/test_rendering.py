@@ -13,16 +13,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
+from pubmill.metrics import METRICS
 from pubmill.publication.rendering import (
     FORMS,
     SORTING,
     count,
     duration,
     escape_markdown,
+    fact,
+    groups,
+    marks,
+    metric,
     number,
+    p_value,
     quantity,
     reasons,
+    sentence,
+    share,
     signed,
+    surplus,
     to_csv,
     to_html,
     to_latex,
@@ -199,3 +208,75 @@ def test_quantities_have_at_most_three_digits(unit: str, next_unit: str) -> None
     size = 1000.0 ** " kMGT".index(next_unit)
     assert quantity(0.9994 * size) == f"999\N{NO-BREAK SPACE}{unit}".rstrip()
     assert quantity(0.9996 * size) == f"1\N{NO-BREAK SPACE}{next_unit}"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "published", "text"),
+    [
+        (True, "boolean", None, "yes"), ("1", "boolean", None, "yes"), (False, "boolean", None, "no"),
+        ("0", "boolean", None, "no"),
+        (12345, "text", None, "12\u202f345"), ("12345", "count", None, "12\u202f345"),
+        ("12345", "text", None, "12345"), ("64K", "count", None, "64K"),
+        (61.4, "minutes", None, "01:01"), (3600.0, "minutes", None, "60:00"),
+        (2e-5, "learning_rate", None, "2e-5"), (1.5e-4, "learning_rate", None, "1.5e-4"),
+        (0.123456, "ratio", None, "0.123"), (0.5, "ratio", "0.50x", "0.50"), (0.125, "ratio", "0.5", "0.125"),
+        (2.0, "ratio", "2", "2"), (1.4999, "ratio", "1.5000", "1.4999"),
+    ],
+)  # fmt: skip
+def test_facts_are_written_by_their_kind(
+    value: bool | int | float | str, kind: str, published: str | None, text: str
+) -> None:
+    assert fact(value, kind, published) == text
+
+
+def test_a_count_beside_the_published_one_has_the_difference_unless_that_is_rounded() -> None:
+    assert surplus(1250, "1000") == " (+250)" and surplus(1000, "2500") == " (\N{MINUS SIGN}1\u202f500)"
+    assert surplus(64_100, "64K") == ""
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(1, 4, "25.0 %"), (0, 4, "0.0 %"), (1, 0, "0.0 %"), (1, 1000, "0.1 %"), (1, 2000, "0.05 %"),
+     (1, 30_000, "0.0033 %")],
+)  # fmt: skip
+def test_small_shares_keep_a_digit(part: float, whole: float, text: str) -> None:
+    assert share(part, whole) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.000999, "0.001"), (0.0123, "0.012"), (0.0999, "0.1"), (0.1, "0.10"), (0.456, "0.46")],
+)
+def test_p_values_have_two_digits(value: float, text: str) -> None:
+    assert p_value(value) == text
+
+
+def test_signs_of_differences() -> None:
+    assert [signed(one) for one in (0.004, -0.004, 0.005001, -10.0)] == ["0.00", "0.00", "+0.01", "−10.00"]
+
+
+def test_reasons_beyond_the_alphabet_have_two_letters() -> None:
+    """As columns of a spreadsheet."""
+    found = list(marks([None, "", *map(str, range(703)), "0"]).values())
+    assert [found[place] for place in (0, 25, 26, 51, 52, 701, 702)] == [
+        "a",
+        "z",
+        "aa",
+        "az",
+        "ba",
+        "zz",
+        "aaa",
+    ]
+    assert len(found) == 703
+
+
+def test_sentences_and_metrics() -> None:
+    assert [sentence(text) for text in ("a b", "A b.", "é", "")] == ["A b.", "A b.", "É.", "."]
+    assert [metric(name) for name in ("entity_f1", "score", "my_own", None)] == [
+        METRICS["entity_f1"].label, "mean of task means", "my own", "",
+    ]  # fmt: skip
+
+
+def test_neighbours_of_a_task_are_a_group() -> None:
+    rows = [made_up.recipe().rows[0], *made_up.recipe().rows[::-1]]
+    assert [[row.key for row in group] for group in groups(rows)] == [["bc2gm"], ["gad"], ["bc2gm"]]

@@ -136,7 +136,8 @@ def test_without_a_bound_as_many_wrong_predictions_count_as_an_f1_allows(gold: i
 
 @pytest.mark.parametrize("questions", [1, 2])
 def test_reciprocal_ranks_in_every_interval(questions: int) -> None:
-    scores = {sum(ranks, Fraction(0)) / questions for ranks in combinations_with_replacement(RANKS, questions)}
+    answers = combinations_with_replacement(RANKS, questions)
+    scores = {sum(ranks, Fraction(0)) / questions for ranks in answers}
     for interval in between_and_on(scores):
         found = reciprocal_ranks_within(interval, questions)
         assert (found and found.value) == min(inside(interval, scores), default=None)

@@ -128,7 +128,9 @@ COLUMNS = (
 COMPOSITE = Composite(name="mean", label="Mean", groups={"one": ("acc", "few"), "two": ("other",)})
 
 
-def judged(folder: Path, *lines: str, protocol: str = "ten", copied: str = "") -> dict[str, Finding]:
+def judged(
+    folder: Path, *lines: str, protocol: str = "ten", copied: str = "", rows: tuple[AuditedRow, ...] = ()
+) -> dict[str, Finding]:
     """The verdicts on lines of a published file, by `row/column/metric`."""
     path = folder / "tables/p/table02.published.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -139,8 +141,8 @@ def judged(folder: Path, *lines: str, protocol: str = "ten", copied: str = "") -
         number=2,
         protocol=protocol,
         columns=COLUMNS,
-        rows=ROWS,
-        composites=(COMPOSITE,),
+        rows=rows or ROWS,
+        composites=() if rows else (COMPOSITE,),
         left_out={"cost": "no score", "acc/speed": "a time"},
         protocols={"b/acc": "open"},
         copied={copied: "q Table 1"} if copied else {},
@@ -239,3 +241,69 @@ def test_facts_are_untestable(tmp_path: Path) -> None:
     path.write_text("row,column,metric,value,note\na,words,count,3.1B,\na,bytes,text,,not reported\n")
     made = audit(AuditRecipe(tables=(), protocols={}, facts=("p/table01",), versions={}), tmp_path)
     assert [(one.number, one.why) for one in made.findings] == [(1, FACT), (1, BLANK)]
+
+
+def test_what_the_search_does_not_decide_is_untestable(tmp_path: Path) -> None:
+    """A mean of F1 that no equal runs give; and relaxed F1, which counts overlaps too."""
+    undecided = "the search over counts is not exhaustive for this score, and found none"
+    rows = (
+        row("one", "entity_f1", ScoreCounts(kind="f1", sizes=(1,))),
+        row("loose", "relaxed_f1", ScoreCounts(kind="f1", sizes=(26,))),
+    )
+    found = judged(
+        tmp_path, "a,one,entity_f1,80.00,", "pipeline,loose,relaxed_f1,99.99,", "pipeline,one,entity_f1,50,",
+        rows=rows,
+    )  # fmt: skip
+    assert [(one.verdict, one.why) for one in found.values()] == [
+        ("untestable", undecided), ("untestable", undecided), ("reachable", ""),
+    ]  # fmt: skip
+
+
+def test_numbers_of_others_by_chance(tmp_path: Path) -> None:
+    """Known of scores that are tested by counts, whatever comes of it; not of those tested by intervals."""
+    found = judged(
+        tmp_path, "a,acc,accuracy,87.56,", "b,acc,accuracy,80.0,", "drop,acc,delta,10.1,",
+        "a,few,accuracy,50,", "a,other,macro_f1,55.0,", "a,mean,score,61.9,",
+    )  # fmt: skip
+    chances = {name: one.chance for name, one in found.items()}
+    assert chances == {
+        "a/acc/accuracy": (14, 100), "b/acc/accuracy": (2, 10), "drop/acc/delta": None,
+        "a/few/accuracy": (1, 1), "a/other/macro_f1": None, "a/mean/score": None,
+    }  # fmt: skip
+    made = Audit(findings=tuple(found.values()))
+    assert [(one.dataset, one.test) for one in made.tests] == [
+        ("ACC", "mean of 10 runs of k/140, which is k/1400"), ("ACC", "one run of k/140"),
+    ], "a test that every number passes excludes nothing"  # fmt: skip
+    assert [one.by_chance for one in made.tests] == [0.14, 0.2]
+
+
+def test_the_best_and_the_drop_of_columns_have_the_ends_of_their_parts(tmp_path: Path) -> None:
+    """70.0 and 80.0 stand for 69.95 to 70.05 and 79.95 to 80.05."""
+    parts = ("a,acc,accuracy,70.0,", "b,acc,accuracy,80.0,")
+    found = judged(tmp_path, *parts, "best,acc,accuracy,80.2,", "drop,acc,delta,10.3,")
+    assert [(one.why, one.change) for one in list(found.values())[2:]] == [
+        ("they give 79.9 to 80.1", "reachable if printed as 80.1"),
+        ("they give 9.9 to 10.1", "reachable if printed as 10.1"),
+    ]
+    low = judged(tmp_path, *parts, "best,acc,accuracy,79.8,", "drop,acc,delta,9.7,")
+    assert [one.change for one in list(low.values())[2:]] == [
+        "reachable if printed as 79.9", "reachable if printed as 9.9",
+    ]  # fmt: skip
+
+
+def test_other_f1_or_other_datasets_make_no_triple(tmp_path: Path) -> None:
+    """Recall of another dataset says nothing of this F1, and precision alone neither."""
+    for alone in ("a,ner,entity_precision,92.9,", "a,ner,entity_recall,92.0,"):
+        one = judged(tmp_path, alone, "a,ner,entity_f1,92.6,")["a/ner/entity_f1"]
+        assert one.test == "mean of 10 runs of an F1 with 960 gold items"
+    rows = (*ROWS[3:5], row("other", "entity_f1", ScoreCounts(kind="f1", sizes=(960,)), part="f1"))
+    parts = ("a,ner,entity_precision,92.9,", "a,ner,entity_recall,92.0,")
+    one = judged(tmp_path, *parts, "a,other,entity_f1,92.6,", rows=rows)["a/other/entity_f1"]
+    assert one.test == "mean of 10 runs of an F1 with 960 gold items"
+
+
+def test_reasons_come_with_the_most_frequent_first_and_places_once(tmp_path: Path) -> None:
+    lines = ("a,acc,accuracy,,blank", "a,other,macro_f1,50.0,", "b,other,macro_f1,51.0,")
+    made = Audit(findings=tuple(judged(tmp_path, *lines).values()))
+    assert list(made.reasons.items()) == [("no counts", 2), (BLANK, 1)]
+    assert made.counts == {"p": Counter(untestable=3), "all": Counter(untestable=3)} and made.tests == []

@@ -1,6 +1,7 @@
 """Cells: when a mean is there, and what is said when it is not."""
 
 import math
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,16 @@ from pandas import DataFrame
 from pubmill.errors import PubmillError
 from pubmill.recipes.tables import Aggregate
 from pubmill.tables.aggregation import best_cell, cells_of_runs
-from pubmill.tables.cells import NO_RECORD, Cell, PublishedValue, SeedScore, Table, parse
+from pubmill.tables.cells import (
+    NO_RECORD,
+    Cell,
+    PublishedValue,
+    SeedScore,
+    Table,
+    parse,
+    printed_notes,
+)
+from tests.unit import toy_tables
 
 KEY = ("bert", "bc2gm")
 
@@ -125,3 +135,20 @@ def test_columns_are_split_into_blocks_of_about_equal_width(
     blocks: list[Any] = list(Table.blocks(table, most))
     assert [len(block) for block in blocks] == widths
     assert [column for block in blocks for column in block] == list(range(columns))
+
+
+def test_a_note_names_its_cells_whole_columns_or_all(tmp_path: Path) -> None:
+    """Remarks on typography are left out."""
+    columns = [toy_tables.column(name, name.upper()) for name in ("a", "b")]
+    made = toy_tables.recipe(columns=columns, records={}, composites=[])
+
+    def notes(*of_cells: str) -> tuple[str, ...]:
+        places = [f"{c},{d},{m}" for c in "ab" for d, m in (("bc2gm", "entity_f1"), ("gad", "micro_f1"))]
+        lines = [f"{place},80,{note}" for place, note in zip(places, of_cells, strict=True)]
+        return printed_notes(toy_tables.table(tmp_path, made, toy_tables.HEADER + "\n".join(lines) + "\n"))
+
+    assert notes("x", "x", "x", "x") == ("All published values: x",)
+    assert notes("x", "x", "", "bold") == ("A: x",)
+    assert notes("x", "x; y", "y", "y; bold") == ("A: x", "B; A, GAD: y")
+    assert notes("", "", "x", "") == ("B, BC2GM: x",)
+    assert notes("bold", "underlined", "our best", "") == ()

@@ -12,7 +12,7 @@ from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.metrics.entities import entity_metrics
 from pubmill.publication.comparison_rendering import FORMS
 from pubmill.tables.cells import Table, parse
-from pubmill.tables.comparisons import Comparisons, comparisons
+from pubmill.tables.comparisons import Comparisons, comparisons, with_columns
 from tests.pages import parsed
 from tests.unit.toy_tables import (
     column,
@@ -145,3 +145,18 @@ def test_forms_show_every_comparison(tmp_path: Path) -> None:
     assert "| BC2GM<br>entity F1<br>60 documents | Ours | Bert | +" in text
     assert "not comparable with the paper" in FORMS["html"](found)
     assert parse(Comparisons, json.loads(FORMS["json"](found)), "here") == found
+
+
+def test_some_columns_are_chosen_by_key_or_label(tmp_path: Path) -> None:
+    one = made(tmp_path)
+    found = with_columns(one, ["Other", "bert"])
+    assert [column.key for column in found.columns] == list(found.cells) == ["bert", "other"]
+    (row,) = compared(tmp_path, found).rows
+    assert (row.best, [pair.other for pair in row.pairs]) == ("other", ["bert"])
+    with pytest.raises(PubmillError, match="gu2020/table06: there is no column 'nobody'; the nearest: "):
+        with_columns(one, ["bert", "nobody"])
+
+
+def test_the_method_names_the_interval_and_the_number_of_resamplings(tmp_path: Path) -> None:
+    method = compared(tmp_path, made(tmp_path)).method
+    assert "means over seeds" in method and "(95 %, percentiles)" in method and " 1000 times" in method

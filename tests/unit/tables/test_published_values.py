@@ -5,7 +5,18 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.tables.published_values import NAMES, published, published_lines, read_published
+from pubmill.recipes.tables import Composite
+from pubmill.tables.cells import PublishedValue
+from pubmill.tables.published_values import (
+    NAMES,
+    half_unit,
+    notes_on_missing,
+    published,
+    published_lines,
+    read_published,
+    recomputed,
+    with_recomputed,
+)
 from tests.unit import toy_tables as made_up
 
 
@@ -64,3 +75,48 @@ def test_a_file_with_a_header_only_has_no_values(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(made_up.HEADER)
     assert read_published(path).empty
+
+
+def value(printed: str) -> PublishedValue:
+    return PublishedValue(value=float(printed), printed=printed, note="")
+
+
+COMPOSITE = Composite(name="c", label="C", groups={"a": ("x", "y"), "b": ("z",)})
+
+
+@pytest.mark.parametrize(
+    ("printed", "again"),
+    [("75.0", None), ("75.1", None), ("74.9", None), ("75.2", 75.0), ("74.8", 75.0), ("75.05", None),
+     ("75.06", 75.0), ("76", 75.0), ("75", None)],
+)  # fmt: skip
+def test_a_composite_that_does_not_follow_from_its_parts_is_computed_again(
+    printed: str, again: float | None
+) -> None:
+    """Mean of 70.0 and 80.0, and of that with 75.00, each rounded by at most 0.05; and its own rounding."""
+    parts = {"x": value("70.0"), "y": value("80.0"), "z": value("75.00")}
+    found = with_recomputed(COMPOSITE, value(printed), parts)
+    assert found is not None and found.recomputed == again
+
+
+def test_a_composite_with_a_part_that_is_not_printed_is_as_printed() -> None:
+    parts: dict[str, PublishedValue | None] = {"x": value("70.0"), "y": None, "z": value("75.00")}
+    assert with_recomputed(COMPOSITE, value("99.0"), parts) == value("99.0")
+    assert with_recomputed(COMPOSITE, None, parts) is None
+    assert recomputed(COMPOSITE, parts) is None
+    twice = Composite(name="c", label="C", groups={"a": ("x",), "b": ("x",)})
+    assert recomputed(twice, {"x": value("70.0")}) == (70.0, 0.05), "one part may stand in two groups"
+
+
+@pytest.mark.parametrize(("printed", "half"), [("80", 0.5), ("80.1", 0.05), ("80.12", 0.005)])
+def test_half_a_unit_is_that_of_the_last_digit(printed: str, half: float) -> None:
+    assert half_unit(printed) == pytest.approx(half)
+
+
+def test_notes_on_blank_values_have_their_number(tmp_path: Path) -> None:
+    recipe = made_up.recipe(left_out={"cost": "no score"})
+    lines = ["bert,bc2gm,entity_f1,,a; not run", "bert,gad,micro_f1,,not run", "ours,gad,micro_f1,,lost"]
+    (tmp_path / "t.csv").write_text(made_up.HEADER + "\n".join(lines) + "\n")
+    assert notes_on_missing(recipe, read_published(tmp_path / "t.csv")) == (
+        "No published value in 2 cells: not run", "No published value in 1 cell: lost",
+        "Not shown of the published table: cost (no score)",
+    )  # fmt: skip

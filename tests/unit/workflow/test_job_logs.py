@@ -73,3 +73,22 @@ def test_a_log_of_an_earlier_run_says_nothing(tmp_path: Path) -> None:
     os.utime(log, (5000.0, 5000.0))
     assert (latest(str(log), since=5001.0), reason(str(log), since=5001.0)) == ("error: earlier", ["earlier"])
     assert (latest(str(log), since=9000.0), reason(str(log), since=9000.0)) == ("", [])
+
+
+def test_clocks_may_differ_by_a_minute(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("pubmill: error: of this job\n")
+    os.utime(log, (5000.0, 5000.0))
+    assert reason(str(log), since=5060.0) == ["of this job"]
+    assert reason(str(log), since=5060.5) == []
+
+
+def test_a_reason_has_four_lines_and_the_number_of_the_others(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    lines = ["first", "pubmill: error: a", "b", "c", "d"]
+    log.write_text("\n".join(lines))
+    assert reason(str(log)) == ["a", "b", "c", "d"]
+    log.write_text("\n".join([*lines, "e"]))
+    assert reason(str(log)) == ["a", "b", "c", "d", "(1 more lines in the log)"]
+    log.write_text("\n".join("uvwxyz"))
+    assert reason(str(log)) == ["w", "x", "y", "z"], "without an error, the last lines"

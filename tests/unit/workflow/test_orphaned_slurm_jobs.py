@@ -37,3 +37,18 @@ def test_of_many_jobs_some_are_named(tmp_path: Path, squeue: Path) -> None:
     squeue.write_text("\n".join(map(str, range(100, 150))))
     with pytest.raises(PubmillError, match=r"50 jobs .* 109, \.\.\.\)"):
         begin_run(tmp_path / "results", "second")
+
+
+def test_ten_jobs_are_all_named(tmp_path: Path, squeue: Path) -> None:
+    begin_run(tmp_path / "results", "first")
+    squeue.write_text("\n".join(map(str, range(100, 110))))
+    with pytest.raises(PubmillError, match=r"10 jobs .* 108, 109\)"):
+        begin_run(tmp_path / "results", "second")
+
+
+def test_a_queue_that_cannot_be_asked_stops_the_run(tmp_path: Path, squeue: Path) -> None:
+    """Jobs of an earlier run may be left; without an earlier run nothing is asked."""
+    (tmp_path / "squeue").write_text("#!/bin/sh\necho no controller >&2\nexit 1\n")
+    begin_run(tmp_path / "results", "first")
+    with pytest.raises(PubmillError, match="squeue cannot list the jobs of an earlier run: no controller$"):
+        begin_run(tmp_path / "results", "second")

@@ -1,6 +1,7 @@
 """Resources that jobs request from a cluster."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,11 +9,12 @@ from typing import Any
 import pytest
 
 from pubmill.graph import Graph, checked_graph
+from pubmill.optimisers import OPTIMISERS
 from pubmill.planning import costs
 from pubmill.planning.gpus import Gpus
-from pubmill.specs import load
+from pubmill.specs import LearntVocabSpec, load
 from pubmill.specs.study import Study
-from pubmill.workflow.resources import DAY, HOUR, LITTLE, RULES, TORCH, resources
+from pubmill.workflow.resources import DAY, HOUR, LITTLE, RULES, TORCH, needs_of_pretraining, resources
 
 GPUS = Gpus({"V100": 125e12, "H100": 989e12}, {"pretraining": 0.4, "finetuning": 0.15})
 
@@ -115,3 +117,36 @@ def test_a_model_asks_for_twelve_bytes_a_parameter_and_a_run_of_unknown_size_for
     monkeypatch.setattr(costs, "operations_of_finetuning", lambda *_: None)
     run = {"protocol": "blurb", "model": "pubmedbert-base", "setting": "standard", "dataset": "gad"}
     assert asked(targets, "trial", 1, **run)[1] == 480
+
+
+def test_sentencepiece_needs_a_third_of_a_day_and_16_gigabytes(targets: Graph) -> None:
+    vocabs = {name: spec for name, spec in targets.specs.vocabs.items() if isinstance(spec, LearntVocabSpec)}
+    for name, spec in vocabs.items():
+        by_sentencepiece = spec.learner.startswith("sentencepiece")
+        assert asked(targets, "train_vocab", vocab=name) == (16_000 if by_sentencepiece else 4_000, 480)
+    assert asked(targets, "train_vocab", vocab="pubmedbert-base") == (4_000, 480), "a released one"
+
+
+def test_memory_of_pretraining_is_that_of_torch_weights_optimiser_and_teacher(targets: Graph) -> None:
+    """In megabytes of 10^6 bytes."""
+    parameters = costs.parameters_of_recipe(targets, "bio-lm-base")
+    state = OPTIMISERS["adamw"].training_bytes
+    alone = asked(targets, "pretrain", recipe="bio-lm-base", step="500000")[0]
+    assert alone == round(3_000 + state * parameters / 1e6)
+    taught = asked(targets, "pretrain", recipe="bio-lm-base@distill", step="50000")[0]
+    assert taught == alone + round(costs.bytes_of_model(targets, "bio-lm-large") / 1e6)
+    run = {"protocol": "blurb", "model": "pubmedbert-base", "setting": "standard", "dataset": "bc2gm"}
+    model = costs.parameters_of_model(targets, "pubmedbert-base")
+    assert asked(targets, "finetune", 1, **run)[0] == round(3_000 + state * model / 1e6)
+
+
+def test_a_pretraining_asks_for_twice_its_expected_time_and_an_hour_at_least(targets: Graph) -> None:
+    step = targets.pretrainings.steps("pubmedbert-base")[0]
+    operations = costs.operations_of_segment(targets, "pubmedbert-base", step)
+    share = GPUS.share(costs.architecture_of(targets, "pubmedbert-base"), 128)
+
+    def minutes(hours: float) -> int:
+        gpus = replace(GPUS, peaks={"V100": operations / (hours * 3600 * share), "H100": 1e20})
+        return needs_of_pretraining(targets, gpus, "pubmedbert-base", step).minutes
+
+    assert [minutes(0.1), minutes(0.5), minutes(3.0)] == [60, 60, 360]

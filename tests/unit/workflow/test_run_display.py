@@ -251,3 +251,17 @@ def test_a_cluster_job_that_did_not_start_gives_the_reason_of_the_cluster(tmp_pa
     cluster.write_text("slurmstepd: error: out of memory\n")
     job = Job("trial", "Trial 1", (str(ours), str(cluster)), (), started=1000.0)
     assert failure_lines(job)[:2] == ["failed: Trial 1", "    slurmstepd: error: out of memory"]
+
+
+def test_the_display_replaces_snakemakes_own_output_and_no_file(shown: io.StringIO) -> None:
+    """It chooses the messages itself; Snakemake words them, and draws no graph of rules."""
+    handler = display(shown)
+    assert handler.writes_to_stream and not handler.writes_to_file
+    assert handler.has_filter and not handler.has_formatter and not handler.needs_rulegraph
+
+
+def test_lines_end_at_once_so_that_a_log_is_read_while_it_grows(tmp_path: Path) -> None:
+    with (tmp_path / "run.log").open("w", buffering=65536) as stream:
+        handler = emit(display(stream), plan(trial=2))
+        assert (tmp_path / "run.log").read_text() == "2 jobs to run: trials 2\n"
+        handler.close()

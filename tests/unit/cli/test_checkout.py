@@ -1,0 +1,59 @@
+"""Files of the demo, and words that the shell completes."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pubmill.cli.checkout import make_demo_files
+from pubmill.cli.studies import sort_words, study_names, table_names
+from pubmill.errors import PubmillError
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_files_of_the_demo_are_written_and_shown_if_they_are_new(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], there: bool
+) -> None:
+    """A world that is there is only checked, and brought up to date without a word."""
+    asked: list[list[str]] = []
+
+    def run(words: list[str], check: bool) -> SimpleNamespace:
+        asked.append(words[1:])
+        return SimpleNamespace(returncode=0)
+
+    if there:
+        (checkout / "tests/world/mirror").mkdir(parents=True)
+    monkeypatch.setattr(subprocess, "run", run)
+    make_demo_files()
+    assert asked == [["-m", "tests.world", "tests/world/mirror"]]
+    assert ("$ .venv/bin/python -m tests.world tests/world/mirror\n" in capsys.readouterr().err) is not there
+
+
+def test_files_of_the_demo_that_cannot_be_written_end_the_command(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
+    with pytest.raises(PubmillError, match="could not be written to tests/world/mirror"):
+        make_demo_files()
+
+
+def test_studies_and_tables_are_completed(checkout: Path) -> None:
+    assert study_names()[0] == "demo" and study_names()[1:] == sorted(study_names()[1:])
+    assert "gu2020" in study_names() and "gu2020/table06" in table_names()
+    assert table_names() == sorted(table_names()) and not any("published" in name for name in table_names())
+
+
+def test_words_after_the_first_option_are_options() -> None:
+    """Configurations are put together; an option's value is no name."""
+    words = sort_words(["a", "b", "--config", "x=1", "--configfile", "c.yaml", "-C", "y=2", "-j", "4"])
+    assert words == (["a", "b"], ["c.yaml"], ["x=1", "y=2"], ["-j", "4"])
+    assert sort_words(None) == sort_words([]) == ([], [], [], [])
+    assert sort_words(["-n"]).names == []
+
+
+def test_a_copy_is_a_checkout_only_with_all_its_parts(checkout: Path) -> None:
+    shutil.rmtree(checkout / "specs")
+    with pytest.raises(PubmillError, match="is not a checkout of pubmill"):
+        make_demo_files()

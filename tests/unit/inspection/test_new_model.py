@@ -1,0 +1,127 @@
+"""Specs of new models: what a folder or a repository of the hub is called, and what its tokenizer knows."""
+
+import re
+import shutil
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+import yaml
+from huggingface_hub.errors import LocalEntryNotFoundError
+
+from pubmill.errors import PubmillError
+from pubmill.inspection.new_model import NewModel, has_lowercase_vocabulary, new_model, write_spec
+from tests.unit.tiny_encoders import tiny_bert
+
+COMMIT = "ab" * 20
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model folder whose vocabulary has no capitals, apart from special pieces."""
+    return tiny_bert(tmp_path_factory.mktemp("models") / "My_Model v1.2", ["ba", "ka"])
+
+
+@pytest.fixture
+def specs(tmp_path: Path) -> Path:
+    (tmp_path / "specs/models").mkdir(parents=True)
+    return tmp_path / "specs"
+
+
+def test_a_folder_gives_its_name_and_is_the_users_own(folder: Path) -> None:
+    made = new_model(str(folder))
+    assert (made.name, made.folder) == ("my-model-v1.2", folder)
+    assert made.weights == {"weights": {"kind": "folder", "local": "my-model-v1.2"}}
+    assert made.local_files == {"my-model-v1.2": str(folder)}
+    assert new_model(str(folder), "other").name == "other"
+
+
+@pytest.mark.parametrize(
+    ("given", "revision"), [(f"hub:group/Big.Model@{COMMIT}", COMMIT), ("hub:group/Big.Model", None)]
+)
+def test_a_repository_of_the_hub_gives_its_id_and_commit(given: str, revision: str | None) -> None:
+    made = new_model(given)
+    assert (made.name, made.folder) == ("big.model", None)
+    assert made.weights == {"released": {"id": "group/Big.Model", "revision": revision}}
+    assert made.local_files == {}
+    assert new_model(given, "other").name == "other"
+
+
+@pytest.mark.parametrize("given", ["hub:group/model@main", "hub:", "hub:group/model@" + "a" * 39])
+def test_a_branch_is_no_commit(given: str) -> None:
+    with pytest.raises(PubmillError, match="expected hub:GROUP/MODEL@COMMIT, with a commit of 40 digits"):
+        new_model(given)
+
+
+def test_a_folder_without_a_model_or_a_name_is_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(PubmillError, match="model folder .*empty "):
+        new_model(str(tmp_path / "empty"))
+    shutil.copytree(folder, tmp_path / "___")
+    with pytest.raises(PubmillError, match="'___' gives no name for the model; give one with --name"):
+        new_model(str(tmp_path / "___"))
+    assert new_model(str(tmp_path / "___"), "mine").name == "mine"
+
+
+def test_a_spec_names_the_weights_and_whether_the_vocabulary_has_capitals(folder: Path, specs: Path) -> None:
+    path = write_spec(new_model(str(folder)), specs)
+    assert yaml.safe_load(path.read_text()) == {
+        "name": "my-model-v1.2", "label": "my-model-v1.2", "lowercase": True,
+        "weights": {"kind": "folder", "local": "my-model-v1.2"},
+    }  # fmt: skip
+    assert path == specs / "models/my-model-v1.2.yaml"
+    assert list(yaml.safe_load(path.read_text())) == ["name", "label", "lowercase", "weights"]
+    assert path.read_text().startswith("# yaml-language-server: $schema=../../schemas/models.json\n")
+
+
+def test_a_vocabulary_with_one_capital_has_case(folder: Path, tmp_path: Path) -> None:
+    cased = Path(shutil.copytree(folder, tmp_path / "cased"))
+    for name in ("vocab.txt", "tokenizer.json"):
+        if (cased / name).is_file():
+            text = (cased / name).read_text()
+            (cased / name).write_text(re.sub(r'(^|")ka("|$)', r"\1Ka\2", text, flags=re.M))
+    assert not has_lowercase_vocabulary(NewModel("m", cased))
+    assert has_lowercase_vocabulary(NewModel("m", folder))
+
+
+def test_a_spec_of_the_same_weights_stays_and_of_others_is_refused(folder: Path, specs: Path) -> None:
+    made = new_model(str(folder))
+    path = specs / f"models/{made.name}.yaml"
+    kept = f"name: {made.name}\nweights: {{kind: folder, local: {made.name}}}\nlowercase: false\n"
+    path.write_text(kept)
+    assert write_spec(made, specs) == path and path.read_text() == kept
+    for other in (
+        kept + f"released: {{id: a/b, revision: {COMMIT}}}\n",
+        kept.replace("local: my", "local: your"),
+        kept + "name: twice\n",
+    ):
+        path.write_text(other)
+        with pytest.raises(PubmillError, match="describes another model; give the new one another name"):
+            write_spec(made, specs)
+        assert path.read_text() == other
+
+
+def test_a_name_that_no_spec_may_have_is_refused(folder: Path, specs: Path) -> None:
+    with pytest.raises(PubmillError, match="^model Not A Name: "):
+        write_spec(NewModel("Not A Name", folder), specs)
+    assert not list((specs / "models").iterdir())
+
+
+def test_only_the_tokenizer_is_fetched_from_the_hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def fetch(model: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+        asked.extend([model, revision])
+        assert "vocab.txt" in allow_patterns and not any("safetensors" in name for name in allow_patterns)
+        return str(folder)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
+    assert has_lowercase_vocabulary(new_model(f"hub:group/model@{COMMIT}"))
+    assert asked == ["group/model", COMMIT]
+
+    def fail(*_: object, **__: object) -> str:
+        raise LocalEntryNotFoundError("no network")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
+    with pytest.raises(PubmillError, match=r"group/model can't be read from the hub .*--model \./model"):
+        has_lowercase_vocabulary(new_model("hub:group/model"))
