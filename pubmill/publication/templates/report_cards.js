@@ -45,13 +45,22 @@ const openCard = (id) => {
   return true;
 };
 const hashId = () => location.hash.slice(1);
+let opener = null;
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".scores a[href^='#']");
   if (!link || !openCard(link.hash.slice(1))) return;
   event.preventDefault();
+  opener = link;
   history.pushState({ card: true }, "", link.hash);
 });
 dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 dialog.addEventListener("close", () => history.state?.card && history.back());
-addEventListener("popstate", () => openCard(hashId()) || (dialog.open && dialog.close()));
+addEventListener("popstate", () => {
+  if (openCard(hashId())) return;
+  if (dialog.open) dialog.close();
+  // going back to a part of the page would move the focus there
+  const last = opener;
+  opener = null;
+  setTimeout(() => last?.focus({ preventScroll: true }));
+});
 openCard(hashId());

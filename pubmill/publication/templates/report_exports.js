@@ -3,14 +3,17 @@ const plain = (text) => text.replaceAll("\u2212", "-").replaceAll("\u202f", " ")
 const textOf = (cell, selector) => plain(cell.querySelector(selector)?.textContent.trim() ?? "");
 const record = (grid, row, column) => {
   const cell = grid.cell(row, column);
+  const { table, scale } = grid.table.dataset;
   return {
+    table,
+    scale,
     row: row.head.dataset.key,
     column: column.head.dataset.key,
     value: cell.dataset.value ?? "",
     spread: textOf(cell, ".spread"),
     complete: textOf(cell, ".n"),
     published: textOf(cell, ".published i"),
-    difference: textOf(cell, ".gap"),
+    difference: textOf(cell, ".gap").replace("+", ""),
     verdict: textOf(cell, ".verdict"),
   };
 };
@@ -86,10 +89,15 @@ const toCsv = (grid) => {
     .join("");
 };
 const toJson = (grid) => {
-  const { table, title } = grid.table.dataset;
+  const { table, scale, title } = grid.table.dataset;
   const number = (text) => (text === "" ? null : Number(text));
-  const cells = records(grid).map((one) => ({ ...one, value: number(one.value), spread: number(one.spread) }));
-  return `${JSON.stringify({ table, title, cells }, null, 1)}\n`;
+  const cells = records(grid).map(({ table: _, scale: __, ...one }) => ({
+    ...one,
+    value: number(one.value),
+    spread: number(one.spread),
+    difference: number(one.difference),
+  }));
+  return `${JSON.stringify({ table, scale, title, cells }, null, 1)}\n`;
 };
 const FORMS = { LaTeX: [toLatex, "tex"], Markdown: [toMarkdown, "md"], CSV: [toCsv, "csv"], JSON: [toJson, "json"] };
 

@@ -16,13 +16,11 @@ from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.publication.test_browser import needs_browser, shown
 from tests.unit.publication.toy_reports import (
-    DIAGNOSIS,
     HOSTILE,
-    STATISTICS,
     put,
-    put_checkpoint,
     put_page,
     put_source,
+    put_study,
     put_table,
     recipe,
 )
@@ -37,14 +35,7 @@ def table(tmp_path: Path) -> Table:
 
 @pytest.fixture
 def results(tmp_path: Path, table: Table) -> Path:
-    put_table(tmp_path, table)
-    for end in (2, 4):
-        put_checkpoint(tmp_path / f"pretraining/base/step-{end}", end)
-    put(tmp_path / "corpora/abstracts/stats.json", STATISTICS)
-    put(tmp_path / "vocabs/uncased/diagnosis.json", DIAGNOSIS)
-    put_page(tmp_path, "bc2gm", "tokens")
-    put_source(tmp_path, "one.tsv")
-    return tmp_path
+    return put_study(tmp_path, table)
 
 
 def test_the_page_holds_every_part(results: Path) -> None:
