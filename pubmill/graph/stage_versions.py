@@ -30,7 +30,7 @@ VERSIONS = {
     "page": 5,
     "contradictions": 3,
     "audit": 1,
-    "report": 9,
+    "report": 10,
     "checklist": 2,
     "crate": 2,
 }

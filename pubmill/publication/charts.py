@@ -89,7 +89,7 @@ def agreement(table: Table) -> Chart | None:
     return Chart(
         label="",
         subtitle="ours against published, each cell; the line is where they are equal",
-        description=" ".join(f"{text}." for *_, text in points),
+        description=_agreement_text(points),
         x_title="published",
         y_title="ours",
         x=x,
@@ -97,6 +97,13 @@ def agreement(table: Table) -> Chart | None:
         series=(_series("", points, x, y),),
         diagonal=f"M{x.start} {y.start}L{x.end} {y.end}",
     )
+
+
+def _agreement_text(points: Sequence[Point]) -> str:
+    """Describe the cells in few words; the table has each of them."""
+    above = sum(ours > published for published, ours, _ in points)
+    _, farthest = max((abs(ours - published), text) for published, ours, text in points)
+    return f"Ours is higher in {above} of {len(points)} cells. Farthest apart: {farthest}."
 
 
 def _published_point(row: Row, column: Column, cell: Cell) -> Point | None:

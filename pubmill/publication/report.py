@@ -3,21 +3,30 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pandas import DataFrame, concat
+from markupsafe import Markup
 
+import pubmill
 from pubmill.errors import PubmillError
+from pubmill.publication import citations
 from pubmill.publication.charts import Chart, agreement, fragmentation, learning
 from pubmill.publication.contradictions import Contradictions, read_contradictions
-from pubmill.publication.dataset_pages import Page, read_page
+from pubmill.publication.dataset_pages import read_page
 from pubmill.publication.fact_rendering import fact_marks
-from pubmill.publication.figures import Curve, Strip, curve, strips
-from pubmill.publication.rendering import environment, reasons
-from pubmill.publication.statements import Statements, statements_by_paper
-from pubmill.publication.training_times import ModelTimes, time_strip, times
+from pubmill.publication.figures import Strip, curve, strips
+from pubmill.publication.rendering import TEMPLATES, environment, script_digest
+from pubmill.publication.report_content import (
+    HeldOut,
+    PretrainingSummary,
+    Report,
+    SourceFolderSummary,
+    days_in_words,
+)
+from pubmill.publication.statements import statements_by_paper
+from pubmill.publication.table_views import runs_by_folder
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
@@ -25,140 +34,20 @@ from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sou
 from pubmill.tables.aggregation import machine
 from pubmill.tables.audit import Audit, read_audit, with_unreachable
 from pubmill.tables.cells import Table, read_table
-from pubmill.tables.comparisons import Comparisons, read_comparisons
-from pubmill.tables.dataset_cards import Card
-from pubmill.tables.fact_table_models import FactTable, read_fact_table
-from pubmill.tables.table_frames import run_frame
+from pubmill.tables.comparisons import read_comparisons
+from pubmill.tables.fact_table_models import read_fact_table
 
 LISTED_FILES = 20
 """Source folders with more files are shown as one line with one digest."""
 
+MOST_DRAWN_RUNS = 1000
+"""Studies with more runs have no figure with a point for each; the cards of cells list them."""
+SCRIPTS = ("grids", "exports", "cards", "compared", "navigation")
+"""Parts of the page's script (`templates/report_*.js`), in order."""
 COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
 STATE = ("step", "tokens", "seconds", "hardware")
 SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
-
-
-@dataclass(frozen=True)
-class PretrainingSummary:
-    """One pretraining up to its last checkpoint; `machines` includes those of all its segments."""
-
-    name: str
-    steps: int
-    tokens: int
-    seconds: float
-    machines: tuple[str, ...]
-    last: dict[str, Any]
-    curve: Curve | None
-
-
-@dataclass(frozen=True)
-class SourceFolderSummary:
-    """Source files of one folder; `sha256` is the digest of the `sha256sum` list of all its files."""
-
-    name: str
-    origins: tuple[str, ...]
-    retrieved: str
-    bytes: int
-    sha256: str
-    files: tuple[dict[str, Any], ...]
-    count: int
-
-
-@dataclass(frozen=True)
-class Report:
-    """The content of the page."""
-
-    recipe: ReportRecipe
-    tables: dict[str, Table]
-    comparisons: dict[str, Comparisons]
-    fact_tables: dict[str, FactTable]
-    strips: dict[str, list[Strip]]
-    charts: dict[str, list[Chart]]
-    pretrainings: list[PretrainingSummary]
-    corpora: dict[str, dict[str, Any]]
-    vocabs: dict[str, dict[str, Any]]
-    datasets: dict[str, Page]
-    contradictions: Contradictions
-    audit: Audit
-    sources: list[SourceFolderSummary]
-    statements: dict[str, Statements]
-
-    @property
-    def banner(self) -> str:
-        """The warning of a scale that is not comparable with the papers, else nothing."""
-        return "" if self.recipe.comparable else self.recipe.scale_title
-
-    @property
-    def models(self) -> list[str]:
-        """Labels of the models that the study runs, in the order of the tables; the first label of each
-        model."""
-        labels: dict[str, str] = {}
-        for column in (column for table in self.tables.values() for column in table.columns):
-            if column.model in self.recipe.models:
-                labels.setdefault(str(column.model), column.label)
-        return list(labels.values())
-
-    @property
-    def contents(self) -> dict[str, list[tuple[str, str]]]:
-        """Paper -> its tables, each with its printed name and its anchor on the page."""
-        found: dict[str, list[tuple[str, str]]] = {}
-        for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
-            for number, table in enumerate(tables, 1):
-                paper, _, name = table.partition("/")
-                title = f"Table {name.removeprefix('table').lstrip('0')}"
-                found.setdefault(paper, []).append((title, f"{letter}{number}"))
-        return {
-            paper: sorted(tables, key=lambda place: int(place[0].split()[1]))
-            for paper, tables in sorted(found.items())
-        }
-
-    @property
-    def anchors(self) -> dict[str, str]:
-        """Table of results -> its place on the page."""
-        return {table: f"#t{number}" for number, table in enumerate(self.tables, 1)}
-
-    @property
-    def runs(self) -> dict[str, float]:
-        """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
-        runs = [_timed_runs(table) for table in self.tables.values()]
-        return dict(concat(runs).drop_duplicates("record").set_index("record")["seconds"]) if runs else {}
-
-    @property
-    def times(self) -> dict[str, list[ModelTimes]]:
-        """Table -> fine-tuning times of its models."""
-        return {name: found for name, table in self.tables.items() if (found := times(table))}
-
-    @property
-    def time_strips(self) -> list[Strip]:
-        """The fine-tuning times as figures."""
-        made = (time_strip(name, found) for name, found in self.times.items())
-        return [strip for strip in made if strip]
-
-    @property
-    def own_contradictions(self) -> Contradictions:
-        """The contradictions that involve a value of the study's tables."""
-        return self.contradictions.of_tables(self.recipe.tables)
-
-    @property
-    def own_audit(self) -> Audit:
-        """The verdicts on the published values of the study's tables."""
-        return self.audit.of_tables(self.recipe.tables)
-
-    @property
-    def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
-        """The dataset cards grouped by the counts that describe their size; each group becomes one table."""
-        groups: dict[tuple[str, ...], dict[str, Card]] = {}
-        for name, page in self.datasets.items():
-            groups.setdefault(page.card.sizes, {})[name] = page.card
-        return groups
-
-
-def _timed_runs(table: Table) -> DataFrame:
-    """Return the runs of a table's fine-tuned models that have a record."""
-    pipelines = [column.key for column in table.columns if column.pipeline]
-    runs = run_frame(table).dropna(subset="seconds")
-    return runs[~runs["column"].isin(pipelines)]
 
 
 def read_report(recipe: ReportRecipe, results: Path) -> Report:
@@ -180,7 +69,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         fact_tables={
             name: read_fact_table(results / BELOW.table(name, "json")) for name in recipe.fact_tables
         },
-        strips={name: strips(table) for name, table in tables.items()},
+        strips=_strips(tables),
         charts=_charts(tables, recipe, results),
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])
@@ -196,6 +85,12 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         sources=read_sources(results, list(paths_of(recipe.sources))),
         statements=statements_by_paper(map(Path, recipe.statements)),
     )
+
+
+def _strips(tables: Mapping[str, Table]) -> dict[str, list[Strip]] | None:
+    """Return the figures of scores per seed; None if there are too many runs to draw."""
+    runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
+    return None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()}
 
 
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
@@ -246,7 +141,18 @@ def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
         machines=tuple(dict.fromkeys(machine(state["hardware"]) for state in states)),
         last=lines[-1],
         curve=curve(name, [(line["tokens"], line["loss"]) for line in lines], ends),
+        held_out=tuple(line for state in states for line in _held_out(name, state)),
     )
+
+
+def _held_out(recipe: str, state: Mapping[str, Any]) -> list[HeldOut]:
+    """Return the held-out losses of a checkpoint, one line for each masking."""
+    found = []
+    for masking, values in (state.get("held_out") or {}).items():
+        names = [name for name in values if name.endswith("_loss") and values[name] is not None]
+        losses = {name.removesuffix("_loss").upper(): float(values[name]) for name in names}
+        found.append(HeldOut(recipe, state["step"], masking, losses))
+    return found
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -283,12 +189,11 @@ def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolderSumm
 
 
 def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolderSummary:
-    days = sorted(file["retrieved"][:10] for file in files)
     listing = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
     return SourceFolderSummary(
         name=name,
         origins=tuple(sorted({file["origin"] for file in files})),
-        retrieved=days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}",
+        retrieved=days_in_words([file["retrieved"][:10] for file in files]),
         bytes=sum(file["bytes"] for file in files),
         sha256=hashlib.sha256(listing.encode()).hexdigest(),
         files=tuple(dict(file) for file in files) if len(files) <= LISTED_FILES else (),
@@ -296,7 +201,20 @@ def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolde
     )
 
 
+def page_script() -> str:
+    """Return the page's only script."""
+    parts = (TEMPLATES / f"report_{name}.js" for name in SCRIPTS)
+    return "\n".join(part.read_text(encoding="utf-8") for part in parts)
+
+
 def render(report: Report) -> str:
-    """Return the report as one self-contained page, whose only script sorts its tables."""
-    template = environment().get_template("report.html.j2")
-    return template.render(report=report, reasons=reasons, fact_marks=fact_marks)
+    """Return the report as one self-contained page, which can be read without its script."""
+    script, made = page_script(), environment()
+    made.globals |= {
+        "runs_by_folder": runs_by_folder,
+        "version": pubmill.__version__,
+        "citation": citations.PUBMILL,
+        "script": Markup(script),
+        "script_hash": script_digest(script),
+    }
+    return made.get_template("report.html.j2").render(report=report, fact_marks=fact_marks)

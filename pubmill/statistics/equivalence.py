@@ -55,6 +55,13 @@ def equivalence_p(difference: float, of: Uncertainty, margin: float) -> float:
     return float(special.stdtr(of.freedom, (abs(difference) - margin) / of.error))
 
 
+def difference_interval(difference: float, of: Uncertainty, alpha: float) -> tuple[float, float]:
+    """Return the interval, of confidence 1 - 2 alpha, that lies within the margins if and only if the two
+    one-sided tests at `alpha` reject both hypotheses."""
+    half = of.error * float(special.stdtrit(of.freedom, 1 - alpha))
+    return difference - half, difference + half
+
+
 def minimal_detectable(of: Uncertainty, alpha: float, power: float) -> float:
     """Return the smallest true difference that a two-sided t test at `alpha` detects with this power."""
     return of.error * _noncentrality(of.freedom, alpha, power)

@@ -10,7 +10,8 @@ from pandas import DataFrame
 from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
-from pubmill.publication.report import PretrainingSummary, read_pretraining
+from pubmill.publication.report import read_pretraining
+from pubmill.publication.report_content import PretrainingSummary
 from pubmill.recipes.publication import ChecklistRecipe, StudyRuns
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import WEIGHTS

@@ -22,7 +22,8 @@ def test_agreement_has_a_dot_for_each_cell_with_both_values(table: Table) -> Non
     [dot] = chart.series[0].dots
     assert (dot.x, dot.y) == (chart.x.at(80.90), chart.y.at(81.0))
     assert chart.x.low == chart.y.low < 80.90 and chart.x.high == chart.y.high > 81.0
-    assert chart.description == "BERT, BC2GM: 81.00, published 80.90."
+    farthest = "BERT, BC2GM: 81.00, published 80.90"
+    assert chart.description == f"Ours is higher in 1 of 1 cells. Farthest apart: {farthest}."
 
 
 def test_without_published_values_there_is_no_agreement(tmp_path: Path) -> None:

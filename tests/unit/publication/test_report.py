@@ -16,13 +16,11 @@ from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.publication.test_browser import needs_browser, shown
 from tests.unit.publication.toy_reports import (
-    DIAGNOSIS,
     HOSTILE,
-    STATISTICS,
     put,
-    put_checkpoint,
     put_page,
     put_source,
+    put_study,
     put_table,
     recipe,
 )
@@ -37,14 +35,7 @@ def table(tmp_path: Path) -> Table:
 
 @pytest.fixture
 def results(tmp_path: Path, table: Table) -> Path:
-    put_table(tmp_path, table)
-    for end in (2, 4):
-        put_checkpoint(tmp_path / f"pretraining/base/step-{end}", end)
-    put(tmp_path / "corpora/abstracts/stats.json", STATISTICS)
-    put(tmp_path / "vocabs/uncased/diagnosis.json", DIAGNOSIS)
-    put_page(tmp_path, "bc2gm", "tokens")
-    put_source(tmp_path, "one.tsv")
-    return tmp_path
+    return put_study(tmp_path, table)
 
 
 def test_the_page_holds_every_part(results: Path) -> None:
@@ -73,8 +64,12 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in page.xpath("//main//a/@href | //nav//a/@href") if link[0] == "#"} <= set(ids)
-    # what leads elsewhere is on the pages of datasets, and only for whoever follows it
-    assert page.xpath("//a[not(starts-with(@href, '#'))]/@href") == ["https://example.org/apply"]
+    # what leads elsewhere: files beside the report, a page of a dataset, the paper
+    elsewhere = page.xpath("//a[not(starts-with(@href, '#'))]/@href")
+    assert [link for link in elsewhere if not link.startswith("../tables/gu2020/table06.")] == [
+        "https://example.org/apply",
+        "https://doi.org/10.1145/3458754",
+    ]
     assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
     assert text == render(read_report(recipe(), results))
 
@@ -167,8 +162,8 @@ def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
 def test_the_contents_are_by_paper(results: Path) -> None:
     put(results / "tables/gu2020/table03.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
     report = read_report(recipe(fact_tables=["gu2020/table03"]), results)
-    assert report.contents == {"gu2020": [("Table 3", "f1"), ("Table 6", "t1")]}
-    links = parsed(render(report)).xpath("//nav//li[starts-with(., 'gu2020')]//a/@href")
+    assert [place[:2] for place in report.contents["gu2020"]] == [("Table 3", "f1"), ("Table 6", "t1")]
+    links = parsed(render(report)).xpath("//nav//p[.='gu2020']/following-sibling::ul[1]//a/@href")
     assert links == ["#f1", "#t1"]
 
 
@@ -297,6 +292,7 @@ def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
     assert report.models == ["Genes", "Drugs", "Bert", "Ours"]
     assert "4 of 4 none failed; 40 s of training, searches not counted; 2 finished pipelines predict" in text
     assert f"genesen ner_genes 0.5.4 (SHA-256 {'g' * 64})" in text.replace("genes en", "genesen")
+    assert report.strips
     (strip,) = report.strips["gu2020/table06"]
     assert [lane.label for lane in strip.lanes] == ["Genes", "Drugs", "Bert", "Ours"]
     assert [message for _, message in strip.lanes[0].points] == ["as it is: 60.00"]

@@ -111,3 +111,15 @@ DIAGNOSIS = {
     "size": 100, "documents": 7, "distinct_words": 50, "subwords_per_word": 1.25, "split_words": 0.2,
     "unknown_words": 0.0,
 }  # fmt: skip
+
+
+def put_study(results: Path, table: Table) -> Path:
+    """Everything that `recipe()` names, with this table."""
+    put_table(results, table)
+    for end in (2, 4):
+        put_checkpoint(results / f"pretraining/base/step-{end}", end)
+    put(results / "corpora/abstracts/stats.json", STATISTICS)
+    put(results / "vocabs/uncased/diagnosis.json", DIAGNOSIS)
+    put_page(results, "bc2gm", "tokens")
+    put_source(results, "one.tsv")
+    return results

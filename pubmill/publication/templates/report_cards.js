@@ -1,0 +1,66 @@
+// The runs of a cell in a dialog; without this script the same text stands below the table.
+const explain = document.querySelector(".page-body").dataset.explain;
+const dialog = make("dialog");
+dialog.setAttribute("aria-labelledby", "card-title");
+document.body.append(dialog);
+
+const runLinks = (card) => {
+  for (const list of card.querySelectorAll("ol")) {
+    const folder = list.nextElementSibling.textContent;
+    let number = 0;
+    for (const run of list.children) {
+      number = run.hasAttribute("value") ? run.value : number + 1;
+      const stem = `${folder}/seed-${number}`;
+      const files = { record: `../${stem}.json`, predictions: `../${stem}.predictions.jsonl.gz`, log: `../logs/${stem}.log` };
+      for (const [name, href] of Object.entries(files)) run.append(make("a", { href, textContent: name }));
+    }
+  }
+};
+const placeOf = (id) => {
+  for (const grid of grids) {
+    for (const row of grid.rows) {
+      const i = row.cells.findIndex((cell) => cell.querySelector("a")?.hash === `#${id}`);
+      if (i >= 0) return { grid, row, cell: row.cells[i], column: grid.columns[i] };
+    }
+  }
+  return null;
+};
+const openCard = (id) => {
+  const place = id && placeOf(id);
+  if (!place) return false;
+  const { grid, row, cell, column } = place;
+  const card = document.getElementById(decodeURIComponent(id)).cloneNode(true);
+  card.removeAttribute("id");
+  runLinks(card);
+  const shown = make("div", { className: "cell" }, ...cell.cloneNode(true).childNodes);
+  for (const link of shown.querySelectorAll("a[href^='#']")) link.replaceWith(...link.childNodes);
+  const title = make("h2", { id: "card-title", textContent: `${column.label}, ${row.label}` });
+  const command = [explain, grid.table.dataset.table, row.head.dataset.key, column.head.dataset.key].join(" ");
+  const more = make("p", { className: "small" }, "Where it comes from, down to the source files: ");
+  more.append(make("code", { textContent: command }), " ", copyButton(command));
+  const bar = make("div", { className: "bar-top" }, button("Back to the table", () => dialog.close()));
+  const where = make("p", { className: "small soft", textContent: grid.table.dataset.title });
+  dialog.replaceChildren(bar, title, where, shown, card, more);
+  if (!dialog.open) dialog.showModal();
+  return true;
+};
+const hashId = () => location.hash.slice(1);
+let opener = null;
+document.addEventListener("click", (event) => {
+  const link = event.target.closest(".scores a[href^='#']");
+  if (!link || !openCard(link.hash.slice(1))) return;
+  event.preventDefault();
+  opener = link;
+  history.pushState({ card: true }, "", link.hash);
+});
+dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+dialog.addEventListener("close", () => history.state?.card && history.back());
+addEventListener("popstate", () => {
+  if (openCard(hashId())) return;
+  if (dialog.open) dialog.close();
+  // going back to a part of the page would move the focus there
+  const last = opener;
+  opener = null;
+  setTimeout(() => last?.focus({ preventScroll: true }));
+});
+openCard(hashId());

@@ -1,0 +1,141 @@
+"use strict";
+const make = (tag, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+};
+const button = (text, action) => {
+  const made = make("button", { type: "button", textContent: text });
+  made.addEventListener("click", action);
+  return made;
+};
+
+// A table of scores: its heads and cells, which are moved for another order, orientation or selection.
+class Grid {
+  constructor(table) {
+    this.table = table;
+    this.corner = table.tHead.rows[0].cells[0];
+    const heads = [...table.tHead.rows[0].cells].slice(1);
+    this.columns = heads.map((head) => ({ head, cells: [], group: 0 }));
+    this.rows = [...table.tBodies].flatMap((body, group) =>
+      [...body.rows].map((line) => {
+        const [head, ...cells] = line.cells;
+        cells.forEach((cell, i) => this.columns[i].cells.push(cell));
+        return { head, cells, group };
+      })
+    );
+    for (const side of ["rows", "columns"]) {
+      for (const item of this[side]) {
+        item.label = item.head.textContent.replace(/\s+/g, " ").trim();
+        item.run = item.cells.some((cell) => "value" in cell.dataset);
+        item.width = item.head.scope;
+      }
+    }
+    this.turned = false;
+    this.onlyRun = false;
+    this.filter = "";
+    this.sorted = { rows: null, columns: null };
+    this.shown = { rows: this.rows, columns: this.columns };
+  }
+
+  cell(row, column) {
+    return row.cells[this.columns.indexOf(column)];
+  }
+
+  // The items of one side that pass the filter, in the order of the scores of an item of the other side.
+  select(side) {
+    const other = side === "rows" ? "columns" : "rows";
+    let found = this[side].filter((item) => !this.onlyRun || item.run);
+    const words = this.filter.toLowerCase();
+    const matching = found.filter((item) => item.label.toLowerCase().includes(words));
+    if (matching.length) found = matching;
+    const order = this.sorted[side];
+    if (!order) return found;
+    const by = this[other].indexOf(order.by);
+    const value = (item) => item.cells[by].dataset.value;
+    return [...found].sort((one, two) => {
+      const [a, b] = [value(one), value(two)];
+      const groups = side === "rows" ? one.group - two.group : 0;
+      if (groups || a === undefined || b === undefined) return groups || (a === undefined) - (b === undefined);
+      return order.direction * (a - b);
+    });
+  }
+
+  matches() {
+    const words = this.filter.toLowerCase();
+    return [...this.rows, ...this.columns].some((item) => item.label.toLowerCase().includes(words));
+  }
+
+  draw() {
+    this.shown = { rows: this.select("rows"), columns: this.select("columns") };
+    const [down, across] = this.turned ? ["columns", "rows"] : ["rows", "columns"];
+    this.corner.textContent = this.turned ? "Model" : "Dataset";
+    const top = make("tr", {}, this.corner);
+    for (const item of this.shown[across]) {
+      item.head.scope = "col";
+      top.append(item.head);
+    }
+    const bodies = new Map();
+    for (const item of this.shown[down]) {
+      item.head.scope = "row";
+      const line = make("tr", {}, item.head);
+      for (const one of this.shown[across]) line.append(this.turned ? this.cell(one, item) : this.cell(item, one));
+      if (!bodies.has(item.group)) bodies.set(item.group, make("tbody"));
+      bodies.get(item.group).append(line);
+    }
+    this.table.tHead.replaceChildren(top);
+    for (const body of [...this.table.tBodies]) body.remove();
+    this.table.append(...bodies.values());
+  }
+
+  // A head orders the other side by its scores: highest first, lowest first, as printed.
+  addSorting() {
+    for (const [side, other] of [["columns", "rows"], ["rows", "columns"]]) {
+      for (const item of this[side].filter((one) => one.run)) {
+        const sort = make("button", { type: "button", className: "sort", title: `Sort by ${item.label}` });
+        sort.append(...item.head.childNodes);
+        item.head.append(sort);
+        sort.addEventListener("click", () => {
+          const last = this.sorted[other];
+          const next = last?.by !== item ? -1 : last.direction === -1 ? 1 : 0;
+          last?.by.head.removeAttribute("aria-sort");
+          this.sorted[other] = next ? { by: item, direction: next } : null;
+          if (next) item.head.setAttribute("aria-sort", next < 0 ? "descending" : "ascending");
+          this.draw();
+          sort.focus();
+        });
+      }
+    }
+  }
+
+  addTools() {
+    const title = this.table.dataset.table;
+    const turn = button("Models as rows", () => {
+      this.turned = !this.turned;
+      turn.setAttribute("aria-pressed", this.turned);
+      this.draw();
+    });
+    turn.setAttribute("aria-pressed", false);
+    const only = make("input", { type: "checkbox" });
+    const search = make("input", { type: "search", placeholder: "Filter rows and columns" });
+    search.setAttribute("aria-label", `Filter rows and columns of ${title}`);
+    const status = make("span", { className: "status", role: "status" });
+    const update = () => {
+      this.onlyRun = only.checked;
+      this.filter = search.value.trim();
+      this.draw();
+      const { rows, columns } = this.shown;
+      const all = rows.length === this.rows.length && columns.length === this.columns.length;
+      const shown = `${columns.length} of ${this.columns.length} models, ${rows.length} of ${this.rows.length} rows`;
+      status.textContent = this.matches() ? (all ? "" : shown) : "nothing matches";
+    };
+    only.addEventListener("change", update);
+    search.addEventListener("input", update);
+    const tools = make("div", { className: "tools" }, turn);
+    if (this.columns.some((column) => !column.run)) {
+      tools.append(make("label", {}, only, "Only what was run"));
+    }
+    tools.append(search, exportMenu(this), status);
+    this.table.parentElement.before(tools);
+  }
+}

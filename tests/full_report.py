@@ -1,0 +1,70 @@
+"""A report of all result tables at full scale, from made-up records, for tests and measurements.
+
+python -m tests.full_report FOLDER     write FOLDER/reports/all.html and what it is made from
+"""
+
+import sys
+from pathlib import Path
+
+from pubmill.publication.contradictions import Contradictions
+from pubmill.publication.rendering import to_json
+from pubmill.publication.report import read_report, render
+from pubmill.publication.report_content import Report
+from pubmill.recipes.publication import ReportRecipe
+from pubmill.recipes.reading import build
+from pubmill.storage.result_paths import BELOW
+from pubmill.tables.audit import Audit
+from tests import full_tables
+from tests.unit import toy_tables as made_up
+from tests.unit.tables.test_full_tables import STORIES, Records, add_records, recipe, table
+
+RECIPE = {
+    "study": "all",
+    "title": "All tables",
+    "scale": "full",
+    "scale_title": "full scale",
+    "comparable": True,
+    "fact_tables": [],
+    "pretraining": {},
+    "corpora": [],
+    "vocabs": [],
+    "checkpoints": {},
+    "fits": {},
+    "datasets": [],
+    "sources": {},
+}
+
+
+def write(folder: Path) -> Report:
+    """Write the files of the report; tables take turns at the stories of how far ours is from published."""
+    names = sorted(full_tables.specs().tables)
+    for number, name in enumerate(names):
+        story = list(STORIES.values())[number % len(STORIES)]
+        found: Records = {}
+        for known in (recipe(name), *recipe(name).others.values()):
+            add_records(found, known, story)
+        made = table(name, found)
+        _put(folder / BELOW.table(name, "json"), to_json(made))
+        _put(folder / BELOW.comparisons(name, "json"), to_json(made_up.compared(made)))
+    _put(folder / BELOW.contradictions("json"), to_json(Contradictions(found=())))
+    _put(folder / BELOW.audit("json"), to_json(Audit(findings=())))
+    return read(folder)
+
+
+def read(folder: Path) -> Report:
+    """Return the report of files that `write` has written."""
+    names = sorted(full_tables.specs().tables)
+    models = list(dict.fromkeys(c.model for name in names for c in recipe(name).columns if c.model))
+    statements = full_tables.graph().report.statement_files(full_tables.SPECS)
+    own = {"tables": names, "models": models, "statements": statements}
+    return read_report(build(ReportRecipe, RECIPE | own, "here"), folder)
+
+
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    results = Path(sys.argv[1])
+    _put(results / BELOW.report("all", "html"), render(write(results)))
