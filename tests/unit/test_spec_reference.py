@@ -14,8 +14,10 @@ def test_the_pages_are_current() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_key_has_a_meaning(page: str) -> None:
     found = dict.fromkeys(one for kind in PAGES[page][2] for one in models(kind))
-    lacking = [f"{one.__name__}.{key}" for one in found for key in keys(one).keys() - descriptions(one).keys()]
-    assert lacking == [], "describe them in the class's docstring: - `key`: its meaning."
+    lacking = {one.__name__: keys(one).keys() - descriptions(one).keys() for one in found}
+    assert not any(lacking.values()), (
+        f"{lacking}: describe them in the class's docstring: - `key`: its meaning."
+    )
     assert all(text.strip() for one in found for text in descriptions(one).values())
 
 
