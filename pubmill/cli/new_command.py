@@ -63,3 +63,19 @@ def dataset(
         print(f"  {json.dumps(found.first[split], ensure_ascii=False)[:300]}")
     if made.folder:
         print(f"In the configuration: local_files: {{{made.name}: {made.folder}}}")
+
+
+@APP.command()
+def table(
+    name: Annotated[str, typer.Argument(help="for example mine/table01")],
+    dataset: Annotated[list[str], typer.Option(help="a row; may be repeated")],
+    model: Annotated[list[str], typer.Option(help="a column; may be repeated")],
+    protocol: Annotated[str, typer.Option(help="how models are fine-tuned")] = "blurb",
+) -> None:
+    """Describe a table of your own in specs/tables/NAME.yaml: datasets as rows, models as columns."""
+    from pubmill.inspection.new_table import table_values, write_table
+    from pubmill.specs import load
+
+    checkout()
+    for path in write_table(table_values(name, dataset, model, protocol, load(SPECS, "full")), SPECS):
+        print(path)
