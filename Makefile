@@ -25,7 +25,7 @@ known = $(if $(filter-out undefined,$(origin $1)),$(if $(filter-out $2,$(or $($1
 $(if $(filter test test-all,$(MAKECMDGOALS)),$(call known,ROOM,$(ROOMS)))
 $(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 
-.PHONY: help setup world demo test test-all bench attack data-check lint format lock sbom clean
+.PHONY: help setup world demo test test-all bench attack data-check docs lint format lock sbom clean
 .DELETE_ON_ERROR:
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo "make attack  faults by the thousand: docs/reliability.md (ATTACKS='medline yaml' for some)"
 	@echo "make data-check MIRROR=FOLDER [LOCAL='KEY=FOLDER ...'] [DATASETS='NAME ...']"
 	@echo "             convert every available real dataset; compare counts and hashes with the specs"
+	@echo "make docs    the documentation as a site, with its links checked: results/site/index.html"
 	@echo "make lint    ruff, mypy and snakefmt, as before every commit"
 	@echo "make format  fix the layout and import order that make lint reports"
 	@echo "make setup   only create .venv (all of the above do so when needed)"
@@ -87,6 +88,15 @@ data-check: $(READY)
 	@$(BIN)/python scripts/check_datasets.py $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(foreach pair,$(LOCAL),--local "$(pair)") $(DATASETS)
 
+docs: .venv/docs/ready
+	NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict
+	@echo "The site: results/site/index.html"
+
+.venv/docs/ready: requirements/docs.txt
+	$(PYTHON) -m venv .venv/docs
+	.venv/docs/bin/python -m pip install --quiet $(HASHED)/docs.txt
+	@touch $@
+
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -105,6 +115,9 @@ lock:
 	CUSTOM_COMPILE_COMMAND="make lock" .venv/lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe \
 		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 		--extra torch-needs --extra dev --output-file requirements/lock.txt pyproject.toml
+	echo mkdocs-material | CUSTOM_COMPILE_COMMAND="make lock" .venv/lock/bin/pip-compile --quiet \
+		--generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links \
+		--no-emit-trusted-host --output-file requirements/docs.txt -
 	$(BIN)/python -m tests.torch_lock --write
 	$(BIN)/python -m tests.envs --write
 

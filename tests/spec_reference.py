@@ -1,4 +1,4 @@
-"""The reference pages of docs/reference: every key of every spec, from the specs' models.
+"""The reference pages of docs/reference: every key of every spec, metrics, converters and filters.
 
     .venv/bin/python -m tests.spec_reference --write
 
@@ -8,6 +8,7 @@ Without --write, print the pages that would change. A key's description is in it
 
 import argparse
 import dataclasses
+import importlib
 import inspect
 import re
 import types
@@ -18,9 +19,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from pubmill.corpus.filters import FILTERS
 from pubmill.recipes import FinetuningRecipe
+from pubmill.specs import load
 from pubmill.specs.loading import KINDS, ScaleSpec
 from pubmill.specs.study import Study
+from tests.metrics_table import as_markdown
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs/reference"
@@ -127,7 +131,7 @@ def section(model: Any) -> str:
     """Return the heading of a model, the first sentence of its docstring, and the table of its keys."""
     types_of, said = get_type_hints(model, include_extras=True), descriptions(model)
     lines = [
-        f"| `{key}` | {type_text(types_of[key])} | {default_text(default)} | {said[key]} |".replace("||", "|")
+        f"| `{key}` | {type_text(types_of[key])} | {default_text(default)} | {said[key]} |"
         for key, default in keys(model).items()
     ]
     intro = re.split(r"(?<=\.)\s", re.sub(r"\s+", " ", inspect.cleandoc(model.__doc__ or "")), maxsplit=1)[0]
@@ -144,9 +148,41 @@ def page(name: str) -> str:
     return "\n\n".join([intro.rstrip(), *map(section, found)]) + "\n"
 
 
+def metrics() -> str:
+    """Return the page of metrics, from the registry."""
+    intro = "A dataset's `metric` chooses its weights, so it needs a dev score; a table's rows may name any."
+    return f"# Metrics\n\n{WRITTEN}{intro}\n\n{as_markdown()}"
+
+
+def converters() -> str:
+    """Return the page of converters: those that specs use, with the documentation of their modules."""
+    used: dict[str, set[str]] = {}
+    for spec in load(ROOT / "specs", "full").datasets.values():
+        used.setdefault(spec.converter.partition(":")[0], set()).add(spec.converter)
+    intro = "Their options are in [the list of known formats](../datasets.md#known-formats)."
+    text = f"# Converters\n\n{WRITTEN}{intro}\n"
+    for module, names in sorted(used.items()):
+        said = inspect.cleandoc(importlib.import_module(module).__doc__ or "")
+        shown = ", ".join(f"`{name}`" for name in sorted(names))
+        text += f"\n## {module.rpartition('.')[2]}\n\n`converter:` {shown}\n\n{said}\n"
+    return text
+
+
+def filters() -> str:
+    """Return the page of the corpus filters, in the order in which they are applied."""
+    said = [inspect.cleandoc(one.__doc__ or "").replace("\n", " ") for one in FILTERS]
+    lines = [f"| `{one.__name__}` | {text} |\n" for one, text in zip(FILTERS, said, strict=True)]
+    return (
+        f"# Filters\n\n{WRITTEN}A document is rejected for the first reason that applies, in this order; the "
+        "keys that set the filters are those of [SelectionRecipe](corpora.md#selectionrecipe).\n\n"
+        f"| filter | what it keeps |\n|---|---|\n{''.join(lines)}"
+    )
+
+
 def outdated() -> dict[Path, str]:
     """Return the pages that differ from what they should be, with the right text."""
     made = {FOLDER / f"{name}.md": page(name) for name in PAGES}
+    made |= {FOLDER / f"{one.__name__}.md": one() for one in (metrics, converters, filters)}
     return {path: text for path, text in made.items() if not path.is_file() or path.read_text() != text}
 
 

@@ -1,5 +1,8 @@
 """`pubmill new`."""
 
+import json
+import tempfile
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,3 +31,51 @@ def model(
     print(write_spec(described, SPECS))
     for key, folder in described.local_files.items():
         print(f"In the configuration: local_files: {{{key}: {folder}}}")
+
+
+@APP.command()
+def dataset(
+    files: Annotated[
+        list[str],
+        typer.Argument(help="https://... or files, one for each split; a folder; or hub:GROUP/NAME@COMMIT"),
+    ],
+    name: Annotated[str | None, typer.Option(help="of the spec; that of the folder by default")] = None,
+    mirror: Annotated[str | None, typer.Option(help="folder with HOST/PATH, in place of the network")] = None,
+) -> None:
+    """Describe a dataset in specs/datasets/NAME.yaml: its hashes, form, counts and a fixture.
+
+    Only for data that may be shown. Licensed files: docs/datasets.md.
+    """
+    from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
+
+    root = checkout()
+    with tempfile.TemporaryDirectory() as copies:
+        made = new_dataset(files, name, mirror, Path(copies))
+        found = describe(made)
+        written = write_dataset(made, found, root)
+    for path in written:
+        print(path.relative_to(root))
+    print(f"{found.form.converter} reads it; licence: {found.values['licence']}")
+    same = "the same bytes" if "published" in found.values else "no writer gives the same bytes"
+    print(f"published form: {same}")
+    for split, counts in found.values["expect"].items():
+        print(f"{split}: {', '.join(f'{measure} {n}' for measure, n in counts.items())}")
+        print(f"  {json.dumps(found.first[split], ensure_ascii=False)[:300]}")
+    if made.folder:
+        print(f"In the configuration: local_files: {{{made.name}: {made.folder}}}")
+
+
+@APP.command()
+def table(
+    name: Annotated[str, typer.Argument(help="for example mine/table01")],
+    dataset: Annotated[list[str], typer.Option(help="a row; may be repeated")],
+    model: Annotated[list[str], typer.Option(help="a column; may be repeated")],
+    protocol: Annotated[str, typer.Option(help="how models are fine-tuned")] = "blurb",
+) -> None:
+    """Describe a table of your own in specs/tables/NAME.yaml: datasets as rows, models as columns."""
+    from pubmill.inspection.new_table import table_values, write_table
+    from pubmill.specs import load
+
+    checkout()
+    for path in write_table(table_values(name, dataset, model, protocol, load(SPECS, "full")), SPECS):
+        print(path)

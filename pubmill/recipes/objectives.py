@@ -181,8 +181,8 @@ class Objective:
       comes from another document (`next-sentence`, BERT), or which of them came first (`sentence-order`,
       ALBERT, Megatron); two segments without a prediction (`unlabelled`, tinn2021 section 2.1); or one
       segment (`none`).
-    - `generator`: replaced-token detection (ELECTRA). `adversarial`, `distillation`: see these classes;
-      at most one of the three.
+    - `generator`: replaced-token detection (ELECTRA); `adversarial`: also a loss at perturbed embeddings;
+      `distillation`: also a teacher's predictions. At most one of the three.
     - `masking_rate`: share of the tokens that are chosen.
     - `longest_ngram`: words in the longest masked run.
     - `final_masking_rate`: the masking rate at the last step; null: it stays the same.

@@ -13,6 +13,9 @@ PATH = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./@+-]*\w")
 MODULE = re.compile(r"(?<![\w/.-])(?:pubmill|tests)(?!\.(?:json|sif)\b)(?:\.\w+)+")
 EXAMPLES = {
     "specs/models/my-bert.yaml",
+    "specs/models/my-first.yaml",
+    "specs/pretraining/my-first.yaml",
+    "studies/my-first.yaml",
     "specs/pretraining/pubmedbert-base@20-percent.yaml",
     "benchmarks/pretraining.json",
     "tests/world/mirror",

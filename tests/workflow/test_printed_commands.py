@@ -62,6 +62,8 @@ NOT_TRIED = {
     r"\.venv/bin/python -m tests\.mutations": "tests/unit/test_mutations.py runs its parts; it takes an hour",
     r"\.venv/bin/python -m tests\.fidelity_page": "tests/unit/specs/test_fidelity.py compares what it writes",
     r"\.venv/bin/python -m tests\.recipe_tables": "tests/unit/test_docs.py compares what it writes",
+    r"\.venv/bin/python -m http\.server": "serves until it is stopped",
+    r"\.venv/bin/python -m tests\.spec_reference": "tests/unit/test_spec_reference.py compares",
     r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",

@@ -1,0 +1,234 @@
+"""Specs of new datasets: files of the network, of this machine or of the hub as a file of specs/datasets."""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from pubmill.convert.dataset import convert
+from pubmill.convert.exports import publish
+from pubmill.errors import PubmillError
+from pubmill.inspection.dataset_forms import FileForm, fixture, guess
+from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
+from pubmill.specs import DatasetSpec, problem_text
+from pubmill.specs.schemas import first_line
+from pubmill.storage import sources
+from pubmill.storage.files import read_jsonl_gz, sha256, writing
+from pubmill.storage.name_patterns import HUB_ID
+
+SPLITS = {"train": "train", "dev": r"dev|valid|val", "test": "test"}
+"""Split -> pattern of the file names that have it."""
+EXPECTED = {"tokens": ("sentences", "tokens", "mentions"), "span": ("examples", "questions")}
+"""Kind -> the counts that a spec expects; other kinds expect examples and labels."""
+NOT_STATED = "not stated; find it out before you pass the data on"
+HUB = "https://huggingface.co"
+_HUB_ID = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>[0-9a-f]{{40}}))?")
+
+
+@dataclass(frozen=True)
+class NewDataset:
+    """A dataset to be described. `urls`: split -> address; empty for files of this machine, which are then in
+    `folder`. `files`: split -> the file or its copy."""
+
+    name: str
+    files: dict[str, Path]
+    urls: dict[str, str] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """The spec's sources, with their hashes."""
+        if self.folder:
+            named = {split: {"local": self.name, "file": path.name} for split, path in self.files.items()}
+        else:
+            named = {split: {"url": url} for split, url in self.urls.items()}
+        return {split: {**one, "sha256": sha256(self.files[split])} for split, one in named.items()}
+
+
+def new_dataset(given: Sequence[str], name: str | None, mirror: str | None, copies: Path) -> NewDataset:
+    """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`.
+
+    Files of the network, or of the mirror in its place, are copied into `copies`.
+    """
+    if len(given) == 1 and (found := _HUB_ID.fullmatch(given[0])):
+        urls = _hub_files(found["id"], found["revision"] or "main", mirror)
+        return _fetched(name or _as_name(found["id"].rpartition("/")[2]), urls, mirror, copies)
+    if all(one.startswith("https://") for one in given):
+        urls = _by_split(given)
+        return _fetched(name or _as_name(given[0].split("/")[-2]), urls, mirror, copies)
+    paths = [path for one in given for path in _own_files(Path(one).expanduser())]
+    files = {split: Path(path) for split, path in _by_split([str(path) for path in paths]).items()}
+    folders = {path.parent.resolve() for path in files.values()}
+    if len(folders) > 1:
+        raise PubmillError(f"the files are in {len(folders)} folders; put them into one, which a study names")
+    [folder] = folders
+    return NewDataset(name or _as_name(folder.name), files, folder=folder)
+
+
+def _own_files(path: Path) -> Iterator[Path]:
+    """Yield a file, or the files of a folder whose names contain a split."""
+    if path.is_dir():
+        yield from (one for one in sorted(path.iterdir()) if one.is_file() and _split_of(one.name))
+    elif path.is_file():
+        yield path
+    else:
+        raise PubmillError(
+            f"{path} does not exist; expected a file, a folder, https://..., or hub:GROUP/NAME"
+        )
+
+
+def _split_of(name: str) -> str | None:
+    return next((split for split, form in SPLITS.items() if re.search(form, name.lower())), None)
+
+
+def _by_split(given: Sequence[str]) -> dict[str, str]:
+    """Return split -> file, in the order of the splits; each split must occur once."""
+    found: dict[str, str] = {}
+    for one in given:
+        file = one.rpartition("/")[2]
+        split = _split_of(file)
+        if split is None:
+            raise PubmillError(
+                f"{one}: the file's name shows no split (train, dev or valid, test); rename it"
+            )
+        if split in found:
+            raise PubmillError(f"{one}: {found[split]} is {split} too; give one file for each split")
+        found[split] = one
+    if "train" not in found:
+        raise PubmillError(f"no file of {', '.join(given) or 'the folder'} is named train")
+    return {split: found[split] for split in SPLITS if split in found}
+
+
+def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, str]:
+    """Return split -> address of the files of a dataset of the hub, at the commit that it has now."""
+    page = f"{HUB}/api/datasets/{identifier}/revision/{revision}"
+    try:
+        answer = json.loads(sources.read(page, mirror))
+        commit, names = str(answer["sha"]), [str(one["rfilename"]) for one in answer["siblings"]]
+    except (ValueError, KeyError, TypeError):
+        raise PubmillError(f"{page}: the hub's answer is not a list of a dataset's files") from None
+    found = [one for one in names if re.search(r"\.(tsv|txt|conll|jsonl|json)$", one) and _split_of(one)]
+    if not found:
+        raise PubmillError(f"hub:{identifier} has no train, dev or test file of a form that is read: {names}")
+    return _by_split([f"{HUB}/datasets/{identifier}/resolve/{commit}/{one}" for one in found])
+
+
+def _fetched(name: str, urls: dict[str, str], mirror: str | None, copies: Path) -> NewDataset:
+    files = {split: copies / sources.name_in(url) for split, url in urls.items()}
+    for split, url in urls.items():
+        sources.download(url, files[split], mirror)
+    return NewDataset(name, files, urls)
+
+
+def _as_name(text: str) -> str:
+    name = re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
+    if not name:
+        raise PubmillError(f"{text!r} gives no name for the dataset; give one with --name")
+    return name
+
+
+@dataclass(frozen=True)
+class Described:
+    """A described dataset: the values of its spec, its card, and the first example of each split."""
+
+    values: dict[str, Any]
+    card: dict[str, Any]
+    first: dict[str, dict[str, Any]]
+    form: FileForm
+
+
+def describe(data: NewDataset) -> Described:
+    """Convert the dataset by the form of its files, and return its spec with the counts that were found."""
+    form = guess(data.files)
+    with tempfile.TemporaryDirectory() as folder:
+        examples = Path(folder) / "examples"
+        card = convert(_recipe(data.name, form, data.files), data.files, examples)
+        first = {split: next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))) for split in data.files}
+        published = _published(data, form, examples, Path(folder) / "published")
+    values = {
+        "name": data.name, "label": data.name, "kind": form.kind, "task": form.task, "domain": "biomedical",
+        "sources": data.sources, "splits": list(data.files), "access": "public", "licence": NOT_STATED,
+        "citation": "counted in these files", "converter": form.converter, "options": form.options,
+        "expect": {split: _counts(form.kind, counts) for split, counts in card["counts"].items()},
+        "published": published, "metric": form.metric, "version": 1,
+    }  # fmt: skip
+    return Described({key: value for key, value in values.items() if value}, card, first, form)
+
+
+def _recipe(name: str, form: FileForm, files: Mapping[str, Path]) -> ConversionRecipe:
+    return ConversionRecipe(
+        dataset=name, kind=form.kind, access="public", splits=tuple(files), converter=form.converter,  # type: ignore[arg-type]
+        options=form.options, expect={}, metric=form.metric, version=1,
+    )  # fmt: skip
+
+
+def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
+    names = EXPECTED.get(kind, ("examples",))
+    return {
+        name: n
+        for name, n in counts.items()
+        if n is not None and (name in names or (kind == "sequence" and name.startswith("labels.")))
+    }
+
+
+def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -> dict[str, Any] | None:
+    """Return the published form, if its writer gives the bytes of the files; else None."""
+    if form.writer is None:
+        return None
+    writer, options = form.writer
+    files = {split: PublishedFile(name=path.name, sha256=sha256(path)) for split, path in data.files.items()}
+    recipe = PublishedRecipe(
+        dataset=data.name, kind=form.kind, access="public", writer=writer, options=options,  # type: ignore[arg-type]
+        dummies=None, files={split: replace(file, sha256=None) for split, file in files.items()},
+    )  # fmt: skip
+    written = publish(recipe, examples, output)
+    if any(written[split]["sha256"] != file.sha256 for split, file in files.items()):
+        return None
+    shown = {split: asdict(file) for split, file in files.items()}
+    return {"writer": writer, **({"options": options} if options else {}), "files": shown}
+
+
+def write_dataset(data: NewDataset, found: Described, root: Path) -> list[Path]:
+    """Write the spec and its fixture; return their paths. An existing spec is never replaced."""
+    spec, folder = root / f"specs/datasets/{data.name}.yaml", root / "tests/datasets" / data.name
+    for path in (spec, folder):
+        if path.exists():
+            raise PubmillError(f"{path} exists; give the new dataset another name with --name")
+    try:
+        DatasetSpec.model_validate(found.values)
+    except ValidationError as error:
+        raise PubmillError(f"dataset {data.name}: {problem_text(error.errors()[0])}") from None
+    small = {split: fixture(path, found.form) for split, path in data.files.items()}
+    paths = [] if None in small.values() else _write_fixture(data, found.form, small, folder)
+    text = yaml.safe_dump(found.values, sort_keys=False, allow_unicode=True, width=110)
+    with writing(spec) as temporary:
+        temporary.write_text(f"{first_line('datasets', depth=2)}\n{text}", encoding="utf-8")
+    return [spec, *paths]
+
+
+def _write_fixture(data: NewDataset, form: FileForm, small: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write the masked files and `expected.yaml`, which has their counts and first examples."""
+    files = {split: folder / f"{split}{data.files[split].suffix}" for split in small}
+    for split, path in files.items():
+        with writing(path) as temporary:
+            temporary.write_text(small[split], encoding="utf-8")
+    with tempfile.TemporaryDirectory() as made:
+        examples = Path(made) / "examples"
+        card = convert(_recipe(data.name, form, files), files, examples)
+        expected = {
+            split: {
+                "counts": {name: n for name, n in card["counts"][split].items() if n is not None},
+                "first": next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))),
+            }
+            for split in files
+        }
+    with writing(folder / "expected.yaml") as temporary:
+        text = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110)
+        temporary.write_text(f"# Masked text of the first examples, counted by the converter.\n{text}")
+    return [folder]

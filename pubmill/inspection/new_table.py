@@ -1,0 +1,62 @@
+"""Specs of new tables: datasets by models under a protocol, without published values."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import unknown
+from pubmill.specs import Specs, TableSpec
+from pubmill.specs.schemas import first_line
+from pubmill.storage.files import writing
+from pubmill.storage.name_patterns import KEY
+
+HEADING = "row,column,metric,value,note\n"
+"""First line of a table's published values."""
+
+
+def table_values(
+    name: str, datasets: Sequence[str], models: Sequence[str], protocol: str, specs: Specs
+) -> dict[str, Any]:
+    """Return the values of a new table's spec, `PAPER/tableNN`, in the first setting of its protocol."""
+    paper, _, table = name.rpartition("/")
+    if not re.fullmatch(KEY, paper) or not re.fullmatch(r"(table|section)[0-9]+", table):
+        raise PubmillError(f"{name}: expected PAPER/tableNN, for example mine/table01")
+    for kind, asked, known in (
+        ("dataset", datasets, specs.datasets),
+        ("model", models, specs.models),
+        ("protocol", [protocol], specs.protocols),
+    ):
+        if strangers := [unknown(kind, one, known) for one in asked if one not in known]:
+            raise PubmillError("\n".join(strangers))
+    setting = next(iter(specs.protocols[protocol].settings))
+    rows = [
+        {"dataset": one, "label": specs.datasets[one].label or one, "group": specs.datasets[one].task}
+        for one in datasets
+    ]
+    columns = [{"model": one, "label": specs.models[one].label or one} for one in models]
+    caption = f"Test scores, fine-tuned as in protocol {protocol}."
+    values = {
+        "name": table, "kind": "results", "paper": paper, "title": f"{paper}, {table}", "caption": caption,
+        "protocol": protocol, "setting": setting, "columns": columns, "rows": rows,
+    }  # fmt: skip
+    TableSpec.model_validate(values)
+    return values
+
+
+def write_table(values: dict[str, Any], specs: Path) -> list[Path]:
+    """Write the spec and an empty file of published values; an existing table is never replaced."""
+    spec = specs / "tables" / values["paper"] / f"{values['name']}.yaml"
+    published = spec.with_suffix(".published.csv")
+    for path in (spec, published):
+        if path.exists():
+            raise PubmillError(f"{path} exists; give the new table another name")
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
+    with writing(published) as temporary:
+        temporary.write_text(HEADING)
+    with writing(spec) as temporary:
+        temporary.write_text(f"{first_line('tables', depth=3)}\n{text}", encoding="utf-8")
+    return [spec, published]

@@ -1,0 +1,175 @@
+"""Specs of new datasets: the form of their files, their counts, published form and fixture; errors."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pubmill.convert.dataset import convert
+from pubmill.errors import PubmillError
+from pubmill.graph.dataset_recipes import conversion_recipe
+from pubmill.inspection.dataset_forms import guess, masked
+from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
+from pubmill.specs import DatasetSpec
+from pubmill.storage.files import sha256
+
+CONLL = "Mice\tB-Species\nran\tO\n.\tO\n\nNo\tO\nHela\tB-Cell\ncells\tI-Cell\n\n"
+ROWS = ("The gene A binds B.\ta1\tyes", "All of it was lost.\ta2\tno", "C binds D.\ta3\tyes", "E.\ta4\tno")
+TABLE = "".join(f"{row}\n" for row in ("sentence\tid\tgold", *ROWS))
+LINES = "".join(
+    json.dumps({"pmid": 10 + n, "abstract": f"Text {n} on mice.", "class": "ab"[n % 2]}) + "\n"
+    for n in range(6)
+)
+SQUAD = json.dumps(
+    {"version": "1.1", "data": [{"title": "t", "paragraphs": [{"context": "Mice ran.", "qas": [
+        {"id": "q1", "question": "Who?", "answers": [{"text": "Mice", "answer_start": 0}]}]}]}]}
+)  # fmt: skip
+
+
+def described(folder: Path, text: str, suffix: str, root: Path) -> tuple[DatasetSpec, dict[str, Path]]:
+    """Write train and test with this text, and describe them; return the spec as read again, and files."""
+    folder.mkdir()
+    for split in ("train", "test"):
+        (folder / f"{split}{suffix}").write_text(text)
+    made = new_dataset([str(folder)], None, None, folder)
+    write_dataset(made, describe(made), root)
+    return read_spec(root, made.name), made.files
+
+
+def read_spec(root: Path, name: str) -> DatasetSpec:
+    return DatasetSpec.model_validate(yaml.safe_load((root / f"specs/datasets/{name}.yaml").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "converter", "options", "expected"),
+    [
+        (CONLL, ".tsv", "conll:read", {"labels": "as_written"}, {"sentences": 2, "tokens": 6, "mentions": 2}),
+        (
+            CONLL.replace("\t", " NN "), ".txt", "conll:read",
+            {"labels": "as_written", "separator": "blank", "columns": ["word", "column2", "label"]},
+            {"sentences": 2, "tokens": 6, "mentions": 2},
+        ),
+        (
+            "Mice\tS-Species\nran\tO\n\nHela\tB-Cell\ncells\tE-Cell\n\n", ".tsv", "conll:read",
+            {"labels": "as_written", "scheme": "iobes"}, {"sentences": 2, "tokens": 4, "mentions": 2},
+        ),
+        (
+            TABLE, ".tsv", "tsv:read",
+            {
+                "columns": ["text", "id", "label"], "header": ["sentence", "id", "gold"],
+                "labels": ["no", "yes"],
+            },
+            {"examples": 4, "labels.no": 2, "labels.yes": 2},
+        ),
+        (
+            LINES, ".jsonl", "jsonl:read",
+            {"label": "class", "text": "abstract", "id": "pmid", "labels": ["a", "b"]},
+            {"examples": 6, "labels.a": 3, "labels.b": 3},
+        ),
+        (SQUAD, ".json", "squad:read", {}, {"examples": 1, "questions": 1}),
+    ],
+)  # fmt: skip
+def test_the_form_and_counts_of_files_are_found(
+    tmp_path: Path, text: str, suffix: str, converter: str, options: object, expected: object
+) -> None:
+    spec, files = described(tmp_path / "mine", text, suffix, tmp_path)
+    assert spec.converter == f"pubmill.convert.{converter}"
+    assert spec.options == options
+    assert spec.expect == {"train": expected, "test": expected}
+    assert {str(split): source.sha256 for split, source in spec.sources.items()} == {
+        split: sha256(path) for split, path in files.items()
+    }
+    convert(conversion_recipe(spec.name, spec), files, tmp_path / "converted")
+
+
+def test_the_published_form_is_declared_only_if_a_writer_gives_its_bytes(tmp_path: Path) -> None:
+    (same, _), (other, _) = (
+        described(tmp_path / name, text, ".tsv", tmp_path)
+        for name, text in (("same", CONLL), ("other", CONLL + "\n\n"))
+    )
+    assert same.published and same.published.files["train"].sha256
+    assert other.published is None
+
+
+def test_the_fixture_has_the_form_and_no_word_of_the_data(tmp_path: Path) -> None:
+    for name, text, suffix in (("a", CONLL, ".tsv"), ("b", TABLE, ".tsv"), ("c", LINES, ".jsonl")):
+        spec, _ = described(tmp_path / name, text, suffix, tmp_path)
+        folder = tmp_path / "tests/datasets" / name
+        expected = yaml.safe_load((folder / "expected.yaml").read_text())
+        assert expected.keys() == {"train", "test"}
+        for split, counts in spec.expect.items():
+            assert counts.keys() <= expected[split]["counts"].keys()
+        small = "".join(path.read_text() for path in folder.iterdir())
+        assert not {"Mice", "mice", "Hela", "gene", "binds", "lost"} & set(small.replace('"', " ").split())
+
+
+def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path) -> None:
+    commit = "a" * 40
+    page = tmp_path / "mirror/huggingface.co/api/datasets/group/Data.Set/revision/main"
+    page.parent.mkdir(parents=True)
+    names = ["README.md", "data/train.jsonl", "data/validation.jsonl"]
+    page.write_text(json.dumps({"sha": commit, "siblings": [{"rfilename": name} for name in names]}))
+    for name in names[1:]:
+        path = tmp_path / f"mirror/huggingface.co/datasets/group/Data.Set/resolve/{commit}/{name}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(LINES)
+    made = new_dataset(["hub:group/Data.Set"], None, str(tmp_path / "mirror"), tmp_path)
+    write_dataset(made, describe(made), tmp_path)
+    spec = read_spec(tmp_path, "data.set")
+    assert spec.splits == ("train", "dev")
+    assert f"/resolve/{commit}/data/validation.jsonl" in str(spec.sources["dev"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "train.tsv: the file is empty"),
+        ("a\tb\nc\td\te\n", "train.tsv:2: 3 columns, where line 1 has 2"),
+        ("One text\t1\nAnother text\t2\n", "train.tsv:1: no column looks like a label"),
+        ('{"a": 1}\nb\n', "train.tsv:2: not JSON, unlike the lines before it"),
+        ('{"a":\n1}', "train.tsv: JSON, but neither JSON lines nor SQuAD's form"),
+        ("Mice\tB-X\nran\tI-Y\n\n", "train.tsv:2: "),
+    ],
+)
+def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "train.tsv").write_text(text)
+    with pytest.raises(PubmillError) as error:
+        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["data.tsv"], "data.tsv: the file's name shows no split"),
+        (["test.tsv"], "is named train"),
+        (["train.tsv", "train2.tsv"], "is train too; give one file for each split"),
+        (["absent.tsv"], "absent.tsv does not exist"),
+    ],
+)
+def test_files_that_are_no_splits_are_reported(tmp_path: Path, names: list[str], message: str) -> None:
+    for name in names:
+        if name != "absent.tsv":
+            (tmp_path / name).write_text(CONLL)
+    with pytest.raises(PubmillError) as error:
+        new_dataset([str(tmp_path / name) for name in names], None, None, tmp_path)
+    assert message in str(error.value)
+
+
+def test_an_existing_spec_is_not_replaced(tmp_path: Path) -> None:
+    described(tmp_path / "mine", CONLL, ".tsv", tmp_path)
+    made = new_dataset([str(tmp_path / "mine")], None, None, tmp_path)
+    with pytest.raises(PubmillError, match="mine.yaml exists; give the new dataset another name"):
+        write_dataset(made, describe(made), tmp_path)
+
+
+def test_masking_keeps_the_form_of_words() -> None:
+    assert masked("IL-2 (β-Actin) 3.5%") == "XX-0 (x-Xxxxx) 0.0%"
+
+
+def test_labels_without_a_type_and_io_labels_are_conll(tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").write_text("Mice\tI-X\nran\tO\n\n")
+    assert guess({"train": tmp_path / "train.tsv"}).options["scheme"] == "io"
+    (tmp_path / "train.tsv").write_text("Mice\tB\nran\tI\n\n")
+    assert "scheme" not in guess({"train": tmp_path / "train.tsv"}).options

@@ -1,0 +1,41 @@
+"""Specs of new tables."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.inspection.new_table import table_values, write_table
+from pubmill.specs import load
+
+
+def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
+    known = load(specs, "full")
+    values = table_values("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known)
+    written = write_table(values, specs)
+    assert [path.name for path in written] == ["table01.yaml", "table01.published.csv"]
+    table = load(specs, "full").tables["mine/table01"]
+    assert [row.dataset for row in table.rows] == ["bc2gm", "chemprot@blurb"]
+    assert (table.columns[0].model, table.setting) == ("pubmedbert-base", "standard")
+    with pytest.raises(PubmillError, match="exists; give the new table another name"):
+        write_table(values, specs)
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "model", "message"),
+    [
+        ("table01", "bc2gm", "pubmedbert-base", "expected PAPER/tableNN"),
+        ("mine/first", "bc2gm", "pubmedbert-base", "expected PAPER/tableNN"),
+        ("mine/table01", "bc2gn", "pubmedbert-base", "there is no dataset 'bc2gn'; the nearest: bc2gm"),
+        (
+            "mine/table01",
+            "bc2gm",
+            "pubmedbert",
+            "there is no model 'pubmedbert'; the nearest: pubmedbert-base",
+        ),
+    ],
+)
+def test_unknown_names_are_reported(specs: Path, name: str, dataset: str, model: str, message: str) -> None:
+    with pytest.raises(PubmillError) as error:
+        table_values(name, [dataset], [model], "blurb", load(specs, "full"))
+    assert message in str(error.value)
