@@ -78,11 +78,12 @@ def _recognise(text: str) -> str | None:
 
 
 def _json_form(text: str, first: str) -> str:
-    """Return the form of JSON: lines if the first one is an object with an id, else a document."""
+    """Return the form of JSON: lines if the first one is a whole object with an id or with further lines."""
     try:
         line = json.loads(first)
     except (ValueError, RecursionError):
         line = None
-    if isinstance(line, dict) and {"id", "example_id"} & line.keys() and "documents" not in line:
+    several = text.strip() != first.strip()
+    if isinstance(line, dict) and "documents" not in line and (several or {"id", "example_id"} & line.keys()):
         return "jsonl"
     return "bioc-json" if re.search(r'"documents"\s*:\s*\[', text[:100_000]) else "json"

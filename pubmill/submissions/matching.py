@@ -129,9 +129,9 @@ def _why_words_differ(
             "dataset's order, or a line `# id = ID` before each sentence. Nothing was scored"
         )
     pairs = zip(words, expected, strict=False)
-    place = next((row.where for (word, row), other in pairs if word != other), "at the end")
+    place = next((f"from {row.where} on" for (word, row), other in pairs if word != other), "at the end")
     return (
-        f"the words differ from the dataset's from {place} on ({len(words)} words, expected "
+        f"the words differ from the dataset's {place} ({len(words)} words, expected "
         f"{len(expected)}): another variant of the dataset, other tokens, or an incomplete file. Nothing "
         "was scored"
     )
