@@ -82,7 +82,7 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
     for one in toy.examples("doc"):
         flags = [",".join(f"{i}_{int(label in toy.gold(one))}" for i, label in enumerate(toy.HALLMARKS))]
         flags.append(",".join(f"{i}_0" for i in range(10)))
-        for number, sentence in enumerate(("Abstract {}.".format(int(one.id) - 70), "More.")):
+        for number, sentence in enumerate((f"Abstract {int(one.id) - 70}.", "More.")):
             text += f"{flags[number]}\t{sentence}\t{one.id}_s{number}\n"
     assert toy.score(tmp_path, "doc", text).metrics["micro_f1"] == 1.0
     with pytest.raises(PubmillError, match="not numbered s0, s1"):

@@ -22,7 +22,10 @@ def changed(content: str, change: Change) -> str:
     [
         (lambda lines: lines[:-1], r"found 11 predictions: 1 missing \(1006.T12\)"),
         (lambda lines: [*lines, lines[0]], r"found 13 predictions: 1 repeated \(1000.T1\)"),
-        (lambda lines: [lines[0].replace("1000.T1", "1000.T9"), *lines[1:]], r"1 unknown \(1000.T9\); 1 missing"),
+        (
+            lambda lines: [lines[0].replace("1000.T1", "1000.T9"), *lines[1:]],
+            r"1 unknown \(1000.T9\); 1 missing",
+        ),
         (lambda lines: [lines[0].replace('"id": "1000.T1", ', ""), *lines[1:]], "no id, although other"),
         (lambda lines: ["{" + line.partition(", ")[2] for line in lines], "neither ids nor"),
     ],

@@ -229,4 +229,6 @@ def test_scores_are_those_of_a_run_s_predictions(tmp_path: Path) -> None:
     content = toy.conll(toy.iobes).replace("S-Disease", "O", 2)
     found = toy.score(tmp_path, "ner", content)
     predicted = [line["labels"] for line in found.submission.lines]
-    assert found.metrics == SCORERS["tokens"](rows, predicted, None).metrics and found.metrics["entity_f1"] < 1
+    assert (
+        found.metrics == SCORERS["tokens"](rows, predicted, None).metrics and found.metrics["entity_f1"] < 1
+    )
