@@ -63,6 +63,16 @@ def form_of(text: str, where: str, stated: str | None = None) -> str:
     return found
 
 
+def check_end(text: str, form: str, where: str) -> None:
+    """Check that a file is complete in a form whose last entry could be cut without another trace."""
+    ends = {"blurb-tsv": ("\n", "a line end"), "pubtator": ("\n\n", "a blank line")}
+    end, what = ends.get(form, ("", ""))
+    if not text.endswith(end):
+        raise PubmillError(
+            f"{where}: does not end with {what}, so it may be incomplete; if it is not, add it"
+        )
+
+
 def _recognise(text: str) -> str | None:
     lines = text.split("\n")
     first = next((line for line in lines if line.strip()), "")

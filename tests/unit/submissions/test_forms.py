@@ -108,6 +108,8 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
         ("rel", toy.jsonl("rel").replace('"label"', '"labels": [], "label"'), "found label, labels"),
         ("rel", "id\tlabel\tgold\n" + "".join(f"{i}\tnone\tnone\n" for i in range(3)), "holds gold labels"),
         ("rel", "id\tlabel\tprediction\n1\tnone\tnone\n", "one column of predictions"),
+        ("rel", toy.blurb_tsv().rstrip("\n"), "does not end with a line end, so it may be incomplete"),
+        ("ner", toy.pubtator().removesuffix("\n"), "does not end with a blank line"),
         ("rel", "id\tprediction\n1000.T1\t?\n", r"no prediction, only the \? of the inputs"),
         ("sim", toy.jsonl("sim").replace("1.25", "NaN", 1), "no finite number"),
         ("sim", toy.jsonl("sim").replace("1.25", '"high"', 1), "expected a finite number"),

@@ -108,8 +108,8 @@ def test_documents_of_the_corpus_must_be_complete(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     one, *others = toy.pubtator().strip().split("\n\n")
     with pytest.raises(PubmillError, match=r"5 documents of the dataset once: 1 missing \(500\)"):
-        toy.score(tmp_path, "ner", "\n\n".join(others) + "\n")
+        toy.score(tmp_path, "ner", "\n\n".join([*others, ""]))
     with pytest.raises(PubmillError, match=r"1 repeated \(500\)"):
-        toy.score(tmp_path, "ner", "\n\n".join([one, one, *others]) + "\n")
+        toy.score(tmp_path, "ner", "\n\n".join([one, one, *others, ""]))
     with pytest.raises(PubmillError, match="lacks words of the dataset"):
         toy.score(tmp_path, "ner", toy.pubtator().replace("not cured", "not healt"))
