@@ -47,11 +47,12 @@ def _by_id(rows: Sequence[Row], examples: Sequence[Example], variant: FindVarian
     ids = [row.id for row in rows if row.id is not None]
     twice = [name for name, number in Counter(ids).items() if number > 1]
     unknown = [name for name in dict.fromkeys(ids) if name not in known]
-    missing = [name for name in known if name not in set(ids)]
+    given = set(ids)
+    missing = [name for name in known if name not in given]
     if twice or unknown or missing:
         faults = {"repeated": twice, "unknown": unknown, "missing": missing}
         said = "; ".join(f"{len(names)} {what} ({_listed(names)})" for what, names in faults.items() if names)
-        why = _why_unknown(unknown, known) or _why_other(set(ids), variant)
+        why = _why_unknown(unknown, known) or _why_other(given, variant)
         raise PubmillError(
             f"expected each of the {len(known)} ids of the dataset once, found {len(rows)} predictions: "
             f"{said}. {why}Nothing was scored"

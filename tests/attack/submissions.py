@@ -136,7 +136,7 @@ DAMAGES: dict[str, dict[str, Damage]] = {
     "conll-ids": {**ANY, **ENTRIES, "unbalance": _unbalance},
     "pubtator": {**ANY, "lose": _lose, "repeat": _repeat},
     "table": {**ANY, **ENTRIES, "unbalance": _unbalance},
-    **{name: ANY for name in ("bioc", "bioc-xml", "relations")},
+    **dict.fromkeys(("bioc", "bioc-xml", "relations"), ANY),
     **{
         f"lines-{name}": {"cut": _cut, **ENTRIES, "leak": _leak, "unbalance": _unbalance, "spoil": _spoil}
         for name in toy.KINDS
