@@ -10,8 +10,9 @@ from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.submissions.scores import scored
 from pubmill.submissions.submission import read_submission, recipe_of
-from tests.acceptance.test_tokens_real import ebm_tree, tarball
+from tests.acceptance.test_tokens_real import ebm_tree
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
+from tests.world.archives import tarball
 
 ORACLES = {
     "hoc@blurb": "hoc/dev.tsv",

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.submissions.scores import score_submission
 from tests.attack import Attack
@@ -75,7 +76,7 @@ def _swap(dice: Dice, text: str) -> str:
 
 def _rename(dice: Dice, text: str) -> str:
     """Change a label everywhere, or a word or an id once, into one that the dataset lacks."""
-    names = [name for name in ("Disease", "Chemical", "activates", "blocks", *toy.HALLMARKS) if name in text]
+    names = [name for name in ("Disease", "Chemical", "activates", "blocks", *HALLMARKS) if name in text]
     if names and dice.chance(0.5):
         name = dice.pick(names)
         return text.replace(name, name[:-1])

@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pubmill.recipes.submissions import System

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.submissions.forms import FORMS
 from tests.unit.submissions import toy_datasets as toy
@@ -80,7 +81,7 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
     toy.make(tmp_path, "doc")
     text = "labels\tsentence\tindex\n"
     for one in toy.examples("doc"):
-        flags = [",".join(f"{i}_{int(label in toy.gold(one))}" for i, label in enumerate(toy.HALLMARKS))]
+        flags = [",".join(f"{i}_{int(label in toy.gold(one))}" for i, label in enumerate(HALLMARKS))]
         flags.append(",".join(f"{i}_0" for i in range(10)))
         for number, sentence in enumerate((f"Abstract {int(one.id) - 70}.", "More.")):
             text += f"{flags[number]}\t{sentence}\t{one.id}_s{number}\n"
