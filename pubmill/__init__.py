@@ -1,7 +1,7 @@
 """pubmill: from PubMed XML to the result tables of papers on biomedical language models.
 
-`read_medline`, `read_jats`, `load_dataset`, `score` and `Tagger` are for use in other programs
-(`pubmill.library`); they are imported only when they are used.
+`read_medline`, `read_jats`, `load_dataset`, `score`, `score_predictions` and `Tagger` are for use in other
+programs (`pubmill.library`); they are imported only when they are used.
 """
 
 from importlib import import_module
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pubmill.library.documents import read_jats as read_jats
     from pubmill.library.documents import read_medline as read_medline
     from pubmill.library.scoring import score as score
+    from pubmill.library.submissions import score_predictions as score_predictions
     from pubmill.library.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
@@ -22,6 +23,7 @@ _HOMES = {
     "read_jats": "documents",
     "read_medline": "documents",
     "score": "scoring",
+    "score_predictions": "submissions",
 }
 """Name of the library -> its module."""
 

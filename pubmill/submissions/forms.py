@@ -63,6 +63,16 @@ def form_of(text: str, where: str, stated: str | None = None) -> str:
     return found
 
 
+def check_end(text: str, form: str, where: str) -> None:
+    """Check that a file is complete in a form whose last entry could be cut without another trace."""
+    ends = {"blurb-tsv": ("\n", "a line end"), "pubtator": ("\n\n", "a blank line")}
+    end, what = ends.get(form, ("", ""))
+    if not text.endswith(end):
+        raise PubmillError(
+            f"{where}: does not end with {what}, so it may be incomplete; if it is not, add it"
+        )
+
+
 def _recognise(text: str) -> str | None:
     lines = text.split("\n")
     first = next((line for line in lines if line.strip()), "")
@@ -78,11 +88,12 @@ def _recognise(text: str) -> str | None:
 
 
 def _json_form(text: str, first: str) -> str:
-    """Return the form of JSON: lines if the first one is an object with an id, else a document."""
+    """Return the form of JSON: lines if the first one is a whole object with an id or with further lines."""
     try:
         line = json.loads(first)
     except (ValueError, RecursionError):
         line = None
-    if isinstance(line, dict) and {"id", "example_id"} & line.keys() and "documents" not in line:
+    several = text.strip() != first.strip()
+    if isinstance(line, dict) and "documents" not in line and (several or {"id", "example_id"} & line.keys()):
         return "jsonl"
     return "bioc-json" if re.search(r'"documents"\s*:\s*\[', text[:100_000]) else "json"

@@ -47,11 +47,12 @@ def _by_id(rows: Sequence[Row], examples: Sequence[Example], variant: FindVarian
     ids = [row.id for row in rows if row.id is not None]
     twice = [name for name, number in Counter(ids).items() if number > 1]
     unknown = [name for name in dict.fromkeys(ids) if name not in known]
-    missing = [name for name in known if name not in set(ids)]
+    given = set(ids)
+    missing = [name for name in known if name not in given]
     if twice or unknown or missing:
         faults = {"repeated": twice, "unknown": unknown, "missing": missing}
         said = "; ".join(f"{len(names)} {what} ({_listed(names)})" for what, names in faults.items() if names)
-        why = _why_unknown(unknown, known) or _why_other(set(ids), variant)
+        why = _why_unknown(unknown, known) or _why_other(given, variant)
         raise PubmillError(
             f"expected each of the {len(known)} ids of the dataset once, found {len(rows)} predictions: "
             f"{said}. {why}Nothing was scored"
@@ -129,9 +130,9 @@ def _why_words_differ(
             "dataset's order, or a line `# id = ID` before each sentence. Nothing was scored"
         )
     pairs = zip(words, expected, strict=False)
-    place = next((row.where for (word, row), other in pairs if word != other), "at the end")
+    place = next((f"from {row.where} on" for (word, row), other in pairs if word != other), "at the end")
     return (
-        f"the words differ from the dataset's from {place} on ({len(words)} words, expected "
+        f"the words differ from the dataset's {place} ({len(words)} words, expected "
         f"{len(expected)}): another variant of the dataset, other tokens, or an incomplete file. Nothing "
         "was scored"
     )

@@ -56,9 +56,7 @@ class ScoredSubmission:
         reading, public = self.submission.reading, self.recipe.access == PUBLIC
         lines = []
         if reading.lost:
-            lines.append(
-                f"{len(reading.lost)} of {reading.spans} spans cannot be expressed by labels of words"
-            )
+            lines.append(f"{len(reading.lost)} of {reading.spans} spans fit no words, and are left out")
             lines += [f"  {one.where}: {one.span.start}-{one.span.end} {one.why}" for one in reading.lost]
         if reading.unmapped:
             lines.append(f"{len(reading.unmapped)} answers without a mapping, counted as wrong")

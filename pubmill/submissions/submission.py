@@ -18,7 +18,7 @@ from pubmill.storage.privacy import CREDENTIALED, PUBLIC
 from pubmill.storage.result_paths import CARD, PREDICTIONS
 from pubmill.submissions import conll_form, document_forms, json_forms, tsv_form
 from pubmill.submissions.documents import rows_of
-from pubmill.submissions.forms import form_of, read_text
+from pubmill.submissions.forms import check_end, form_of, read_text
 from pubmill.submissions.matching import match
 from pubmill.submissions.predictions import Normaliser, Reading, is_constant
 from pubmill.submissions.rows import Row
@@ -103,6 +103,7 @@ def _read(
 ) -> Submission:
     text = read_text(path)
     form = form_of(text, str(path), recipe.form)
+    check_end(text, form, str(path))
     normaliser = Normaliser(recipe)
     rows = _rows(path, text, form, examples, normaliser)
     if not rows:

@@ -20,6 +20,17 @@ CHOSEN = "lewis2020/no-pretraining/gad@fold-1/standard"
 HARD = "tinn2021/pubmedbert-base/pubmedqa/optimal"
 """Too hard for these models, which predict the same for every question."""
 PIPELINE = "off-the-shelf/scispacy-bc5cdr/bc5-chem/as-it-is"
+SUPPLIED = "off-the-shelf/llm/bc5-chem/as-it-is"
+LLM = """name: llm
+label: Some LLM
+lowercase: false
+tables: [gu2020/table06]
+weights:
+  kind: predictions
+  local: llm
+  system: {name: developer/llm, version: "1", prompt: Which words name chemicals?}
+  mapping: {bc5-chem: {chemical: ""}}
+"""
 EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24, "alrowili2021": 12}
 """Epochs after which the small models of these tests no longer predict the same for every example."""
 FAILED = "blurb/no-pretraining/bc5-chem/standard"
@@ -69,14 +80,17 @@ def final(run: str, ending: str = ".json") -> str:
     return f"results/demo/runs/{run}/final/seed-1{ending}"
 
 
+SUPPLIED_RECORDS = [f"results/demo/runs/{SUPPLIED}/final/seed-{seed}.json" for seed in (1, 2)]
+
+
 @pytest.fixture(scope="module")
 def targets() -> list[str]:
     """All targets of one run of Snakemake; pipelines only if spaCy is installed."""
     try:
         import spacy  # noqa: F401
     except ImportError:
-        return [*map(final, RUNS), TABLE]
-    return [*map(final, [*RUNS, PIPELINE]), TABLE]
+        return [*map(final, RUNS), *SUPPLIED_RECORDS, TABLE]
+    return [*map(final, [*RUNS, PIPELINE]), *SUPPLIED_RECORDS, TABLE]
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +100,10 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
     project = copy_of(finished, folder)
     train_for_longer(project)
     let_fail(project)
-    project.edit("config.yaml", "local_files: {}", f"local_files: {{scispacy-bc5cdr: {folder}/pipeline}}")
+    supplied = f"{{scispacy-bc5cdr: {folder}/pipeline, llm: {folder}/llm}}"
+    project.edit("config.yaml", "local_files: {}", f"local_files: {supplied}")
     write_pipeline(folder)
+    supply_predictions(folder)
     project.run("--", *targets)
     project.run(TABLE)  # runs requested by path, which the study does not ask for, enter the table now
     return project
@@ -140,6 +156,28 @@ def write_pipeline(folder: Path) -> None:
     rules = [{"label": "CHEMICAL", "pattern": word} for word in sorted(known)]
     nlp.add_pipe("entity_ruler").add_patterns(rules)
     nlp.to_disk(folder / "pipeline")
+
+
+def supply_predictions(folder: Path) -> None:
+    """Write a model of supplied predictions with two runs in different forms: the gold, and the gold with a
+    sentence without mentions, with the type that the spec maps."""
+    (folder / "specs/models/llm.yaml").write_text(LLM)
+    test = [*read_examples(folder / "results/demo/datasets/bc5-chem/test.jsonl.gz", TokensExample)]
+    for seed in (1, 2):
+        (folder / f"llm/seed-{seed}").mkdir(parents=True)
+    first = next(one for one in test if "B" in one.labels)
+    rows = [
+        {
+            "id": one.id,
+            "labels": ["O"] * len(one.words)
+            if one is first
+            else [label if label == "O" else f"{label}-chemical" for label in one.labels],
+        }
+        for one in test
+    ]
+    (folder / "llm/seed-1/bc5-chem.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = ("".join(f"{w} {la}\n" for w, la in zip(one.words, one.labels, strict=True)) for one in test)
+    (folder / "llm/seed-2/bc5-chem.conll").write_text("\n".join(columns))
 
 
 def read(project: Project, path: str) -> Any:
@@ -201,6 +239,20 @@ def test_a_pipeline_is_scored_as_it_is(made: Project) -> None:
     assert (record["dev_score"], record["trained_on_sha256"].keys()) == (None, {"test"})
     assert record["model_sha256"] == pipeline_sha256(made.folder / "pipeline")
     assert "finetune" not in record["versions"]
+
+
+def test_supplied_predictions_are_scored_and_shown_in_a_marked_column(made: Project) -> None:
+    scores = [read(made, path)["metrics"]["entity_f1"] for path in SUPPLIED_RECORDS]
+    assert scores[0] < scores[1] == 1.0
+    record = read(made, SUPPLIED_RECORDS[0])
+    assert (record["dev_score"], record["model_sha256"], record["seconds"]) == (None, None, 0.0)
+    assert record["recipe"]["system"]["name"] == "developer/llm" and "finetune" not in record["versions"]
+    table = read(made, TABLE.replace(".html", ".json"))
+    assert table["cells"]["llm"]["bc5-chem"]["value"] == pytest.approx(50 * sum(scores))
+    [label] = [column["label"] for column in table["columns"] if column["key"] == "llm"]
+    page = (made.folder / TABLE).read_text()
+    assert label == "Some LLM (not fine-tuned here)" and label in page
+    assert "they are by developer/llm, version 1 (prompt: Which words name chemicals?)" in page
 
 
 def test_a_run_that_ends_in_nan_has_no_score_and_its_cell_no_mean(made: Project) -> None:

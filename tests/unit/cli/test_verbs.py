@@ -50,6 +50,12 @@ GU = "--configfile studies/gu2020.yaml"
             f"scripts/explain.py gu2020/table06 BC2GM PubMedBERT {GU} --json",
         ),
         ("export chemprot@blurb there", "scripts/export.py chemprot@blurb there"),
+        ("inputs bc2gm there --local", "scripts/inputs.py bc2gm there --local"),
+        (
+            "score mine.conll --dataset bc2gm --form conll",
+            "scripts/score_submission.py mine.conll --dataset bc2gm --form conll",
+        ),
+        ("score folder --output there", "scripts/score_submission.py folder --output there"),
         (
             "predict kept notes.txt out.jsonl --format text",
             "scripts/predict.py --model kept --input notes.txt --output out.jsonl --format text",

@@ -14,6 +14,7 @@ from pubmill import load_dataset, read_jats, read_medline, score
 from pubmill.annotation.examples import KINDS, SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
 from tests.unit.prediction.toy_annotators import fake
+from tests.unit.submissions import toy_datasets as toy
 
 CITATION = b"""<?xml version="1.0"?><PubmedArticleSet><PubmedArticle><MedlineCitation>
 <PMID Version="1">7</PMID><Article><Journal><JournalIssue><PubDate><Year>1999</Year></PubDate></JournalIssue>
@@ -78,6 +79,18 @@ def test_scores_are_those_of_records(results: Path) -> None:
     with pytest.raises(PubmillError, match="examples of 2 kinds"):
         score([*test, pair], [["O", "O"], ["O", "O"], "yes"])
     assert score([pair], ["yes"], negative="no")["micro_f1"] == 1.0
+
+
+def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    path = tmp_path / "predictions.conll"
+    path.write_text(toy.conll(toy.iobes).replace("S-Disease", "S-Illness"))
+    with pytest.raises(PubmillError, match="labels that the dataset lacks: Illness"):
+        pubmill.score_predictions(path, "ner", tmp_path)
+    found = pubmill.score_predictions(path, "ner", tmp_path, mapping={"Illness": "Disease"})
+    assert (found.metrics["entity_f1"], found.left_aside()) == (1.0, [])
+    with pytest.raises(PubmillError, match=r"has no card\.json: the dataset was not converted there"):
+        pubmill.score_predictions(path, "rel", tmp_path)
 
 
 def test_a_tagger_returns_the_mentions_of_each_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

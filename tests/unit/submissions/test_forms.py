@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.submissions.forms import FORMS
 from tests.unit.submissions import toy_datasets as toy
@@ -80,9 +81,9 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
     toy.make(tmp_path, "doc")
     text = "labels\tsentence\tindex\n"
     for one in toy.examples("doc"):
-        flags = [",".join(f"{i}_{int(label in toy.gold(one))}" for i, label in enumerate(toy.HALLMARKS))]
+        flags = [",".join(f"{i}_{int(label in toy.gold(one))}" for i, label in enumerate(HALLMARKS))]
         flags.append(",".join(f"{i}_0" for i in range(10)))
-        for number, sentence in enumerate(("Abstract {}.".format(int(one.id) - 70), "More.")):
+        for number, sentence in enumerate((f"Abstract {int(one.id) - 70}.", "More.")):
             text += f"{flags[number]}\t{sentence}\t{one.id}_s{number}\n"
     assert toy.score(tmp_path, "doc", text).metrics["micro_f1"] == 1.0
     with pytest.raises(PubmillError, match="not numbered s0, s1"):
@@ -108,6 +109,8 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
         ("rel", toy.jsonl("rel").replace('"label"', '"labels": [], "label"'), "found label, labels"),
         ("rel", "id\tlabel\tgold\n" + "".join(f"{i}\tnone\tnone\n" for i in range(3)), "holds gold labels"),
         ("rel", "id\tlabel\tprediction\n1\tnone\tnone\n", "one column of predictions"),
+        ("rel", toy.blurb_tsv().rstrip("\n"), "does not end with a line end, so it may be incomplete"),
+        ("ner", toy.pubtator().removesuffix("\n"), "does not end with a blank line"),
         ("rel", "id\tprediction\n1000.T1\t?\n", r"no prediction, only the \? of the inputs"),
         ("sim", toy.jsonl("sim").replace("1.25", "NaN", 1), "no finite number"),
         ("sim", toy.jsonl("sim").replace("1.25", '"high"', 1), "expected a finite number"),

@@ -232,7 +232,7 @@ def bioc_xml(results: Path) -> str:
 
 def pubtator() -> str:
     """Return the gold of `ner` as PubTator documents by PMID: the text of all sentences of a document."""
-    text, blocks = "", {}
+    text, blocks = "", dict[str, list[Any]]()
     rows: Any = examples("ner")
     for one in rows:
         blocks.setdefault(one.document, []).append(one)

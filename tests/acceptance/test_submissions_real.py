@@ -1,0 +1,90 @@
+"""BLURB's own files as the predictions of a system: the highest score, and less if the labels are shifted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pubmill.annotation.examples import KINDS, read_examples
+from pubmill.convert.dataset import convert
+from pubmill.convert.exports import publish
+from pubmill.submissions.scores import scored
+from pubmill.submissions.submission import read_submission, recipe_of
+from tests.acceptance.test_tokens_real import ebm_tree
+from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
+from tests.world.archives import tarball
+
+ORACLES = {
+    "hoc@blurb": "hoc/dev.tsv",
+    "ddi@blurb": "ddi/dev.tsv",
+    "chemprot@blurb": "chemprot/dev.tsv",
+    "ebm-pico": "ebm-pico/dev.tsv",
+}
+PUBLIC = (
+    "bc2gm", "bc5-chem", "bc5-disease", "biosses", "chemprot@blurb", "ddi@blurb", "ebm-pico", "gad@blurb",
+    "hoc@blurb", "jnlpba", "ncbi-disease", "pubmedqa",
+)  # fmt: skip
+"""BLURB's datasets, except BioASQ's, which needs an application."""
+
+
+@pytest.fixture(scope="module")
+def datasets(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the converted datasets."""
+    if not (shared / "oracles").is_dir():
+        pytest.skip(f"no output of BLURB's generator: {shared}/oracles is absent")
+    folder = tmp_path_factory.mktemp("submissions")
+    for name in PUBLIC:
+        inputs, recipe = inputs_of(name, shared / "mirror"), conversion_of(name)
+        if name == "ebm-pico":  # the archive is not at hand: its tree, from BLURB's output of two splits
+            archive = folder / "ebm.tar.gz"
+            archive.write_bytes(tarball(ebm_tree(shared / "oracles/ebm-pico")))
+            expect = {split: recipe.expect[split] for split in ("dev", "test")}
+            inputs = {**inputs, "archive": archive}
+            recipe = replace(recipe, splits=("dev", "test"), expect=expect)
+        convert(recipe, inputs, folder / name)
+    return folder
+
+
+def score(name: str, split: str, path: Path, datasets: Path) -> float:
+    """Return the main metric of a file of predictions, in points."""
+    folder = datasets / name
+    recipe = replace(recipe_of(folder, dummies=spec_of(name).dummies), split=split)
+    examples = list(read_examples(folder / f"{split}.jsonl.gz", KINDS[recipe.kind]))
+    found = scored(path, recipe, examples, read_submission(path, recipe, examples, datasets))
+    assert found.left_aside() == []
+    return 100 * found.metrics[recipe.metric]
+
+
+def shifted(text: str) -> str:
+    """Return a table whose labels are rotated by half of the rows: some files are sorted by label."""
+    rows = [line.split("\t") for line in text.splitlines()]
+    header = rows[0][-1] in ("index", "label", "score")
+    labelled = [row for row in rows[header:] if len(row) > 1]
+    column = 0 if rows[0][0] == "labels" else -1
+    labels = [row[column] for row in labelled]
+    half = len(labels) // 2
+    for row, label in zip(labelled, labels[half:] + labels[:half], strict=True):
+        row[column] = label
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def assert_highest_unless_shifted(name: str, split: str, path: Path, datasets: Path, folder: Path) -> None:
+    assert f"{score(name, split, path, datasets):.2f}" == "100.00"
+    copy = folder / "shifted.tsv"
+    copy.write_text(shifted(path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert score(name, split, copy, datasets) < 99
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ORACLES)
+def test_blurb_s_own_files(name: str, datasets: Path, shared: Path, tmp_path: Path) -> None:
+    assert_highest_unless_shifted(name, "dev", shared / "oracles" / ORACLES[name], datasets, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_published_form_of_every_public_dataset(name: str, datasets: Path, tmp_path: Path) -> None:
+    form = published_of(name)
+    publish(replace(form, files={"test": form.files["test"]}), datasets / name, tmp_path)
+    path = tmp_path / form.files["test"].name
+    assert_highest_unless_shifted(name, "test", path, datasets, tmp_path)

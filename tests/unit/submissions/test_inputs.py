@@ -1,0 +1,81 @@
+"""Inputs for other systems: without gold, with ids, in forms that are read back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.specs.dataset_specs import TASKS
+from pubmill.submissions.inputs import TEMPLATES, prompt_of, write_inputs
+from tests.unit.submissions import toy_datasets as toy
+
+FORMS = {"ner": 9, "rel": 8, "doc": 5, "sim": 5, "qa": 5}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_no_file_has_gold_and_every_file_has_all_ids(name: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, name)
+    recipe = toy.recipe(tmp_path, name)
+    rows: Any = toy.examples(name)
+    task = {"rel": "relation", "doc": "classification", "sim": "similarity", "qa": "factoid"}.get(name, "ner")
+    files = {path.name: path for path in write_inputs(tmp_path, rows, recipe, TEMPLATES[task])}
+    assert len(files) == FORMS[name]
+    mapping = json.loads(files.pop("mapping.json").read_text())
+    assert set(mapping) == set(filter(None, recipe.labels))
+    for path in files.values():
+        text = path.read_text()
+        assert all(one.id in text for one in rows), path
+        if path.name != "prompts.jsonl":
+            assert not any(label in text for label in mapping), path
+    for line, one in zip(files["inputs.jsonl"].read_text().splitlines(), rows, strict=True):
+        row = json.loads(line)
+        assert not row.keys() & {"label", "labels", "score", "answers", "golds", "ratings", "layers"}
+        assert row["dataset"] == name and row["id"] == one.id
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_unchanged_inputs_are_no_predictions(name: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, name)
+    recipe = toy.recipe(tmp_path, name)
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    for path in write_inputs(folder, toy.examples(name), recipe, "{text}"):
+        with pytest.raises(PubmillError):
+            toy.score(tmp_path, name, path.read_bytes())
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_filled_inputs_are_read_back(name: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, name)
+    rows: Any = toy.examples(name)
+    write_inputs(tmp_path, rows, toy.recipe(tmp_path, name), "{text}")
+    lines = [json.loads(line) for line in (tmp_path / "inputs.jsonl").read_text().splitlines()]
+    filled = [{**line, toy.KEYS[name]: toy.gold(one)} for line, one in zip(lines, rows, strict=True)]
+    for content in ("".join(json.dumps(line) + "\n" for line in filled), json.dumps(filled)):
+        assert toy.score(tmp_path, name, content).metrics[toy.METRICS[name]] == pytest.approx(1.0)
+    header, *table = (tmp_path / "inputs.tsv").read_text().splitlines()
+    shown = {"doc": "|".join, "qa": lambda value: value[0]}.get(name, str)
+    if name == "ner":
+        return  # labels of words don't fit into a cell
+    cells = [row.removesuffix("?") + shown(toy.gold(one)) for row, one in zip(table, rows, strict=True)]
+    content = "\n".join([header, *cells]) + "\n"
+    assert toy.score(tmp_path, name, content).metrics[toy.METRICS[name]] == pytest.approx(1.0)
+
+
+def test_prompts_have_the_input_and_braces_in_it_stay(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    recipe = toy.recipe(tmp_path, "rel")
+    [one, *_] = toy.examples("rel")
+    prompt = prompt_of(one, recipe, TEMPLATES["relation"])
+    assert "exactly one of: activates, blocks, none." in prompt
+    assert "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels." in prompt
+    toy.make(tmp_path, "sim")
+    pair: Any = toy.examples("sim")[0]
+    object.__setattr__(pair, "text", "a {labels} {x}")
+    assert prompt_of(pair, toy.recipe(tmp_path, "sim"), "{text} & {text_pair}") == "a {labels} {x} & Two 1."
+
+
+def test_every_task_has_a_template() -> None:
+    assert {task for tasks in TASKS.values() for task in tasks} == TEMPLATES.keys()

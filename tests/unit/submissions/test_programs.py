@@ -1,0 +1,122 @@
+"""`scripts/inputs.py` and `scripts/score_submission.py` on datasets of their own."""
+
+import importlib.util
+import json
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from tests.unit.submissions import toy_datasets as toy
+
+SPEC = """
+name: NAME
+label: A toy
+kind: sequence
+task: relation
+domain: biomedical
+sources: {train: {url: "https://example.org/train.tsv", unchecked: a toy}}
+splits: [test]
+access: public
+licence: none
+citation: none
+converter: pubmill.convert.tsv:read
+options: {}
+dummies: {types: {C: "@CHEM$", G: "@GENE$"}, overlap: "@CHEM-GENE$"}
+expect: {}
+prompt: "PROMPT OF THE SPEC {text}"
+metric: micro_f1
+negative: none
+version: 1
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with the specs of two datasets, of which one is converted."""
+    (tmp_path / "specs/scales").mkdir(parents=True)
+    (tmp_path / "specs/datasets").mkdir()
+    scale = "name: demo\ntitle: a scale\ncomparable: false\nprefer: own\n"
+    (tmp_path / "specs/scales/demo.yaml").write_text(scale)
+    for name in ("rel", "rel@later"):
+        (tmp_path / f"specs/datasets/{name}.yaml").write_text(SPEC.replace("NAME", name))
+    toy.make(tmp_path / "results/demo", "rel")
+    return tmp_path
+
+
+def run(root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, name: str, *arguments: object) -> None:
+    """Run a program as from the command line."""
+    program = load(root / f"scripts/{name}.py")
+    monkeypatch.setattr(program, "ROOT", checkout)
+    words = [name, *map(str, arguments), "--results", str(checkout / "results/demo")]
+    monkeypatch.setattr(sys, "argv", words)
+    program.main()  # type: ignore[attr-defined]
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"{path.stem}_by_hand", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_inputs_use_the_spec_s_own_prompt(
+    root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(root, checkout, monkeypatch, "inputs", "rel", checkout / "inputs")
+    said = capsys.readouterr().out
+    assert said.endswith("rel test: inputs of 12 examples, without gold\n") and "inputs.bioc.xml" in said
+    first = json.loads((checkout / "inputs/prompts.jsonl").read_text().splitlines()[0])
+    assert first["prompt"].startswith("PROMPT OF THE SPEC In 1 assays [E1] drug1")
+
+
+def test_a_folder_is_scored_and_exported(
+    root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed in (1, 2):
+        (checkout / f"mine/seed-{seed}").mkdir(parents=True)
+    (checkout / "mine/seed-1/rel.tsv").write_text(toy.blurb_tsv())
+    (checkout / "mine/seed-2/rel.jsonl").write_text(toy.jsonl("rel").replace('"blocks"', '"none"', 1))
+    system = json.dumps({"name": "a/b", "version": "1", "url": "u"})
+    out = checkout / "out"
+    mine = checkout / "mine"
+    run(root, checkout, monkeypatch, "score_submission", mine, "--output", out, "--system", system)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
+    assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
+    scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
+    assert scores["metrics"]["accuracy"] == pytest.approx(11 / 12) and scores["system"]["name"] == "a/b"
+    assert {path.suffix for path in (out / "every-eval-ever/data/rel/a/b").iterdir()} == {".json", ".jsonl"}
+    with zipfile.ZipFile(out / "blurb.seed-2.zip") as archive:
+        assert archive.namelist() == ["rel.json"]
+    assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["file"], r"a file of predictions needs --dataset, a folder of DATASET.EXT none"),
+        (["folder", "--dataset", "rel"], r"needs --dataset, a folder"),
+        (["folder"], r"no file is named DATASET.EXT after a dataset"),
+        (["file", "--dataset", "rell"], r"there is no dataset 'rell'; the nearest: rel, rel@later"),
+        (["file", "--dataset", "rel@later"], r"rel@later is not there yet. Make it: .venv/bin/snakemake"),
+        (["file", "--dataset", "rel", "--mapping", "list.json"], r"expected a JSON object: answer, label"),
+        (["file", "--dataset", "rel"], r"file: its form cannot be recognised"),
+        (["file", "--dataset", "rel", "--system", "{}"], r"name: missing"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    arguments: list[str], message: str, root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checkout / "file").write_text("prose\n")
+    (checkout / "list.json").write_text("[]")
+    (checkout / "folder").mkdir()
+    monkeypatch.chdir(checkout)
+    (checkout / "studies").mkdir()
+    with pytest.raises(PubmillError, match=message):
+        run(root, checkout, monkeypatch, "score_submission", *arguments)
