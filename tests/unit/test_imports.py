@@ -25,6 +25,7 @@ ROOMS: dict[str, str] = {
     "prediction": "annotation finetuning hardware recipes storage",
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",
+    "floors": "annotation metrics specs storage tables",
     "publication": "hardware messages metrics recipes specs statistics storage tables",
     "graph": "messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
