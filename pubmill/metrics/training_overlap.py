@@ -111,13 +111,13 @@ class KnownPairs:
     """The arguments of training examples, by their forms: alone, and in pairs."""
 
     def __init__(self, training: Iterable[SequenceExample]) -> None:
-        pairs = [pair for example in training if (pair := _arguments(example))]
+        pairs = [pair for example in training if (pair := arguments_of(example))]
         self._pairs = {frozenset(pair) for pair in pairs}
         self._single = {argument for pair in pairs for argument in pair}
 
     def part(self, example: SequenceExample) -> Part:
         """Return the part of an example."""
-        pair = _arguments(example)
+        pair = arguments_of(example)
         if pair is None:
             return "unmarked"
         if frozenset(pair) in self._pairs:
@@ -125,7 +125,7 @@ class KnownPairs:
         return ("none", "one", "both apart")[sum(argument in self._single for argument in pair)]
 
 
-def _arguments(example: SequenceExample) -> tuple[str, str] | None:
+def arguments_of(example: SequenceExample) -> tuple[str, str] | None:
     """Return the forms of an example's two arguments; a text of signs alone stands for itself."""
     if len(example.entities) != 2:
         return None

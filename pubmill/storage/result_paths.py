@@ -179,6 +179,10 @@ class Paths:
 
     # Datasets and runs
 
+    def floors(self) -> str:
+        """Return the folder of predictions that need no learning, or seconds of it."""
+        return self.at("floors")
+
     def dataset(self, dataset: str, name: str = "") -> str:
         """Return the folder of a dataset, or one of its files."""
         return _path_in(self.at(f"datasets/{dataset}"), name)

@@ -43,6 +43,7 @@ GU = "--configfile studies/gu2020.yaml"
             "audit scorers seed-1.predictions.jsonl.gz --dataset bc2gm",
             "scripts/scorers.py seed-1.predictions.jsonl.gz --dataset bc2gm",
         ),
+        ("audit floors --dataset pubmedqa", "scripts/floors.py --dataset pubmedqa"),
         ("doctor gu2020 --offline", f"scripts/doctor.py {GU} --offline"),
         ("explain gu2020/table06 BC2GM PubMedBERT", "scripts/explain.py gu2020/table06 BC2GM PubMedBERT"),
         (

@@ -1,0 +1,53 @@
+"""The program of the floors, on one small converted dataset."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pubmill.annotation.examples import SequenceExample, write_examples
+from pubmill.storage.files import write_json
+
+
+def program(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, str(root / "scripts/floors.py"), *words]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def questions(name: str, number: int) -> list[SequenceExample]:
+    return [
+        SequenceExample(
+            id=f"{name}{n}",
+            document=None,
+            text="Does it work?",
+            text_pair=f"It {'works' if n % 3 else 'fails'}.",
+            label="yes" if n % 3 else "no",
+        )
+        for n in range(number)
+    ]
+
+
+def test_a_converted_dataset_is_measured_and_a_leak_is_pointed_out(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "datasets/pubmedqa"
+    for split, number in (("train", 30), ("dev", 3), ("test", 12)):
+        write_examples(folder / f"{split}.jsonl.gz", questions(split, number))
+    write_json(folder / "card.json", {"kind": "sequence"})
+    made = program(root, "--results", str(tmp_path), "--format", "json")
+    assert made.returncode == 0, made.stderr
+    [found] = json.loads(made.stdout)
+    assert found["labels_given_away"] == ["tfidf", "context_only"]
+    assert found["floors"]["majority"] == found["floors"]["question_only"] == pytest.approx(8 / 12)
+    assert found["ceiling"]["score"] == 78.0 and found["share_of_room"] is None
+    written = {path.name for path in (tmp_path / "floors/pubmedqa").iterdir()}
+    assert {"tfidf.predictions.jsonl.gz", "tfidf.json"} <= written
+    record = json.loads((tmp_path / "floors/pubmedqa/tfidf.json").read_text())
+    assert record["metrics"]["accuracy"] == record["score"] == 1.0 and set(record["known_sha256"]) == {
+        "train"
+    }
+
+
+def test_without_converted_datasets_the_program_says_so(root: Path, tmp_path: Path) -> None:
+    made = program(root, "--results", str(tmp_path))
+    assert made.returncode == 1 and "has no converted datasets" in made.stderr
