@@ -3,12 +3,15 @@
     .venv/bin/python scripts/audit.py page
     .venv/bin/python scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10
     .venv/bin/python scripts/audit.py seen results/full/runs/blurb/pubmedbert-base/ncbi-disease/standard
+    .venv/bin/python scripts/audit.py ranks gu2020/table06 --results results/full
 
 `page` tests every published value of the five papers by the specs at full scale, and writes
 reports/audit.json, reports/audit.md and reports/audit.html. `value` tests one printed number of any paper:
 --n is the number of items of the test split (accuracy), of its gold items (f1, recall) or of its questions
 (mrr). `seen` splits the scores of runs on entities or relations by what the scored items share with the
 training split, from the runs' stored predictions (pubmill.metrics.training_overlap defines the parts).
+`ranks` ranks the models of a table by its published values, with a paired bootstrap over datasets; with
+--results also by a study's own runs, over datasets, documents and seeds, and with CV* of the reproduction.
 """
 
 import argparse
@@ -17,14 +20,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pubmill.errors import run
+from pubmill.errors import PubmillError, run
 from pubmill.graph.study_graph import audit_recipe
+from pubmill.messages.nearest_names import unknown
 from pubmill.publication.audit_rendering import FORMS
 from pubmill.statistics.score_arithmetic import METRICS, report
 from pubmill.storage.files import writing
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import audit
+from pubmill.tables.cells import read_table
 from pubmill.tables.overlap_of_runs import as_text, overlaps_of_runs
+from pubmill.tables.rank_text import as_text as as_ranking
+from pubmill.tables.rank_text import reproductions_as_text
+from pubmill.tables.ranks import rankings_of
+from pubmill.tables.ranks_of_runs import rankings_of_runs
+from pubmill.tables.reproductions import reproductions
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 
@@ -46,12 +56,18 @@ def main() -> None:
     seen = commands.add_parser("seen", help="split scores by what items share with training")
     seen.add_argument("runs", nargs="+", type=Path, help="folders of runs")
     seen.add_argument("--training", nargs="+", choices=("train", "dev"), default=("train",), help="splits")
+    ranks = commands.add_parser("ranks", help="test which ranks of a table are resolved")
+    ranks.add_argument("table", help="a table, such as gu2020/table06")
+    ranks.add_argument("--results", type=Path, help="results folder of a study with the finished table")
+    ranks.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
     arguments = parser.parse_args()
     if arguments.command == "page":
         write_page(arguments.specs, arguments.output)
     elif arguments.command == "seen":
         found = overlaps_of_runs(arguments.runs, tuple(arguments.training))
         print("\n\n".join(map(as_text, found)))
+    elif arguments.command == "ranks":
+        print(ranks_as_text(arguments.table, arguments.specs, arguments.results))
     else:
         print(report(arguments.printed, arguments.metric, arguments.n, arguments.runs, arguments.aggregate))
 
@@ -63,6 +79,22 @@ def write_page(specs: Path, output: Path) -> None:
     for form, render in FORMS.items():
         with writing(output.with_name(f"{output.name}.{form}")) as temporary:
             temporary.write_text(render(found), encoding="utf-8")
+
+
+def ranks_as_text(table: str, specs: Path, results: Path | None) -> str:
+    """Return the rankings of a table, by its published values and by the runs in `results`."""
+    tables = {one.name: one for one in audit_recipe(specs).tables}
+    if table not in tables:
+        raise PubmillError(unknown("table of results", table, list(tables)))
+    audited = tables[table]
+    found, why = rankings_of(audited, specs)
+    parts = ["By the published values", *map(as_ranking, found), *([f"not ranked: {why}"] if why else [])]
+    if results:
+        made = read_table(results / BELOW.table(table, "json"))
+        found, why = rankings_of_runs(audited, made, results)
+        parts += ["By the runs", *map(as_ranking, found), *([f"not ranked: {why}"] if why else [])]
+        parts += ["Reproduction: CV* of {published, ours}", reproductions_as_text(reproductions(made))]
+    return "\n\n".join(parts)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ OTHER_PROGRAMS = ("scorers", "floors")
 
 def audit(context: typer.Context) -> None:
     """Test which published numbers are possible: all of them, or one (`value 87.56 --metric accuracy --n 140
-    --runs 10`); split scores by what items share with training (`seen RUNS`); score predictions by every
-    convention of the literature (`scorers FILE --dataset D`); or score predictions that need no learning or
-    seconds of it (`floors`)."""
+    --runs 10`); split scores by what items share with training (`seen RUNS`); test which ranks of a table are
+    resolved (`ranks TABLE`); score predictions by every convention of the literature (`scorers FILE
+    --dataset D`); or score predictions that need no learning or seconds of it (`floors`)."""
     checkout()
     words = context.args or ["page"]
     if words[0] in OTHER_PROGRAMS:

@@ -29,7 +29,7 @@ VERSIONS = {
     "fact_table": 3,
     "page": 5,
     "contradictions": 3,
-    "audit": 1,
+    "audit": 2,
     "report": 10,
     "checklist": 2,
     "crate": 2,

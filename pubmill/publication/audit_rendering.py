@@ -10,7 +10,12 @@ from pubmill.tables.audit import Audit
 def to_markdown(shown: Audit) -> str:
     """Render the page for GitHub."""
     command = commands.pubmill(*"audit value 87.56 --metric accuracy --n 140 --runs 10".split())
-    return environment(escape_markdown).get_template("audit.md.j2").render(shown=shown, command=command)
+    ranks_command = commands.pubmill(*"audit ranks gu2020/table06".split())
+    return (
+        environment(escape_markdown)
+        .get_template("audit.md.j2")
+        .render(shown=shown, command=command, ranks_command=ranks_command)
+    )
 
 
 def to_html(shown: Audit) -> str:

@@ -21,6 +21,7 @@ from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import Cell, PublishedValue, Table, parse
 from pubmill.tables.published_values import places, published_lines, published_of_cells, read_published
+from pubmill.tables.ranks import Ranking, published_rankings
 
 Verdict = Literal["reachable", "unreachable", "untestable"]
 FACT = "a fact, not a score"
@@ -57,9 +58,11 @@ class Finding(Shape):
 
 
 class Audit(Shape):
-    """The verdicts on all published values, in the order of tables and files."""
+    """The verdicts on all published values, in the order of tables and files, and the ranks of models by
+    them."""
 
     findings: tuple[Finding, ...]
+    ranks: tuple[Ranking, ...] = ()
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
@@ -96,7 +99,10 @@ class Audit(Shape):
 
     def of_tables(self, tables: tuple[str, ...]) -> "Audit":
         """Select the values of some tables."""
-        return Audit(findings=tuple(one for one in self.findings if one.table in tables))
+        return Audit(
+            findings=tuple(one for one in self.findings if one.table in tables),
+            ranks=tuple(one for one in self.ranks if one.table in tables),
+        )
 
 
 class Unreachable(NamedTuple):
@@ -158,7 +164,7 @@ def audit(recipe: AuditRecipe, specs: Path) -> Audit:
     scores = (one for table in recipe.tables for one in _TableAudit(table, recipe, specs).findings())
     facts = (one for table in recipe.facts for one in _facts(table, specs))
     found = sorted((*scores, *facts), key=lambda one: one.table)  # stable: within a table as in its file
-    return Audit(findings=tuple(found))
+    return Audit(findings=tuple(found), ranks=published_rankings(recipe, specs))
 
 
 def read_audit(path: Path) -> Audit:

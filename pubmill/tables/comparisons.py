@@ -17,7 +17,16 @@ from pubmill.messages.nearest_names import unknown
 from pubmill.metrics import METRICS
 from pubmill.metrics.contributions import Contributions, Items, contributions_read_by, read_items
 from pubmill.recipes.tables import Heading, Row, values_of
-from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Comparison, compare, fold, holm, observed
+from pubmill.statistics.resampling import (
+    CONFIDENCE,
+    RESAMPLINGS,
+    Comparison,
+    Fold,
+    compare,
+    fold,
+    holm,
+    observed,
+)
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW
@@ -117,10 +126,35 @@ def _column_key(table: Table, name: str) -> str:
 
 def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowComparisons | None:
     """Compare the models of a row by the runs of its complete cells on its own dataset."""
-    runs = runs[runs["dataset"].isin(row.folds or (row.dataset,))]
+    runs = own_runs(row, runs)
     columns = list(runs["column"].unique())
     if len(columns) < 2:
         return None
+    metric = METRICS[row.metric].function
+    folds, unit = row_folds(row, runs, columns, results)
+    scores = observed(folds, metric, table.aggregate)
+    for column, score in zip(columns, scores, strict=True):
+        _check_score(table, row, column, 100 * float(score))
+    best = int(np.argmax(scores))
+    generator = np.random.default_rng(zlib.crc32(f"{table.paper}/{table.table}/{row.key}".encode()))
+    compared = compare(folds, metric, table.aggregate, best, generator)
+    return RowComparisons(
+        row=row.key,
+        unit=unit,
+        units=sum(one.units for one in folds),
+        best=columns[best],
+        pairs=_adjusted_pairs({columns[other]: one for other, one in compared.items()}),
+    )
+
+
+def own_runs(row: Row, runs: DataFrame) -> DataFrame:
+    """Return the runs of a row on its own dataset or folds."""
+    return runs[runs["dataset"].isin(row.folds or (row.dataset,))]
+
+
+def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) -> tuple[list[Fold], str]:
+    """Return the runs of some columns on each test set of a row, and what is resampled there (document,
+    question, example)."""
     items = {path: _read_record_items(results / path) for path in runs["record"]}
     datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
     for of_dataset in datasets:
@@ -130,19 +164,7 @@ def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowC
         path: contributions_read_by(metric, _required_contributions(path, one)) for path, one in items.items()
     }
     folds = [fold(_contributions_by_column(of_dataset, columns, parts)) for of_dataset in datasets]
-    scores = observed(folds, metric, table.aggregate)
-    for column, score in zip(columns, scores, strict=True):
-        _check_score(table, row, column, 100 * float(score))
-    best = int(np.argmax(scores))
-    generator = np.random.default_rng(zlib.crc32(f"{table.paper}/{table.table}/{row.key}".encode()))
-    compared = compare(folds, metric, table.aggregate, best, generator)
-    return RowComparisons(
-        row=row.key,
-        unit=next(iter(items.values())).unit,
-        units=sum(one.units for one in folds),
-        best=columns[best],
-        pairs=_adjusted_pairs({columns[other]: one for other, one in compared.items()}),
-    )
+    return folds, next(iter(items.values())).unit
 
 
 def _contributions_by_column(

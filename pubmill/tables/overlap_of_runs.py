@@ -142,7 +142,7 @@ def as_text(overlap: Overlap) -> str:
     runs = f"{overlap.runs} run{'s' * (overlap.runs > 1)}"
     lines = [f"{overlap.dataset}, {runs}, compared with {' and '.join(overlap.training)}"]
     for by, parts in overlap.parts.items():
-        lines += ["", *_aligned([(by, *HEADING[1:]), *_rows(parts)])]
+        lines += ["", *aligned([(by, *HEADING[1:]), *_rows(parts)])]
     return "\n".join(lines)
 
 
@@ -155,7 +155,8 @@ def _rows(parts: Mapping[Part, Counts]) -> Iterator[tuple[str, ...]]:
         yield (name, *counts, *(f"{100 * score:.2f}" for score in scores))
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text as lines, the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows

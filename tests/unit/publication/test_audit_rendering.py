@@ -13,6 +13,7 @@ from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report, render
 from pubmill.storage.result_paths import PAGE_FORMS
 from pubmill.tables.audit import Audit, Finding, read_audit, with_unreachable
+from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
 from tests.audit_page import as_markdown
 from tests.unit import toy_tables as made_up
 from tests.unit.publication.toy_reports import HOSTILE, put, put_table, recipe
@@ -25,13 +26,37 @@ def finding(table: str, printed: str, verdict: str, why: str) -> Finding:
     return Finding.model_validate({**values, **texts, "change": "none", "chance": (1, 10)})
 
 
+RANKS = tuple(
+    Ranking(
+        table=f"gu2020/table0{number}",
+        paper="gu2020",
+        number=number,
+        score="mean",
+        levels=("7 datasets",),
+        datasets=7,
+        models=(
+            RankedModel(model=HOSTILE, score=81.0, low=1, high=2, group=1),
+            RankedModel(model="B", score=80.0, low=1, high=2, group=1),
+            RankedModel(model="C", score=70.0, low=3, high=3, group=2),
+        ),
+        adjacent=tuple(
+            AdjacentPair(
+                upper="A", lower="B", difference=1.0, interval=(-1.0, 2.0), reversed=0.2, improvement=0.6,
+                resolved=resolved,
+            )
+            for resolved in (False, True)
+        ),
+    )
+    for number in (6, 7)
+)  # fmt: skip
 FOUND = Audit(
+    ranks=RANKS,
     findings=(
         finding("gu2020/table06", "-0.5", "unreachable", "the nearest scores"),
         finding("gu2020/table06", "70.0", "reachable", ""),
         finding("gu2020/table07", "-0.5", "unreachable", "the nearest scores"),
         finding("shin2020/table01", "1.0", "untestable", f"not stated {HOSTILE}"),
-    )
+    ),
 )
 
 
@@ -45,6 +70,7 @@ def test_pages_name_verdicts_places_and_reasons_and_escape_them(form: str) -> No
     page = FORMS[form](FOUND)
     assert "gu2020 Tables 6, 7" in page and "The nearest scores." in page and "10.0 %" in page
     assert "<img" not in page and "&lt;img" in page
+    assert "1 of 2" in page and "B 1\N{EN DASH}2; C 3" in page
     assert ("A\\|B" if form == "md" else "A|B") in page
 
 
@@ -77,6 +103,7 @@ def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_pat
     put(tmp_path / "reports/audit.json", to_json(FOUND))
     page = render(read_report(recipe(**bare, comparable=True), tmp_path))
     assert page.count("Are these numbers possible?") == 2 and "gu2020 Table 6<" in page
+    assert page.count("B 1\N{EN DASH}2; C 3") == 1
     assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
 
 
@@ -114,6 +141,15 @@ def test_one_number_by_the_command(root: Path) -> None:
         "smallest change: reachable with at least 12 runs on the same 140 items, "
         "or with the same runs on 135 instead of 140 items",
     ]
+
+
+def test_ranks_by_the_command(root: Path, tmp_path: Path) -> None:
+    made = command(root, "ranks", "tinn2021/table07")
+    assert made.returncode == 0 and "0 of 3 adjacent ranks unresolved at 5 %" in made.stdout
+    made = command(root, "ranks", "gu2020/table60")
+    assert made.returncode != 0 and "there is no table of results 'gu2020/table60'" in made.stderr
+    made = command(root, "ranks", "gu2020/table11", "--results", str(tmp_path))
+    assert made.returncode != 0 and "gu2020/table11.json" in made.stderr and "Traceback" not in made.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Rankings and reproductions as text for the terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from pubmill.recipes.other_tables import table_title
+from pubmill.tables.overlap_of_runs import aligned
+from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
+from pubmill.tables.reproductions import Reproduction
+
+MODELS = ("model", "score", "group", "rank")
+PAIRS = ("pair", "difference", "95 % interval", "reversed", "improvement", "order at 5 %")
+REPRODUCED = ("model", "cells", "CV*", "verdicts")
+
+
+def as_text(found: Ranking) -> str:
+    """Return a ranking as tables of text."""
+    title = f"{table_title(found.table)}, {found.score}; drawn with replacement: {', '.join(found.levels)}"
+    pairs = f"{found.unresolved} of {len(found.adjacent)} adjacent ranks unresolved at 5 %"
+    models = aligned([MODELS, *map(_model_line, found.models)])
+    return "\n".join([title, "", *models, "", pairs, *aligned([PAIRS, *map(_pair_line, found.adjacent)])])
+
+
+def _model_line(one: RankedModel) -> tuple[str, ...]:
+    return one.model, f"{one.score:.2f}", str(one.group), one.interval
+
+
+def _pair_line(one: AdjacentPair) -> tuple[str, ...]:
+    interval = f"{one.interval[0]:+.2f} to {one.interval[1]:+.2f}" if one.interval else "none"
+    return (
+        f"{one.upper} > {one.lower}",
+        f"{one.difference:.2f}",
+        interval,
+        f"{one.reversed:.3f}",
+        f"{one.improvement:.2f}",
+        "resolved" if one.resolved else "unresolved",
+    )
+
+
+def reproductions_as_text(found: Sequence[Reproduction]) -> str:
+    """Return the reproductions of a table by model, as text."""
+    return "\n".join(aligned([REPRODUCED, *_reproduction_lines(found)]))
+
+
+def _reproduction_lines(found: Sequence[Reproduction]) -> Iterator[tuple[str, ...]]:
+    for one in found:
+        verdicts = ", ".join(f"{number} {name}" for name, number in one.verdicts.items())
+        yield one.model, str(one.cells), f"{one.cv:.2f}", verdicts

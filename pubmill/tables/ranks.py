@@ -1,0 +1,214 @@
+"""Ranks of the models of a table: which of them its published values, or the runs of a study, resolve.
+
+A model is ranked if it has a value for every dataset of the table that has any. Precision and recall are left
+out where their F1 is there too; several scores on one dataset are averaged first, so that datasets are
+resampled, not rows. Computed columns and values of other systems are not ranked.
+"""
+
+import zlib
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pubmill.metrics.contributions import Array
+from pubmill.recipes.audits import AuditedTable, AuditRecipe
+from pubmill.recipes.tables import Composite
+from pubmill.statistics.rank_intervals import (
+    FEWEST,
+    RESAMPLINGS,
+    Ranks,
+    probability_of_improvement,
+    ranks,
+    resampled_means,
+)
+from pubmill.statistics.verdict_models import Shape
+from pubmill.tables.published_values import published_of_cells, read_published
+
+MEAN = "mean of the datasets"
+FEW = f"fewer than {FEWEST} datasets: a paired test over so few cannot reach 5 %"
+Resampling = Callable[[Array, Array, np.random.Generator, int], Array]
+"""Values, weights of datasets, generator, number of resamplings -> weighted means [resamplings, models]."""
+ONE_MODEL = "fewer than two models have a value for every dataset"
+
+
+class RankedModel(Shape):
+    """A model with its mean score, rank interval (`low` to `high`) and tie group."""
+
+    model: str
+    score: float
+    low: int
+    high: int
+    group: int
+
+    @property
+    def interval(self) -> str:
+        """The rank interval as text, such as 1 or 1 to 3 with a dash."""
+        return str(self.low) if self.low == self.high else f"{self.low}\N{EN DASH}{self.high}"
+
+
+class AdjacentPair(Shape):
+    """Two models with adjacent ranks: see `rank_intervals.Adjacent`. `improvement`: the probability that a
+    run of the upper model is better than one of the lower, over datasets; of published values, the share of
+    datasets on which it is better."""
+
+    upper: str
+    lower: str
+    difference: float
+    interval: tuple[float, float] | None
+    reversed: float
+    improvement: float
+    resolved: bool
+
+
+class Ranking(Shape):
+    """The models of a table, best first, by one mean over datasets. `levels`: what is resampled."""
+
+    table: str
+    paper: str
+    number: int
+    score: str
+    levels: tuple[str, ...]
+    datasets: int
+    models: tuple[RankedModel, ...]
+    adjacent: tuple[AdjacentPair, ...]
+
+    @property
+    def unresolved(self) -> int:
+        """The number of adjacent pairs whose order is not resolved."""
+        return sum(not pair.resolved for pair in self.adjacent)
+
+    @property
+    def tie_groups(self) -> list[list[RankedModel]]:
+        """The models by tie group, the best group first."""
+        last = self.models[-1].group
+        return [[one for one in self.models if one.group == number] for number in range(1, last + 1)]
+
+
+class Scores(NamedTuple):
+    """The scores of models on datasets. `observed` [datasets, models]; `values` [datasets, draws, models], as
+    `rank_intervals` defines them; `runs` [dataset][model]: the scores of its runs; `levels`: what is
+    resampled within datasets."""
+
+    models: tuple[str, ...]
+    observed: Array
+    values: Array
+    runs: Sequence[Sequence[Array]]
+    levels: tuple[str, ...]
+
+
+def published_rankings(recipe: AuditRecipe, specs: Path) -> tuple[Ranking, ...]:
+    """Rank the models of every table by its published values."""
+    return tuple(one for table in recipe.tables for one in rankings_of(table, specs)[0])
+
+
+def rankings_of(table: AuditedTable, specs: Path) -> tuple[list[Ranking], str]:
+    """Rank the models of a table by its published values; with no ranking, return why."""
+    printed = read_published(specs / table.file, table.left_out)
+    values = {cell: one.value for cell, one in published_of_cells(table.columns, table.rows, printed).items()}
+    rows = rows_of_datasets(table, {row for _, row in values})
+    columns = [column for column in table.columns if column.model and is_complete(column.key, rows, values)]
+    if len(columns) < 2:
+        return [], ONE_MODEL
+    found = np.array(
+        [
+            [np.mean([values[column.key, row] for row in of_dataset]) for column in columns]
+            for of_dataset in rows.values()
+        ]
+    )
+    runs = [[np.array([score]) for score in of_dataset] for of_dataset in found]
+    scores = Scores(tuple(column.label for column in columns), found, found[:, None, :], runs, ())
+    means = weights_of_means(table.composites, rows)
+    return [*over_datasets(table, scores, means)], "" if len(rows) >= FEWEST else FEW
+
+
+def over_datasets(table: AuditedTable, scores: Scores, means: Mapping[str, Array]) -> Iterator[Ranking]:
+    """Yield the ranking by each mean over enough datasets, with datasets drawn too."""
+    for label, weights in means.items():
+        if np.count_nonzero(weights) >= FEWEST:
+            yield ranking(table, label, scores, weights, resampled_means)
+
+
+def rows_of_datasets(table: AuditedTable, present: Collection[str]) -> dict[str, list[str]]:
+    """Return dataset -> those of its rows that are present, without precision and recall."""
+    found: dict[str, list[str]] = {}
+    for row in table.rows:
+        if row.key in present and row.part not in ("precision", "recall"):
+            found.setdefault(row.dataset or row.key, []).append(row.key)
+    return found
+
+
+def is_complete(column: str, rows: Mapping[str, Sequence[str]], there: Container[tuple[str, str]]) -> bool:
+    """Return whether a column has all these rows, of which there is at least one."""
+    return bool(rows) and all((column, row) in there for of_dataset in rows.values() for row in of_dataset)
+
+
+def weights_of_means(composites: Sequence[Composite], rows: Mapping[str, Sequence[str]]) -> dict[str, Array]:
+    """Return the weights of datasets in each composite of known rows, after those of their plain mean, which
+    is left out where a composite is the same."""
+    places = {row: place for place, of_dataset in enumerate(rows.values()) for row in of_dataset}
+    found: dict[str, Array] = {}
+    for one in composites:
+        if all(row in places for group in one.groups.values() for row in group):
+            weights = np.zeros(len(rows))
+            for group in one.groups.values():
+                for row in group:
+                    weights[places[row]] += 1 / len(one.groups) / len(group)
+            found[one.label] = weights
+    plain = np.full(len(rows), 1 / len(rows)) if rows else np.zeros(0)
+    same = any(np.allclose(plain, weights) for weights in found.values())
+    return found if same else {MEAN: plain, **found}
+
+
+def ranking(table: AuditedTable, label: str, scores: Scores, weights: Array, resample: Resampling) -> Ranking:
+    """Rank models by one mean, over the datasets that have a weight in it."""
+    used = np.flatnonzero(weights)
+    drawn = (f"{len(used)} datasets",) if resample is resampled_means else ()
+    levels = (*drawn, *scores.levels)
+    generator = np.random.default_rng(zlib.crc32(f"{table.name}/{label}/{'+'.join(levels)}".encode()))
+    observed = np.average(scores.observed[used], axis=0, weights=weights[used])
+    found = ranks(observed, resample(scores.values[used], weights[used], generator, RESAMPLINGS))
+    return Ranking(
+        table=table.name,
+        paper=table.paper,
+        number=table.number,
+        score=label,
+        levels=levels,
+        datasets=len(used),
+        models=_models(found, scores.models),
+        adjacent=_adjacent_pairs(found, scores.models, [scores.runs[int(place)] for place in used]),
+    )
+
+
+def _models(found: Ranks, labels: Sequence[str]) -> tuple[RankedModel, ...]:
+    return tuple(
+        RankedModel(
+            model=labels[number],
+            score=found.scores[number],
+            low=found.low[number],
+            high=found.high[number],
+            group=found.groups[number],
+        )
+        for number in found.order
+    )
+
+
+def _adjacent_pairs(
+    found: Ranks, labels: Sequence[str], runs: Sequence[Sequence[Array]]
+) -> tuple[AdjacentPair, ...]:
+    return tuple(
+        AdjacentPair(
+            upper=labels[pair.upper],
+            lower=labels[pair.lower],
+            difference=pair.difference,
+            interval=pair.interval,
+            reversed=pair.reversed,
+            improvement=probability_of_improvement(
+                [of_dataset[pair.upper] for of_dataset in runs],
+                [of_dataset[pair.lower] for of_dataset in runs],
+            ),
+            resolved=pair.resolved,
+        )
+        for pair in found.adjacent
+    )

@@ -1,0 +1,42 @@
+"""CV* of a table: how close our values and the published ones are, beside the verdicts on them.
+
+CV* (QRA++) of one cell is that of the two values {published, ours}, so it grows with their difference alone;
+unlike a verdict, it takes neither a margin nor the spread over seeds into account.
+"""
+
+from collections import Counter
+from statistics import fmean
+from typing import NamedTuple
+
+from pubmill.statistics.reproducibility import unbiased_cv
+from pubmill.tables.cells import Cell, Table
+
+
+class Reproduction(NamedTuple):
+    """The cells of a model with both values: their number, their mean CV*, and their verdicts by number."""
+
+    model: str
+    cells: int
+    cv: float
+    verdicts: dict[str, int]
+
+
+def reproductions(table: Table) -> list[Reproduction]:
+    """Return the reproductions of a table by model, without composites and differences."""
+    found = []
+    for column in table.columns:
+        cells = [table.cells[column.key][row.key] for row in table.rows]
+        known = [(cell, cv) for cell in cells if (cv := cell_cv(cell)) is not None]
+        if known:
+            names = [str(cell.verdict.verdict) if cell.verdict else "no verdict" for cell, _ in known]
+            found.append(
+                Reproduction(column.label, len(known), fmean(cv for _, cv in known), dict(Counter(names)))
+            )
+    return found
+
+
+def cell_cv(cell: Cell) -> float | None:
+    """Return CV* of {published, ours}; None if either is missing or their mean is not above 0."""
+    if cell.value is None or cell.published is None or cell.value + cell.published.value <= 0:
+        return None
+    return unbiased_cv([cell.published.value, cell.value])
