@@ -43,7 +43,8 @@ def test_annotations_point_at_their_text(tmp_path: Path) -> None:
     "annotation",
     [
         mention(0, 3, "ann"), mention(0, 0, ""), mention(3, 0, ""), mention(-4, -1, "Bob"),
-        mention(-1, 3, ""), mention(8, 12, "Bob"), mention("0", 3, "Ann"), mention(0, 3, "Ann", None), mention(0, 3, "Ann", 5),
+        mention(-1, 3, ""), mention(8, 12, "Bob"), mention("0", 3, "Ann"), mention(0, 3, "Ann", None),
+        mention(0, 3, "Ann", 5),
         {"start": 0, "end": 3, "text": "Ann"}, 5, None, [],
     ],
 )  # fmt: skip
