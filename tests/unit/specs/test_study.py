@@ -43,7 +43,7 @@ STUDY = {"study": "mine", "title": "T", "scale": "demo", "tables": []}
 def test_a_study_that_says_nothing_else_saves_every_ten_minutes_and_keeps_no_models() -> None:
     found = Study.model_validate(STUDY)
     assert (found.save_minutes, found.keep_models, found.results) == (10, False, "results")
-    assert found.pretrain == () and found.models is found.datasets is found.mirror is None
+    assert found.pretrain == () and (found.models, found.datasets, found.mirror) == (None, None, None)
 
 
 @pytest.mark.parametrize(
