@@ -155,3 +155,25 @@ def test_overlaps_are_reported_for_each_two_splits() -> None:
         {"split": "test", "with": "train", "texts": 2, "documents": 1},
         {"split": "test", "with": "dev", "texts": 2, "documents": 1},
     ]
+
+
+@pytest.mark.parametrize("kind", MEASURES)
+def test_nothing_has_only_counts_of_zero(kind: type[Example]) -> None:
+    assert set(MEASURES[kind]([]).values()) == {0}
+
+
+def test_examples_without_answers_have_no_repeats() -> None:
+    counts = count([span("a", None, "Nothing"), span("b", None, "Nothing")])
+    names = ("fewest_repeats", "most_repeats", "fewest_repeats_of_pair", "most_repeats_of_pair")
+    assert part_of(counts, *names, "answers", "unanswerable", "contexts") == (0, 0, 0, 0, 0, 2, 1)
+
+
+def test_repeats_are_of_answers_and_of_questions_with_an_answer() -> None:
+    """An answer that several annotators gave counts once."""
+    examples = [span("a", None, "x and x", "x", "x"), span("b", None, "x or y", "x", "y")]
+    examples.append(
+        SpanExample(id="c", document=None, question="Who?", context="x", answers=examples[0].answers[:1])
+    )
+    counts = count(examples)
+    assert part_of(counts, "fewest_repeats", "most_repeats") == (1, 3)
+    assert part_of(counts, "fewest_repeats_of_pair", "most_repeats_of_pair") == (1, 2)

@@ -74,9 +74,12 @@ def test_a_word_is_encoded_once_until_the_cache_is_full(
 ) -> None:
     asked: list[str] = []
     encode = Encoder._encode_text
-    monkeypatch.setattr(
-        Encoder, "_encode_text", lambda self, text: asked.append(text.strip()) or encode(self, text)
-    )
+
+    def observed(self: Encoder, text: str) -> bytes:
+        asked.append(text.strip())
+        return encode(self, text)
+
+    monkeypatch.setattr(Encoder, "_encode_text", observed)
     encoder = make_encoder(tokenizer, 3)
     for text in ("a ab ac", "a ab ac"):
         encoder.encode(text)

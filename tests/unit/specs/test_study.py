@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.recipes.models import PretrainedWeights
-from pubmill.specs.study import check_study
+from pubmill.specs.study import Study, check_study, study_file, study_of_scale
 
 PAPERS = sorted(path.name for path in (Path(__file__).parents[3] / "specs/tables").iterdir())
 
@@ -34,3 +35,45 @@ def test_a_study_may_pretrain_what_was_released(root: Path) -> None:
     for name, problem in (("biobert-base", "no recipe makes the weights of biobert-base"), ("x", "x")):
         with pytest.raises(PubmillError, match=f"configuration: pretrain: .*{problem}"):
             study(root, name)
+
+
+STUDY = {"study": "mine", "title": "T", "scale": "demo", "tables": []}
+
+
+def test_a_study_that_says_nothing_else_saves_every_ten_minutes_and_keeps_no_models() -> None:
+    found = Study.model_validate(STUDY)
+    assert (found.save_minutes, found.keep_models, found.results) == (10, False, "results")
+    assert found.pretrain == () and (found.models, found.datasets, found.mirror) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"study": "audit"}, {"study": "My study"}, {"results": "a{b}"}, {"results": ""}, {"tables": 1}],
+)
+def test_names_that_would_end_up_elsewhere_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Study.model_validate(STUDY | changes)
+
+
+def write_studies(folder: Path, **scales: str) -> Path:
+    folder.mkdir()
+    for name, scale in scales.items():
+        (folder / f"{name}.yaml").write_text(f"study: {name}\nscale: {scale}\n")
+    return folder
+
+
+def test_a_study_is_a_file_or_a_name(tmp_path: Path) -> None:
+    folder = write_studies(tmp_path / "studies", mine="full")
+    assert study_file("mine", folder) == folder / "mine.yaml"
+    assert study_file(str(folder / "mine.yaml"), tmp_path) == folder / "mine.yaml"
+    with pytest.raises(PubmillError, match=r"no study 'mien'; the nearest: mine. Name a file, or one of stu"):
+        study_file("mien", folder)
+
+
+def test_the_study_of_a_result_is_that_of_its_scale_and_paper(tmp_path: Path) -> None:
+    folder = write_studies(tmp_path / "studies", a="full", b="full", c="small", d="demo")
+    assert study_of_scale("full", folder, "results/full/tables/b/table01") == ["studies/b.yaml"]
+    assert study_of_scale("full", folder, "results/full/tables/c/table01") == ["studies/a.yaml"]
+    assert study_of_scale("small", folder, "results/small/models/b") == ["studies/c.yaml"]
+    assert study_of_scale("demo", folder, "results/demo/d") == []
+    assert study_of_scale("other", folder, "x") == []
