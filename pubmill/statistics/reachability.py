@@ -106,7 +106,7 @@ def _unequal_runs(interval: Interval, score: ScoreCounts, runs: int) -> bool | N
     middle = (interval.low + interval.high) / 2
     for value in sorted(near, key=lambda one: abs(one - middle))[:ANCHORS]:
         rest = Interval(*(runs * end - (runs - 1) * value for end in interval))
-        if rest.high >= 0 and rest.low <= 1 and within(rest, score):
+        if within(rest, score):
             return True
     return None
 

@@ -304,3 +304,25 @@ def test_a_broken_list_of_gpus_is_refused(tmp_path: Path) -> None:
     (tmp_path / "gpus.yaml").write_text("gpus: {}\ngpus: {}\n")
     with pytest.raises(PubmillError, match=r"specs/gpus\.yaml:2"):
         read_gpus(tmp_path, tmp_path / "none.json")
+
+
+def test_a_setting_that_takes_the_choice_of_another_has_its_epochs(targets: Graph) -> None:
+    """IO tags are trained with what was chosen for BIO tags, of at most 60 epochs."""
+    run = ("blurb", "bert-base-uncased", "bc2gm")
+    own, taken = (operations_of_finetuning(targets, *run, name) for name in ("standard", "tagging=io"))
+    assert targets.specs.protocols["blurb"].settings["tagging=io"].chosen_by == "standard"
+    assert own == taken is not None
+
+
+def test_inputs_are_no_longer_than_the_recipe_lets_them_be(targets: Graph) -> None:
+    """Words of a sentence are assumed to be 40 subwords."""
+    protocol = targets.specs.protocols["blurb"]
+    found = {}
+    for limit in (20, 512):
+        values = {**protocol.hyperparameters, "max_length": limit}
+        short = protocol.model_copy(update={"hyperparameters": values})
+        specs = targets.specs.model_copy(update={"protocols": {**targets.specs.protocols, "blurb": short}})
+        graph = Graph(targets.study, specs)
+        found[limit] = operations_of_finetuning(graph, "blurb", "bert-base-uncased", "bc2gm", "standard")
+    short_, long = found[20], found[512]
+    assert short_ and long and 0.45 < short_ / long < 0.5

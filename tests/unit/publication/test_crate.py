@@ -13,7 +13,7 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
-from pubmill.publication.crate import PROFILES, write_crate
+from pubmill.publication.crate import PROFILES, describe, write_crate
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.publication import CrateRecipe
 from pubmill.recipes.reading import build
@@ -21,6 +21,7 @@ from pubmill.recipes.writing import as_values
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
+from pubmill.tables.cells import Provenance
 from tests.licensed import APPLY, FILES, KEY, NAME
 from tests.unit import toy_tables as made_up
 
@@ -271,3 +272,48 @@ def test_the_recipe_leaves_out_the_machine_and_names_terms(specs: Path, tmp_path
     assert "tables/gu2020/table06.comparisons.html" in made.results
     assert targets.paths.crate(targets.study.study) not in targets.publication.everything()
     assert NAME in targets.scope.datasets() and APPLY in made.conditions.values()
+
+
+def test_files_have_their_media_types(results: Path, checkout: Path, tmp_path: Path) -> None:
+    """A name without an ending is a text's, an unknown ending may be anything's."""
+    source = json.loads((results / f"{OWN}.source.json").read_text())
+    odd = ("sources/local/notes/README", "sources/local/notes/a.odd", "sources/local/notes/b.xml.gz")
+    for path in odd:
+        write_json(results / f"{path}.source.json", source)
+    made = recipe(sources={"sources/local/notes": [f"{Path(path).name}.source.json" for path in odd]})
+    write_crate(made, results, checkout, tmp_path / "small.crate")
+    graph = read(tmp_path / "small.crate")
+    types = {name: one.get("encodingFormat") for name, one in graph.items()}
+    assert [types[f"#{path}"] for path in odd] == [
+        "text/plain",
+        "application/octet-stream",
+        "application/gzip",
+    ]
+    assert (types["LICENSE"], types["README.md"], types["study.yaml"]) == (
+        "text/plain", "text/markdown", "application/yaml",
+    )  # fmt: skip
+    assert {types[f"results/{path}"] for path in RESULTS} == {"application/json", "text/html"}
+
+
+def test_descriptions_have_what_is_known(tmp_path: Path) -> None:
+    made = recipe(tables=["a", "b"])
+    runs = [
+        Provenance(runs=3, failed=1, seconds=61.0, commits=("x",), hardware=("m",)),
+        Provenance(runs=2, commits=("y", "x")),
+    ]
+    assert describe(made, runs) == (
+        f"At {made.scale_title}. Runs: a: 3 fine-tuning runs, 1 failed, 1 min 1 s; b: 2 fine-tuning runs, "
+        "none failed, 0 s. Machines: m. Commits of pubmill: x, y."
+    )
+    assert describe(recipe(tables=[]), []) == f"At {made.scale_title}."
+
+
+def test_files_of_one_licence_share_its_entity(results: Path, checkout: Path, tmp_path: Path) -> None:
+    words = "CC BY-NC 4.0 (a; b)"
+    write_crate(recipe(licences={PUBLIC: words, OWN: words}), results, checkout, tmp_path / "small.crate")
+    graph = read(tmp_path / "small.crate")
+    [licence] = [name for name, one in graph.items() if one.get("name") == words]
+    assert [name for name, one in graph.items() if ids(one.get("license")) == [licence]] == [
+        "https://host.example/a/b.tsv", "#sources/local/notes/my%20file.csv",
+    ]  # fmt: skip
+    assert licence.startswith("#licence-") and len(licence) == len("#licence-") + 12

@@ -231,6 +231,9 @@ def test_numbers_of_runs_that_reach_a_score() -> None:
     assert reach.fewest_runs(Interval(tiny.low, tiny.high * Fraction(999, 1000)), share(3), "mean") is None
     first = Interval(Fraction(2), Fraction(2))
     assert reach.nearest_runs(first, share(3), 3, "mean") is None
+    exact = Fraction(1, reach.MOST_RUNS + 5)
+    for stated, found in ((5, reach.MOST_RUNS + 5), (4, None)):
+        assert reach.nearest_runs(Interval(exact, exact), share(1), stated, "mean") == found
 
 
 def test_the_nearest_size_is_the_smaller_one_of_two_and_another_than_the_stated() -> None:

@@ -1,0 +1,67 @@
+"""Cards of datasets: their splits, counts, labels and overlaps."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.tables.cells import parse
+from pubmill.tables.dataset_cards import Card, label_bias, read_card
+from tests.unit.publication import toy_cards
+
+
+def card(kind: str = "sequence", **changes: Any) -> Card:
+    return parse(Card, toy_cards.card("d", kind, **changes), "here")
+
+
+def test_a_card_is_read_with_its_splits_in_order(tmp_path: Path) -> None:
+    toy_cards.write(tmp_path, toy_cards.card("d", "span"))
+    found = read_card(tmp_path / "datasets/d/card.json")
+    assert found == card("span") and found.splits == ["train", "test"]
+    assert found.sizes[:2] == ("examples", "questions")
+
+
+def test_labels_that_a_split_lacks_count_as_none_and_other_counts_are_not_known() -> None:
+    found = card(
+        counts={"train": {"labels.x": 3, "examples": 3}, "test": {"left_out.odd": 2, "left_out.b": 1}}
+    )
+    assert found.counted_names("labels.") == ["x"] and found.counted_names("left_out.") == ["b", "odd"]
+    assert (found.count("test", "labels.x"), found.count("test", "examples")) == (0, None)
+    assert (found.left_out("test"), found.left_out("train")) == (3, 0)
+
+
+def test_inputs_in_an_earlier_split_are_those_of_the_one_with_the_most() -> None:
+    overlaps = [
+        {"split": split, "with": earlier, "texts": texts, "documents": None}
+        for split, earlier, texts in (("dev", "train", 9), ("test", "train", 2), ("test", "dev", 5))
+    ]
+    found = card(overlaps=overlaps)
+    assert [found.inputs_in_earlier_split(split) for split in ("train", "dev", "test")] == [0, 9, 5]
+
+
+@pytest.mark.parametrize(
+    ("counts", "prefix"),
+    [
+        ({"labels.x": 1, "mentions.y": 1}, "labels."), ({"mentions.y": 1, "words.y": 3}, "mentions."),
+        ({"mentions.y": 0, "words.y": 3}, "words."), ({"labels.x": 0}, ""), ({"examples": 1}, ""),
+    ],
+)  # fmt: skip
+def test_the_labels_shown_are_the_first_kind_that_occurs(counts: dict[str, int], prefix: str) -> None:
+    assert card(counts={"train": {}, "test": counts}).labels == prefix
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "bias"),
+    [
+        ("tokens", {"tokens": 30, "tokens_in_mentions": 5}, 5 / 25),
+        ("tokens", {"tokens": 30, "tokens_in_mentions": 20}, 10 / 20),
+        ("tokens", {}, None),
+        ("span", {"fewest_repeats": 1, "most_repeats": 4}, 0.25),
+        ("span", {}, None),
+        ("sequence", {"labels.a": 2, "labels.b": 1, "labels.c": 4}, 3 / 4),
+        ("sequence", {"examples": 5}, None),
+    ],
+)
+def test_the_bias_of_labels(kind: str, counts: dict[str, int], bias: float | None) -> None:
+    """shin2020, caption of Table 8: the others over the most frequent one."""
+    assert label_bias(card(kind, counts={"train": counts}), "train") == bias
