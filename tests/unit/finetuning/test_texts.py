@@ -127,7 +127,7 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     "recipe",
     [
         SEQUENCE,
-        replace(SEQUENCE, segments="single", metric="macro_f1", loss="dice", epochs=12),
+        replace(SEQUENCE, segments="single", metric="macro_f1", loss="dice", epochs=8),
         replace(SEQUENCE, metric="micro_f1", negative="no", loss="weighted", oversample=True),
         MULTILABEL,
         replace(MULTILABEL, metric="example_f1", loss="weighted"),

@@ -33,7 +33,7 @@ MARKS = {
 }
 """How the words of mentions begin: as small a model as this can learn that at once."""
 RECIPE = FinetuningRecipe(
-    task="tokens", metric="entity_f1", learning_rate=3e-3, batch_size=8, epochs=8, precision="float32"
+    task="tokens", metric="entity_f1", learning_rate=3e-3, batch_size=8, epochs=5, precision="float32"
 )
 SETTINGS: dict[str, dict[str, Any]] = {
     "bioul": {"tagging": "bioul"},
@@ -42,7 +42,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "separate subwords": {"labelled_subwords": "separate"},
     "separate subwords, crf": {"labelled_subwords": "separate", "crf": True, "learning_rate": 1e-2},
     "mlp": {"head": "mlp", "head_sizes": [64, 64], "epochs": 14},
-    "bilstm": {"head": "bilstm", "head_sizes": [16]},
+    "bilstm": {"head": "bilstm", "head_sizes": [16], "epochs": 8},
     "crf": {"crf": True},
     "bilstm, crf, bioul, all subwords": {
         "head": "bilstm",

@@ -127,6 +127,30 @@ def test_the_root_is_on_the_line_where_it_begins(tmp_path: Path) -> None:
     assert list(lines.values()) == [f"x.yaml:{line}" for line in (3, 3, 4, 6, 3)] and not errors
 
 
+def test_a_file_is_read_again_as_it_is_now(tmp_path: Path) -> None:
+    """Parsed files are kept in memory, but no change of one document shows in the next."""
+    path = tmp_path / "x.yaml"
+    path.write_text("a: 1\na: 2\n")
+    errors: list[str] = []
+    first = strict_yaml.read(path, "x.yaml", errors)
+    del first.value["a"], first.lines[("a",)]
+    second = strict_yaml.read(path, "x.yaml", errors)
+    assert second.value == {"a": 1} and second.where(("a",)) == "x.yaml:1"
+    assert errors == ["x.yaml:2: duplicate key 'a', first at x.yaml:1; remove one"] * 2
+    path.write_text("a: 3\n")
+    assert strict_yaml.read(path, "x.yaml", errors).value == {"a": 3} and len(errors) == 2
+
+
+def test_parts_are_the_documents_of_a_mappings_values(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("kinds:\n  one: {x: [1,\n    2]}\n  two: 5\nlist: [a]\n")
+    document = strict_yaml.read(path, "x.yaml", [])
+    parts = strict_yaml.parts(document, "kinds")
+    assert {name: part.value for name, part in parts.items()} == {"one": {"x": [1, 2]}, "two": 5}
+    assert parts["one"].where(("x", 1)) == "x.yaml:3" and () not in parts["one"].lines
+    assert strict_yaml.parts(document, "list") == strict_yaml.parts(document, "absent") == {}
+
+
 def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "folder.yaml").mkdir()
