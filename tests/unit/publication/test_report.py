@@ -1,5 +1,7 @@
 """The report and its figures, from a made-up results folder."""
 
+import itertools
+import json
 import re
 from pathlib import Path
 
@@ -72,6 +74,17 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     ]
     assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
     assert text == render(read_report(recipe(), results))
+
+
+def test_headings_never_skip_a_level(results: Path) -> None:
+    """Nor where every cell has a value, so that no reasons stand between the table and its runs."""
+    rows = [made_up.row("bc2gm", "BC2GM", "ner", "entity_f1")]
+    made = made_up.recipe(rows=rows, composites=[], missing={})
+    published = made_up.HEADER + "bert,bc2gm,entity_f1,80.90,\n"
+    put_table(results, made_up.table(results, made, published))
+    page = parsed(render(read_report(recipe(), results)))
+    levels = [int(head.tag[1]) for head in page.xpath("//h1 | //h2 | //h3 | //h4 | //h5")]
+    assert levels[0] == 1 and all(after - before <= 1 for before, after in itertools.pairwise(levels))
 
 
 def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> None:
@@ -198,6 +211,15 @@ def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(resul
     pretraining = read_report(recipe(), results).pretrainings[0]
     assert (pretraining.steps, pretraining.tokens, pretraining.seconds) == (4, 4000, 60.0)
     assert pretraining.curve and [text for _, text in pretraining.curve.marks] == ["step 2"]
+
+
+def test_losses_on_held_out_documents_are_shown_by_checkpoint(results: Path) -> None:
+    path = results / "pretraining/base/step-2/state.json"
+    held_out = {"subword": {"masked": 160, "mlm_loss": 5.1226, "mlm_accuracy": 0.18, "nsp_loss": None}}
+    put(path, json.loads(path.read_text()) | {"held_out": held_out})
+    page = parsed(render(read_report(recipe(), results)))
+    [line] = page.xpath("//div[@aria-labelledby='held-out']//tbody/tr")
+    assert [cell.text_content() for cell in line] == ["base", "2", "subword", "MLM 5.123"]
 
 
 def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:

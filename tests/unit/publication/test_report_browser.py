@@ -15,7 +15,7 @@ import pytest
 from pubmill.publication.report import read_report, render
 from tests import full_report
 from tests.unit import toy_tables as made_up
-from tests.unit.publication.toy_reports import put_study, recipe
+from tests.unit.publication.toy_reports import put_page, put_study, recipe
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -54,9 +54,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     changes = {"rows": rows, "columns": columns, "records": records, "equivalence": rule}
     made = made_up.recipe(composites=[], missing={}, **changes)
     put_study(results, made_up.table(results, made, PUBLISHED))
+    put_page(results, "of-span", "span")
     path = results / "reports/small.html"
     path.parent.mkdir()
-    path.write_text(render(read_report(recipe(), results)))
+    path.write_text(render(read_report(recipe(datasets=["bc2gm", "of-span"]), results)))
     return path.as_uri()
 
 
@@ -238,11 +239,12 @@ def test_without_script_a_number_leads_to_its_runs(browser: Any, address: str) -
 
 
 @pytest.mark.long
-def test_a_report_of_all_tables_is_small_and_accessible(browser: Any, tmp_path: Path) -> None:
+def test_a_report_of_all_tables_is_small_and_fits_a_phone(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "reports/all.html"
     report = full_report.write(tmp_path)
+    path.parent.mkdir(exist_ok=True)
     path.write_text(render(report))
     assert path.stat().st_size < 3_000_000
-    page = opened(browser, path.as_uri(), "phone", bypass_csp=True)
+    page = opened(browser, path.as_uri(), "phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert violations(page) == []
+    assert page.evaluate("grids.length") == len(report.tables)
