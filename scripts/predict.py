@@ -1,11 +1,13 @@
 """Annotate new text with a task model that scripts/finetune.py --keep wrote.
 
-    .venv/bin/python scripts/predict.py --model TASK_MODEL --input FILE --output FILE [--punkt punkt_tab.zip]
+    .venv/bin/python scripts/predict.py --model TASK_MODEL --input FILE ... --output FILE
+                              [--punkt punkt_tab.zip]
 
 Inputs: text, JSON lines, BioC (JSON or XML) or PubTator. The file's name (.txt, .jsonl, .json, .xml,
 .pubtator) or --format determines the format. Output: the same documents with annotations. BioC and PubTator
-keep their format; text and JSON lines become JSON lines. All files are UTF-8; offsets count characters,
-starting after a byte-order mark if there is one. The same input gives the same bytes; if the program is
+keep their format; text and JSON lines become JSON lines. A file whose name also ends with .gz is compressed.
+Of several files, or of a folder, --output is the folder to write. All files are UTF-8; offsets count
+characters, starting after a byte-order mark if there is one. The same input gives the same bytes; if the program is
 killed, it leaves no partial output file.
 """
 
@@ -26,28 +28,35 @@ FORMATS = ("text", "jsonl", "bioc-json", "bioc-xml", "pubtator")
 def main() -> None:
     parser = argparse.ArgumentParser(description="Annotate new text with a kept task model.")
     parser.add_argument("--model", type=Path, required=True, help="task model folder")
-    parser.add_argument("--input", type=Path, required=True, help="documents or examples")
-    parser.add_argument("--output", type=Path, required=True, help="file to write")
+    parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, or folders of them")
+    parser.add_argument(
+        "--output", type=Path, required=True, help="file to write; of several files the folder"
+    )
     parser.add_argument("--format", choices=FORMATS, help="format of the input (default: from its name)")
     parser.add_argument(
         "--punkt", type=Path, help="NLTK's punkt_tab.zip: predict by sentence instead of by line"
     )
     arguments = parser.parse_args()
-    keep_private([arguments.model, arguments.input])
+    keep_private([arguments.model, *arguments.input])
 
     # Imported only after the arguments are checked: importing torch takes seconds.
     from pubmill.finetuning.predicting import choose_device
     from pubmill.finetuning.task_models import load_task_model, read_facts
     from pubmill.prediction.annotating import Annotator
-    from pubmill.prediction.formats import annotate_file, format_of
+    from pubmill.prediction.formats import annotate_file, format_of, targets
     from pubmill.prediction.text_units import load_splitter
 
-    form = arguments.format or format_of(arguments.input)
+    files = targets(arguments.input, arguments.output)
+    keep_private([arguments.model, *files])  # of a folder, the label is beside each file
+    forms = {source: arguments.format or format_of(source) for source in files}
     split = load_splitter(arguments.punkt)
     predictor = load_task_model(arguments.model, choose_device())
     annotator = Annotator(predictor, read_facts(arguments.model)["argument_types"], split)
-    write_label_beside(arguments.output)
-    annotate_file(annotator, arguments.input, arguments.output, form)
+    for number, (source, target) in enumerate(files.items(), 1):
+        write_label_beside(target)
+        annotate_file(annotator, source, target, forms[source])
+        if len(files) > 1:
+            print(f"{number}/{len(files)} {target}", file=sys.stderr)
     for what, number in sorted(annotator.counts.items()):
         if number:
             print(f"{what.replace('_', ' ')}: {number}", file=sys.stderr)

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import yaml
+
+from pubmill.errors import PubmillError
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, Published
 
@@ -22,10 +25,43 @@ def conversion_recipe(name: str, spec: DatasetSpec) -> ConversionRecipe:
     )
 
 
-def published_recipe(name: str, spec: DatasetSpec) -> PublishedRecipe:
-    """Return the PublishedRecipe of a dataset: the form that its spec declares, or the general one of its
-    kind."""
-    form = spec.published or general_form(spec)
+GENERAL: dict[str, tuple[str, dict[str, Any], str]] = {
+    "conll": ("pubmill.convert.conll:write", {"documents": "docstart"}, "conll"),
+    "jsonl": ("pubmill.convert.jsonl:write", {}, "jsonl"),
+    "bioc": ("pubmill.convert.bioc:write", {}, "bioc.json"),
+    "hugging-face": ("pubmill.convert.jsonl:write", {}, "jsonl"),
+}
+"""General form -> its writer, the writer's options, and the ending of its files."""
+
+
+def published_recipe(name: str, spec: DatasetSpec, form: str | None = None) -> PublishedRecipe:
+    """Return the PublishedRecipe of a dataset: the given form of `GENERAL`, or else the form that its spec
+    declares, or else the general one of its kind."""
+    if form:
+        return _recipe_of_form(name, spec, _general_form(spec, form))
+    return _recipe_of_form(name, spec, spec.published or general_form(spec))
+
+
+def _general_form(spec: DatasetSpec, form: str) -> Published:
+    writer, options, suffix = GENERAL[form]
+    if form == "conll" and spec.kind != "tokens":
+        raise PubmillError(f"{spec.name} has no labelled words ({spec.kind}); export it as jsonl")
+    if form == "bioc" and spec.kind not in ("tokens", "sequence"):
+        raise PubmillError(f"BioC has no place for {spec.kind}, the kind of {spec.name}; export it as jsonl")
+    files = {split: PublishedFile(name=f"{split}.{suffix}") for split in spec.splits}
+    return Published(writer=writer, options=options, files=files)
+
+
+def dataset_card(name: str, spec: DatasetSpec) -> str:
+    """Return the README.md of a dataset in the layout of the Hugging Face hub: which file is which split."""
+    names = {"train": "train", "dev": "validation", "test": "test"}
+    files = [{"split": names[split], "path": f"{split}.jsonl"} for split in spec.splits]
+    card = {"pretty_name": spec.label or name, "configs": [{"config_name": "default", "data_files": files}]}
+    head = yaml.safe_dump(card, sort_keys=False, allow_unicode=True)
+    return f"---\n{head}---\n\n# {spec.label or name}\n\nLicence: {spec.licence}\n\nAccess: {spec.access}\n"
+
+
+def _recipe_of_form(name: str, spec: DatasetSpec, form: Published) -> PublishedRecipe:
     return PublishedRecipe(
         dataset=name,
         kind=spec.kind,

@@ -4,13 +4,17 @@ Offsets count characters (Unicode code points), as PubTator and BioC files do in
 start after a byte-order mark, which is not part of a file's text and is not written again.
 """
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from pubmill.errors import PubmillError
+
+GZIP = ".gz"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +125,8 @@ class TextFile:
 
     def documents(self) -> Iterator[InputDocument]:
         text = read_text(self.path)
-        row = {"id": self.path.stem, "text": text}
+        name = self.path.with_suffix("") if self.path.suffix == GZIP else self.path
+        row = {"id": name.stem, "text": text}
         yield InputDocument(
             id=row["id"], where=str(self.path), passages=[Passage(text=text, offset=0)], source=row
         )
@@ -190,10 +195,10 @@ def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 file without line ends and byte-order mark."""
     number = 0
     try:
-        with path.open(encoding="utf-8-sig", newline="\n") as lines:
+        with _opened(path, newline="\n") as lines:
             for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
                 yield line.rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise _reading_error(path, error, f" after line {number}") from None
 
 
@@ -201,16 +206,25 @@ def read_text(path: Path) -> str:
     """Read a UTF-8 file without its byte-order mark; line ends are kept, so that offsets count the file's
     characters."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with _opened(path, newline="") as file:
             return file.read()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise _reading_error(path, error, "") from None
 
 
-def _reading_error(path: Path, error: OSError | UnicodeDecodeError, place: str) -> PubmillError:
+def _opened(path: Path, newline: str) -> IO[str]:
+    """Open a UTF-8 file, decompressed if its name ends with `.gz`, without its byte-order mark."""
+    if path.suffix == GZIP:
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline=newline)
+    return path.open(encoding="utf-8-sig", newline=newline)
+
+
+def _reading_error(path: Path, error: Exception, place: str) -> PubmillError:
     if isinstance(error, UnicodeDecodeError):
         return PubmillError(f"{path}: not UTF-8{place} ({error.reason}); convert it to UTF-8")
-    return PubmillError(f"{path}: can't be read: {error.strerror}")
+    if isinstance(error, OSError) and error.strerror:
+        return PubmillError(f"{path}: can't be read: {error.strerror}")
+    return PubmillError(f"{path}: not a whole gzip file{place}; make it again")
 
 
 def check_characters(text: str, where: str) -> str:

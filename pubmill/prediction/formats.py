@@ -1,11 +1,15 @@
 """Annotate a file in any supported format."""
 
+import gzip
+import io
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from pubmill.errors import PubmillError
 from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.bioc import BioCJson, BioCXml
-from pubmill.prediction.documents import DocumentFile, JsonLines, TextFile, json_line, read_rows
+from pubmill.prediction.documents import GZIP, DocumentFile, JsonLines, TextFile, json_line, read_rows
 from pubmill.prediction.example_rows import predict_rows
 from pubmill.prediction.pubtator import PubTator
 from pubmill.storage.files import writing
@@ -29,11 +33,46 @@ ENTITIES = ("bioc-json", "bioc-xml", "pubtator")
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file's suffix implies."""
-    if path.suffix not in SUFFIXES:
+    """Return the format that a file's suffix implies, before `.gz` if there is one."""
+    suffix = (path.with_suffix("") if path.suffix == GZIP else path).suffix
+    if suffix not in SUFFIXES:
         known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items())
         raise PubmillError(f"{path}: the suffix does not imply a format ({known}); give --format")
-    return SUFFIXES[path.suffix]
+    return SUFFIXES[suffix]
+
+
+def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
+    """Return the file to write for each file to read.
+
+    A single file is written to `output`. Of several files, or of a folder with its files of known formats,
+    `output` is the folder, in which each keeps its name.
+    """
+    if len(sources) == 1 and not sources[0].is_dir():
+        return {sources[0]: output}
+    found = [path for one in sources for path in (_files_in(one) if one.is_dir() else [one])]
+    names = [path.name for path in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise PubmillError(f"several files are named {', '.join(twice)}; annotate their folders one by one")
+    return {path: output / path.name for path in found}
+
+
+def _files_in(folder: Path) -> list[Path]:
+    found = []
+    for path in sorted(folder.iterdir()):
+        suffixes = [one for one in path.suffixes if one != GZIP]
+        if path.is_file() and suffixes and suffixes[-1] in SUFFIXES:
+            found.append(path)
+    if not found:
+        raise PubmillError(f"{folder}: no file ends with {', '.join(SUFFIXES)} or one of these and {GZIP}")
+    return found
+
+
+def _written(path: Path, name: str) -> IO[str]:
+    """Open a file for text, compressed if `name` ends with `.gz`; the same text gives the same bytes."""
+    if not name.endswith(GZIP):
+        return path.open("w", encoding="utf-8", newline="\n")
+    packed = gzip.GzipFile(path, "wb", mtime=0)
+    return io.TextIOWrapper(packed, encoding="utf-8", newline="\n")
 
 
 def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -> None:
@@ -49,7 +88,7 @@ def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -
             f"(--format jsonl){further}"
         )
     try:
-        with writing(target) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as output:
+        with writing(target) as temporary, _written(temporary, target.name) as output:
             if rows:
                 output.writelines(map(json_line, predict_rows(annotator, source)))
             else:

@@ -45,6 +45,7 @@ PLACEHOLDERS = {
     "/data/mirror": "tests/world/mirror",
     "/data/mednli": "own/mednli",
     "./my-bert": "pubmedbert-base",
+    "./my-corpus": "own/my-corpus",
     "~/my-cluster": "profiles/slurm",  # of which it is a copy
     "TABLE ROW COLUMN": "gu2020/table06 bc2gm pubmedbert-base",
     "STUDY": "gu2020",
@@ -161,6 +162,9 @@ def clone(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("mli_train_v1.jsonl", "mli_dev_v1.jsonl", "mli_test_v1.jsonl"):
         (folder / "own/mednli").mkdir(parents=True, exist_ok=True)
         (folder / "own/mednli" / name).touch()
+    (folder / "own/my-corpus").mkdir()
+    for split in ("train", "test"):
+        (folder / f"own/my-corpus/{split}.tsv").write_text("Mice\tB-Species\nran\tO\n\n")
     (folder / "own/abstracts").mkdir()
     with gzip.open(folder / "own/abstracts/a.jsonl.gz", "wt") as lines:
         lines.write('{"title": "A title", "abstract": "An abstract"}\n')

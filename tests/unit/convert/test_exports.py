@@ -2,11 +2,12 @@
 
 import hashlib
 import importlib.util
+import json
 import os
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
+from pubmill.convert.bioc import write as write_bioc
 from pubmill.convert.exports import WriterOptions, publish
 from pubmill.convert.jsonl import write as write_lines
 from pubmill.convert.tsv import WRITTEN, write
@@ -357,3 +359,69 @@ def test_the_program_refuses_examples_that_give_other_bytes(
     with pytest.raises(PubmillError, match="differs from the published file; nothing was"):
         export("toy", tmp_path / "out", "--results", results)
     assert not (tmp_path / "out").exists()
+
+
+def test_bioc_has_each_mention_at_its_offset_in_the_document() -> None:
+    examples: list[Example] = [
+        TokensExample(id="1", document="7", words=["é", "IL-2", "gene"], labels=["O", "B-Gene", "I-Gene"]),
+        TokensExample(id="2", document="7", words=["Mice", "."], labels=["B", "O"]),
+        SequenceExample(id="3", document=None, text=TEXT, label="binds", entities=[GENE, DRUG]),
+    ]
+    written = json.loads("".join(write_bioc(examples, WriterOptions({}, None))))
+    assert [document["id"] for document in written["documents"]] == ["7", "3"]
+    for document in written["documents"]:
+        whole = " ".join(passage["text"] for passage in document["passages"])
+        found = [one for passage in document["passages"] for one in passage["annotations"]]
+        for annotation in found:
+            [place] = annotation["locations"]
+            assert whole[place["offset"] : place["offset"] + place["length"]] == annotation["text"]
+        assert len({one["id"] for one in found}) == len(found)
+    kinds = [
+        [
+            (one["infons"]["type"], one["text"])
+            for passage in document["passages"]
+            for one in passage["annotations"]
+        ]
+        for document in written["documents"]
+    ]
+    assert kinds == [[("Gene", "IL-2 gene"), ("Entity", "Mice")], [("GENE", "IL-2"), ("DRUG", "aspirin")]]
+    assert written["documents"][1]["passages"][0]["infons"] == {"example": "3", "label": "binds"}
+
+
+@pytest.mark.parametrize("examples", [[EXAMPLES[1]], [NESTED]])
+def test_bioc_refuses_what_it_has_no_place_for(examples: list[Example]) -> None:
+    with pytest.raises(PubmillError, match="export it as JSON lines"):
+        list(write_bioc(examples, WriterOptions({}, None)))
+
+
+@pytest.mark.parametrize(
+    ("form", "file", "beginning"),
+    [
+        ("conll", "train.conll", "pain\tB\n"),
+        ("jsonl", "train.jsonl", '{"document": null, "id": "1", "labels": ["B", "O"]'),
+        ("bioc", "train.bioc.json", '{"source": ""'),
+        ("hugging-face", "train.jsonl", '{"document": null'),
+    ],
+)
+def test_every_dataset_has_general_forms(
+    export: Any, tmp_path: Path, results: Path, form: str, file: str, beginning: str
+) -> None:
+    export("toy", tmp_path / "out", "--results", results, "--form", form)
+    assert (tmp_path / "out" / file).read_text().startswith(beginning)
+    assert (tmp_path / "out/README.md").is_file() == (form == "hugging-face")
+
+
+def test_the_folder_for_hugging_face_is_read_by_its_library(
+    export: Any, tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    export("toy", tmp_path / "out", "--results", results, "--form", "hugging-face")
+    read = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+    assert read["train"][0]["words"] == ["pain", "or"] and list(read) == ["train"]
+
+
+@pytest.mark.parametrize(("form", "message"), [("conll", "no labelled words"), ("bioc", "BioC has no place")])
+def test_a_form_that_does_not_fit_the_kind_is_refused(form: str, message: str) -> None:
+    data = SimpleNamespace(name="toy", kind="span", splits=("train",))
+    with pytest.raises(PubmillError, match=f"{message}.*export it as jsonl"):
+        published_recipe("toy", data, form)  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """New text in PubTator and BioC files: what is read, written, and refused; with models that follow a rule."""
 
+import gzip
 import json
 import random
 from pathlib import Path
@@ -12,7 +13,7 @@ from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.prediction.annotating import Annotator
-from pubmill.prediction.formats import FORMATS, annotate_file
+from pubmill.prediction.formats import FORMATS, annotate_file, format_of, targets
 from tests.unit.prediction.toy_annotators import annotated, relater, tagger
 
 PUBTATOR = (
@@ -273,3 +274,34 @@ def test_rows_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     """Words that are given, which is known by the first row."""
     line = '{"id": "1", "words": ["so", "Ann"]}\n'
     assert json.loads(annotated(tagger(), tmp_path, "jsonl", "\ufeff" + line))["predicted"] == ["O", "B-Name"]
+
+
+def test_compressed_files_are_read_and_written_with_the_same_bytes(tmp_path: Path) -> None:
+    plain = annotated(tagger(), tmp_path, "pubtator", PUBTATOR)
+    (tmp_path / "in.pubtator.gz").write_bytes(gzip.compress(PUBTATOR.encode()))
+    for name in ("one.gz", "two.gz"):
+        annotate_file(tagger(), tmp_path / "in.pubtator.gz", tmp_path / name, "pubtator")
+    assert gzip.decompress((tmp_path / "one.gz").read_bytes()).decode() == plain
+    assert format_of(tmp_path / "in.pubtator.gz") == "pubtator"
+    (tmp_path / "in.txt.gz").write_bytes(gzip.compress(b"x" * 99)[:-9])
+    with pytest.raises(PubmillError, match=r"in.txt.gz: not a whole gzip file"):
+        annotate_file(tagger(), tmp_path / "in.txt.gz", tmp_path / "out", "text")
+
+
+def test_files_of_a_folder_keep_their_names_in_the_folder_written(tmp_path: Path) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    for name in ("b.txt", "a.jsonl.gz", "notes.md", ".hidden"):
+        (folder / name).touch()
+    assert targets([folder], out) == {folder / name: out / name for name in ("a.jsonl.gz", "b.txt")}
+    assert targets([folder / "b.txt"], out) == {folder / "b.txt": out}
+    other = tmp_path / "other/b.txt"
+    assert targets([folder / "b.txt", tmp_path / "c.xml"], out).keys() == {
+        folder / "b.txt",
+        tmp_path / "c.xml",
+    }
+    with pytest.raises(PubmillError, match="several files are named b.txt"):
+        targets([folder, other], out)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(PubmillError, match="empty: no file ends with .txt"):
+        targets([tmp_path / "empty"], out)

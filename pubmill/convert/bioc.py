@@ -1,0 +1,69 @@
+"""Writer of BioC JSON (Comeau et al. 2013): labelled words, or texts with a label, as annotated documents.
+
+Successive examples of one document are its passages; an example without a document is one of its own. Words
+are joined by blanks, because the examples have no other text. Offsets count characters from the document's
+start.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from pubmill.annotation.examples import SequenceExample, TokensExample
+from pubmill.annotation.tagging import to_mentions
+from pubmill.convert.exports import WriterOptions
+from pubmill.errors import PubmillError
+
+UNTYPED = "Entity"
+"""The type of mentions whose labels have none (`B`, `I`)."""
+Span = tuple[int, int, str]
+
+
+def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
+    """Yield a collection, document by document; no options."""
+    if form.options:
+        raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
+    yield '{"source": "", "date": "", "key": "", "infons": {}, "documents": ['
+    documents = groupby(examples, key=lambda one: one.id if one.document is None else one.document)
+    for number, (name, passages) in enumerate(documents):
+        yield ("," if number else "") + "\n" + json.dumps(_document(name, passages), ensure_ascii=False)
+    yield "\n]}\n"
+
+
+def _document(name: str, examples: Iterator[Any]) -> dict[str, Any]:
+    passages: list[dict[str, Any]] = []
+    offset = seen = 0
+    for example in examples:
+        text, spans, infons = _content(example)
+        annotations = [
+            {
+                "id": f"T{seen + number}",
+                "infons": {"type": kind},
+                "text": text[start:end],
+                "locations": [{"offset": offset + start, "length": end - start}],
+            }
+            for number, (start, end, kind) in enumerate(spans, 1)
+        ]
+        passages.append(
+            {
+                "offset": offset, "infons": {"example": example.id, **infons}, "text": text, "sentences": [],
+                "annotations": annotations, "relations": [],
+            }
+        )  # fmt: skip
+        offset, seen = offset + len(text) + 1, seen + len(spans)
+    return {"id": name, "infons": {}, "passages": passages, "relations": []}
+
+
+def _content(example: Any) -> tuple[str, list[Span], dict[str, str]]:
+    """Return an example's text, its mentions, and what a passage says of it."""
+    if isinstance(example, TokensExample):
+        starts = [0]
+        for word in example.words:
+            starts.append(starts[-1] + len(word) + 1)
+        found = to_mentions(example.labels)
+        spans = [(starts[first], starts[last] - 1, kind or UNTYPED) for first, last, kind in found]
+        return " ".join(example.words), spans, {}
+    if isinstance(example, SequenceExample) and example.text_pair is None:
+        return example.text, [(e.start, e.end, e.type) for e in example.entities], {"label": example.label}
+    raise PubmillError("BioC holds words with labels, or single texts with a label; export it as JSON lines")
