@@ -55,7 +55,7 @@ def run(root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, name: str, 
     monkeypatch.setattr(program, "ROOT", checkout)
     words = [name, *map(str, arguments), "--results", str(checkout / "results/demo")]
     monkeypatch.setattr(sys, "argv", words)
-    program.main()  # type: ignore[attr-defined]
+    program.main()
 
 
 def load(path: Path) -> ModuleType:
