@@ -1,8 +1,7 @@
 """A submission: another system's predictions for a split, read, checked and scored."""
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,6 +95,14 @@ def read_submission(
         except PubmillError as error:
             prefix = "" if str(error).startswith(str(path)) else f"{path}: "
             raise PubmillError(f"{prefix}{error}") from None
+        except Exception as error:
+            if recipe.access == PUBLIC:
+                raise
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise PubmillError(
+                f"{path}: {type(error).__name__} at {Path(place.filename).name}:{place.lineno}; its message "
+                "is withheld, as it may contain licensed text"
+            ) from None
 
 
 def _read(
@@ -148,22 +155,27 @@ def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) 
     return None
 
 
-def digest_of(lines: Iterable[dict[str, Any]]) -> str:
-    """Return the SHA-256 of predictions, whatever their order and their probabilities' form."""
-    rows = sorted(
-        json.dumps({name: value for name, value in line.items() if name != SUBWORDS}, sort_keys=True)
-        for line in lines
-    )
-    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+def _comparable(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a line of predictions a copy must have too."""
+    return {name: value for name, value in line.items() if name != SUBWORDS}
+
+
+def _is_copy(own: Mapping[str, Mapping[str, Any]], path: Path) -> bool:
+    """Return whether a file has exactly these predictions, by id; it is read up to the first difference."""
+    number = 0
+    for number, line in enumerate(read_jsonl_gz(path), 1):  # noqa: B007 (used below)
+        if not isinstance(line, dict) or own.get(line.get("id", "")) != _comparable(line):
+            return False
+    return number == len(own)
 
 
 def refuse_copies(submission: Submission, path: Path, others: Iterable[Path]) -> None:
     """Refuse predictions that another column has already; equal ones for every example are no copy."""
     if is_constant(submission.lines):
         return
-    own = digest_of(submission.lines)
+    own = {line["id"]: _comparable(line) for line in submission.lines}
     for other in others:
-        if digest_of(read_jsonl_gz(other)) == own:
+        if _is_copy(own, other):
             raise PubmillError(
                 f"{path}: exactly the predictions of {other}, which another column has. Two systems do not "
                 "agree on everything: give the file of this system. Nothing was scored"

@@ -10,6 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS
 from pubmill.recipes.submissions import System
 from pubmill.storage.files import write_jsonl_gz
+from pubmill.submissions import submission
 from pubmill.submissions.alignment import align, place_words
 from pubmill.submissions.predictions import UNMAPPED, plain_answer
 from pubmill.submissions.rows import Span
@@ -221,6 +222,24 @@ def test_credentialed_datasets_need_a_local_system_and_show_no_text(tmp_path: Pa
     content = outputs("rel", ANSWERS, {"1000.T1": secret})
     found = toy.score(tmp_path, "rel", content, mapping=MAPPING)
     assert not any("Jane" in line for line in found.left_aside()) and len(found.left_aside()) == 2
+
+
+def test_an_unforeseen_error_shows_no_text_of_a_licensed_dataset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise ValueError("The patient Jane")
+
+    monkeypatch.setattr(submission, "match", fail)
+    toy.make(tmp_path, "rel", access="registration")
+    with pytest.raises(
+        PubmillError, match=r"ValueError at test_predictions.py:\d+; its message is withheld"
+    ) as caught:
+        toy.score(tmp_path, "rel", toy.jsonl("rel"))
+    assert "Jane" not in str(caught.value) and caught.value.__suppress_context__
+    toy.make(tmp_path, "rel")
+    with pytest.raises(ValueError, match="Jane"):
+        toy.score(tmp_path, "rel", toy.jsonl("rel"))
 
 
 def test_scores_are_those_of_a_run_s_predictions(tmp_path: Path) -> None:

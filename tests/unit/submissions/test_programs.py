@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -54,7 +55,7 @@ def run(root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, name: str, 
     monkeypatch.setattr(program, "ROOT", checkout)
     words = [name, *map(str, arguments), "--results", str(checkout / "results/demo")]
     monkeypatch.setattr(sys, "argv", words)
-    program.main()  # type: ignore[attr-defined]
+    program.main()
 
 
 def load(path: Path) -> ModuleType:
@@ -63,6 +64,12 @@ def load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_scoring_loads_neither_torch_nor_transformers(root: Path) -> None:
+    code = "import sys, pubmill.submissions.scores, pubmill.submissions.inputs, pubmill.submissions.supplied"
+    check = "sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
+    assert subprocess.run([sys.executable, "-c", f"{code}; {check}"], cwd=root, check=False).returncode == 0
 
 
 def test_inputs_use_the_spec_s_own_prompt(
