@@ -111,7 +111,7 @@ def ceiling_of(data: DatasetSpec, test: Iterable[object]) -> Ceiling:
     agreement = annotators_correlation(ratings)
     if agreement is None:
         return Ceiling()
-    return Ceiling(100 * agreement, "mean correlation of an annotator with the mean of the others")
+    return Ceiling(100 * agreement, "the mean correlation of an annotator with the mean of the others")
 
 
 def annotators_correlation(ratings: Sequence[Sequence[float]]) -> float | None:
