@@ -15,6 +15,7 @@ from pubmill.cli import (
     plan_command,
     predict_command,
     run_command,
+    seeds_command,
     table_command,
 )
 from pubmill.errors import run
@@ -39,6 +40,7 @@ for verb in (
     explain_command.explain,
     compare_command.compare,
     plan_command.plan,
+    seeds_command.seeds,
     doctor_command.doctor,
     audit_command.audit,
     mirror_command.mirror,
