@@ -17,6 +17,7 @@ from pubmill.cli import (
     predict_command,
     run_command,
     score_command,
+    seeds_command,
     table_command,
 )
 from pubmill.errors import run
@@ -41,6 +42,7 @@ for verb in (
     explain_command.explain,
     compare_command.compare,
     plan_command.plan,
+    seeds_command.seeds,
     doctor_command.doctor,
     audit_command.audit,
     mirror_command.mirror,

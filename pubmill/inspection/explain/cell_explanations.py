@@ -35,6 +35,7 @@ from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
+from pubmill.tables.reproductions import cell_cv
 
 Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
 
@@ -219,9 +220,11 @@ def _label_and_key(key: str, label: str) -> str:
 
 
 def _cell_fields(row: Row, cell: Cell | None) -> Account:
-    """Return the fields of a cell in the table, except its runs and the other cells that it refers to."""
+    """Return the fields of a cell in the table, except its runs and the other cells that it refers to, and
+    CV* of its value and the published one."""
     excluded = {"seeds", "copied_from", "minus"}
-    return {"metric": row.metric, **(cell.model_dump(exclude=excluded) if cell else {})}
+    fields = {**cell.model_dump(exclude=excluded), "CV*": cell_cv(cell)} if cell else {}
+    return {"metric": row.metric, **fields}
 
 
 def _cell_origins(

@@ -19,6 +19,7 @@ from pubmill.inspection.explain.origins import source_folders, weights_account
 from pubmill.metrics.records import Record
 from pubmill.specs import HubWeights, Specs, load
 from pubmill.specs.study import Study, with_own_weights
+from pubmill.statistics.reproducibility import unbiased_cv
 from pubmill.storage.files import write_json
 from pubmill.tables.aggregation import build
 from pubmill.tables.recorded_runs import load_runs
@@ -61,6 +62,7 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
     found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
     assert found.value["value"] == pytest.approx(85) and found.value["n"] == 2 and not found.to_do
     assert found.value["published"]["value"] == 84.52
+    assert found.value["CV*"] == pytest.approx(unbiased_cv([84.52, 85]))
     assert {run.seed: run.score for run in found.runs} == pytest.approx({1: 80, 2: 90})
     assert found.runs[0].file == f"runs/blurb/{MODEL}/bc2gm/standard/final/seed-1.json"
     assert found.recipe == {"learning_rate": 2e-3}

@@ -1,0 +1,11 @@
+"""`pubmill seeds`."""
+
+import typer
+
+from pubmill.cli.checkout import start_script
+from pubmill.cli.studies import StudyName
+
+
+def seeds(context: typer.Context, study: StudyName) -> None:
+    """Show which runs of a study to make next, and which pairs of models its finished runs decide."""
+    start_script("seeds", study, *context.args)

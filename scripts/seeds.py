@@ -1,0 +1,44 @@
+"""Show which runs of a study to make next, and which pairs of models its finished runs decide.
+
+    .venv/bin/python scripts/seeds.py STUDY [--config KEY=VALUE ...]
+
+STUDY is a file or the name of one in studies/. Models are compared by the scores of the same seeds; a pair is
+decided if its evidence, an e-value adjusted for all pairs of the row, reaches 20, so that at most 5 % of rows
+have any wrong conclusion, however often one looks (pubmill.statistics.seed_stopping states the assumptions).
+
+Inputs:  config.yaml with the study's settings, the specs, and the records in the results
+Output:  the pairs of every row, then the records to make next, on standard output
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pubmill.errors import run
+from pubmill.graph import Graph
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.specs.study import check_study, study_file
+from pubmill.tables.seed_plan import as_text, row_plans
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("study", help="a file, or the name of one in studies/")
+    parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
+    arguments = parser.parse_args()
+    overlay = study_file(arguments.study, ROOT / "studies")
+    study, specs = check_study(
+        merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config), ROOT / "specs"
+    )
+    graph = Graph(study, specs)
+    recipes = [graph.tables.recipe(name) for name in graph.requests.result_tables()]
+    print(as_text([one for recipe in recipes for one in row_plans(recipe, ROOT / study.results)]))
+
+
+if __name__ == "__main__":
+    run(main)

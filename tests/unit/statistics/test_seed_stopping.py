@@ -1,0 +1,113 @@
+"""When seeds decide between models: evidence by numerical integration, and errors by simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from pubmill.metrics.contributions import Array
+from pubmill.statistics.seed_stopping import EFFECTS, adjusted, e_values, next_runs, pair_states, resolution
+
+
+def test_e_values_are_ratios_of_densities_of_t() -> None:
+    """The mixture over effects of the density of the noncentral t, by integration, over that of t."""
+    differences = np.array([0.02, 0.05, 0.03, 0.01])
+    t = stats.ttest_1samp(differences, 0).statistic
+    ratios = []
+    for effect in EFFECTS[:3]:
+        mixed, _ = integrate.quad(
+            lambda size, effect=effect: stats.nct.pdf(t, 3, size * 2) * stats.norm.pdf(size, scale=effect),
+            -8 * effect,
+            8 * effect,
+            limit=200,
+        )
+        ratios.append(mixed / stats.t.pdf(t, 3))
+    by_hand = [
+        (1 + 4 * effect**2) ** -0.5 * ((1 + t**2 / 3) / (1 + t**2 / (3 * (1 + 4 * effect**2)))) ** 2
+        for effect in EFFECTS
+    ]
+    assert by_hand[:3] == pytest.approx(ratios, rel=1e-4)
+    assert float(e_values(differences, 0.0)) == pytest.approx(np.mean(by_hand))
+
+
+def test_few_or_equal_differences_are_no_evidence_of_their_own() -> None:
+    assert e_values(np.array([0.5]), 0.0) == 1
+    assert e_values(np.zeros(5), 0.0) < 1 and e_values(np.zeros(5), resolution(140)) < 1
+    same = np.full(3, 1 / 140)
+    assert e_values(same, 0.0) > 100 and e_values(same, resolution(140)) < 5
+
+
+def test_adjusted_evidence_is_the_least_mean_with_any_others() -> None:
+    assert list(adjusted(np.array([40.0]))) == [40]
+    assert list(adjusted(np.array([60.0, 0.0, 0.0]))) == [20, 0, 0]
+    assert list(adjusted(np.array([60.0, 30.0]))) == [45, 30]
+    assert adjusted(np.zeros((2, 0))).shape == (2, 0)
+
+
+def wrong_rows(scores: Array, items: int) -> float:
+    """Return the share of rows [rows, models, seeds] in which a pair of equal models is ever decided."""
+    first, second = np.triu_indices(scores.shape[1], 1)
+    gaps = scores[:, first] - scores[:, second]
+    looks = [adjusted(e_values(gaps[..., :n], resolution(items))).max(axis=1) for n in range(2, 11)]
+    return float(np.mean(np.max(looks, axis=0) >= 20))
+
+
+SEEDS = {
+    "normal": lambda noise, size: 0.8 + 0.01 * noise.normal(size=size),
+    "heavy tails": lambda noise, size: 0.8 + 0.01 * noise.standard_t(3, size=size),
+    "skewed": lambda noise, size: 0.8 - 0.02 * noise.exponential(size=size),
+    "140 items": lambda noise, size: noise.binomial(140, 0.8, size=size) / 140,
+    "20 items, seeds nearly alike": lambda noise, size: (16 + (noise.random(size) < 0.3)) / 20,
+    "some runs fail": lambda noise, size: (
+        0.8 + 0.01 * noise.normal(size=size) - 0.4 * (noise.random(size) < 0.1)
+    ),
+}
+
+
+def family_wise_error(kind: str, rows: int) -> float:
+    """Return the share of rows of four equal models with a wrong conclusion at any of nine looks."""
+    items = 20 if kind.startswith("20") else 140
+    return wrong_rows(SEEDS[kind](np.random.default_rng(1), (rows, 4, 10)), items)
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+def test_equal_models_are_rarely_called_different_however_often_one_looks(kind: str) -> None:
+    assert family_wise_error(kind, 1000) <= 0.05
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", SEEDS)
+def test_the_family_wise_error_in_ten_thousand_rows(kind: str) -> None:
+    assert family_wise_error(kind, 10_000) <= 0.05
+
+
+def runs_needed(means: dict[str, float], most: int) -> tuple[dict[str, int], set[tuple[str, str]]]:
+    """Make runs as the plan asks for them; the number of each model's, and the decided pairs."""
+    noise = np.random.default_rng(3)
+    known: dict[str, list[float]] = {name: [] for name in means}
+    while batch := list(next_runs(known, most, 1000)):
+        for name in batch:
+            known[name].append(means[name] + 0.004 * noise.normal())
+    decided = {(one.first, one.second) for one in pair_states(known, most, 1000) if one.decided}
+    return {name: len(scores) for name, scores in known.items()}, decided
+
+
+def test_clear_pairs_stop_early_and_close_ones_are_given_up() -> None:
+    runs, decided = runs_needed({"a": 0.9, "b": 0.8, "c": 0.8}, 10)
+    assert decided == {("a", "b"), ("a", "c")}
+    assert sum(runs.values()) <= 18 and max(runs.values()) <= 10
+
+
+def test_a_lagging_model_catches_up_first() -> None:
+    known = {"a": [0.9, 0.91, 0.905], "b": [0.8, 0.81], "c": [0.7]}
+    assert list(next_runs(known, 10, 1000)) == ["b", "c"]
+    assert list(next_runs({"a": [], "b": []}, 5, 100)) == ["a", "b"]
+    assert list(next_runs({"a": [0.1] * 2, "b": [0.2] * 2}, 2, 100)) == []
+
+
+def test_the_direction_and_the_last_seed() -> None:
+    [one] = pair_states({"a": [0.5, 0.51, 0.52, 0.5, 0.5], "b": [0.8, 0.81, 0.8, 0.82, 0.81]}, 5, 1000)
+    assert one.decided and one.difference < 0 and not one.open and math.isfinite(one.evidence)
+    [one] = pair_states({"a": [0.5, 0.6], "b": [0.55, 0.51]}, 10, 1000)
+    assert not one.decided and not one.open

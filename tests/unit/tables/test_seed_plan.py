@@ -1,0 +1,69 @@
+"""The next runs of a study, by its finished ones."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.tables.seed_plan import as_text, row_plans
+from tests.unit import toy_tables as made_up
+
+COUNTS = {"gold": 1000, "examples": 300}
+MODELS = {"bert": 0.70, "ours": 0.90}
+
+
+def planned(results: Path, made: dict[str, int], seeds: int = 5, **changes: Any) -> Any:
+    """The plan of bc2gm with so many finished runs of each model; scores hardly vary over seeds."""
+    records = {model: {"bc2gm": made_up.paths(model, "bc2gm", seeds)} for model in MODELS}
+    for model, number in made.items():
+        for seed in range(1, number + 1):
+            score = MODELS[model] + 0.001 * ((seed * len(model)) % 3)
+            made_up.write(
+                results, made_up.record(model, "bc2gm", seed, score, **{"counts": COUNTS} | changes)
+            )
+    return row_plans(made_up.recipe(records=records), results)
+
+
+def test_all_models_begin_with_the_same_first_seeds(tmp_path: Path) -> None:
+    [plan] = planned(tmp_path, {"bert": 1})
+    assert [Path(path).parts[2] + Path(path).stem for path in plan.batch] == ["bertseed-2", "oursseed-1"]
+    assert (plan.made, plan.most) == (1, 10) and plan.pairs[0].open
+    assert "next batch: 2 runs" in as_text([plan])
+
+
+def test_a_clear_pair_needs_no_more_runs(tmp_path: Path) -> None:
+    [plan] = planned(tmp_path, {"bert": 4, "ours": 4})
+    assert plan.pairs[0].decided and plan.batch == ()
+    assert "decided" in as_text([plan]) and "nothing more to run" in as_text([plan])
+    assert "Ours > BERT" in as_text([plan])
+
+
+def test_a_gap_in_the_seeds_is_made_first(tmp_path: Path) -> None:
+    planned(tmp_path, {"bert": 3, "ours": 3})
+    (tmp_path / made_up.paths("ours", "bc2gm")[1]).unlink()
+    [plan] = planned(tmp_path, {})
+    assert plan.made == 4
+    assert plan.batch == (made_up.paths("ours", "bc2gm")[1],)
+
+
+def test_a_failed_run_is_named_and_has_no_score(tmp_path: Path) -> None:
+    [plan] = planned(tmp_path, {"bert": 2})
+    planned(tmp_path, {"ours": 2}, failed="nan", metrics=None)
+    [plan] = planned(tmp_path, {})
+    assert plan.failed == ("Ours",) and plan.pairs == [] and plan.batch == ()
+    assert "left out for a failed run: Ours" in as_text([plan])
+
+
+def test_a_record_without_the_metric_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="seed 1, has no entity_f1; score it again"):
+        planned(tmp_path, {"bert": 2}, metrics={"accuracy": 0.5})
+
+
+def test_a_record_without_counts_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="seed 1, has no number of scored examples; score it again"):
+        planned(tmp_path, {"bert": 2}, counts={})
+
+
+def test_rows_with_single_runs_have_no_plan(tmp_path: Path) -> None:
+    assert planned(tmp_path, {"bert": 1}, seeds=1) == []
