@@ -7,8 +7,8 @@ Inputs: text, JSON lines, BioC (JSON or XML) or PubTator. The file's name (.txt,
 .pubtator) or --format determines the format. Output: the same documents with annotations. BioC and PubTator
 keep their format; text and JSON lines become JSON lines. A file whose name also ends with .gz is compressed.
 Of several files, or of a folder, --output is the folder to write. All files are UTF-8; offsets count
-characters, starting after a byte-order mark if there is one. The same input gives the same bytes; if the program is
-killed, it leaves no partial output file.
+characters, starting after a byte-order mark if there is one. The same input gives the same bytes; if the
+program is killed, it leaves no partial output file.
 """
 
 import argparse

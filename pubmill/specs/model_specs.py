@@ -65,6 +65,9 @@ class PredictionsWeights(Strict):
 
     `system`: the author's statement about it; `mapping`: dataset -> answer, label or type of the system ->
     label of the dataset.
+
+    - `kind`: `predictions`.
+    - `local`: the key of the folder in `local_files`.
     """
 
     kind: Literal["predictions"]
