@@ -5,8 +5,9 @@
 
 Inputs:  a file of predictions in one of the forms of docs/submissions.md, or a folder of DATASET.EXT (or
          seed-N/DATASET.EXT); the converted examples, RESULTS/datasets/DATASET
-Outputs: the scores, printed. With --output FOLDER also the predictions in pubmill's form, the scores as
-         scores.json, the records of Every Eval Ever, and BLURB's submission, a zip archive
+Outputs: the scores, printed; with --all-scorers by every convention of docs/scorers.md, too. With --output
+         FOLDER also the predictions in pubmill's form, the scores as scores.json, the records of Every Eval
+         Ever, and BLURB's submission, a zip archive
 """
 
 import argparse
@@ -22,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 from pubmill import __version__, recipes
 from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
+from pubmill.inspection.scorer_printing import print_scores
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.recipes.submissions import System
@@ -48,6 +50,7 @@ def main() -> None:
     parser.add_argument("--mapping", type=Path, help="JSON: answer, label or type -> label of the dataset")
     parser.add_argument("--system", help="JSON text or file: name, version, url or prompt, local")
     parser.add_argument("--output", type=Path, help="folder for predictions, scores and exports")
+    parser.add_argument("--all-scorers", action="store_true", help="score by every published scorer, too")
     arguments = parser.parse_args()
     scale = arguments.results.name
     if not (ROOT / "specs/scales" / f"{scale}.yaml").is_file():
@@ -56,6 +59,8 @@ def main() -> None:
     predictions: dict[int, dict[str, Any]] = {}
     for seed, found in _scored(arguments, specs, scale):
         _print(found, seed)
+        if arguments.all_scorers:
+            print_scores(found.by_every_scorer(specs.datasets[found.recipe.dataset].task))
         if arguments.output:
             _write(arguments.output, found, seed)
             predictions.setdefault(seed, {})[found.recipe.dataset] = found.submission.lines

@@ -19,11 +19,11 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.annotation.examples import SPLITS
 from pubmill.errors import PubmillError, run
+from pubmill.inspection.scorer_printing import print_scores
 from pubmill.library.datasets import load_dataset
 from pubmill.metrics.conventions import ConventionScore, matching
-from pubmill.planning.terminal_tables import console, table
 from pubmill.specs import load
-from pubmill.tables.convention_scores import percent, rows, scores_by_convention, which
+from pubmill.tables.convention_scores import rows, scores_by_convention, which
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(rows(scores), indent=2, ensure_ascii=False))
     else:
-        print_table(scores)
+        print_scores(scores)
 
 
 def score(predictions: Path, name: str, split: str, results: Path) -> list[ConventionScore]:
@@ -57,14 +57,6 @@ def score(predictions: Path, name: str, split: str, results: Path) -> list[Conve
     if split not in splits:
         raise PubmillError(f"{name} has no split {split}; its splits are {', '.join(splits)}")
     return scores_by_convention(datasets[name], splits[split].path, predictions)
-
-
-def print_table(scores: list[ConventionScore]) -> None:
-    """Print the conventions with their scores; a dash stands for a score that is not defined."""
-    made = table("convention", "score", "what it is", "used by")
-    for one in scores:
-        made.add_row(one.convention.name, percent(one.score), one.convention.definition, one.convention.used)
-    console().print(made)
 
 
 if __name__ == "__main__":

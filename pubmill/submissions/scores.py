@@ -9,6 +9,7 @@ from pubmill.annotation.examples import KINDS, Example, read_examples
 from pubmill.convert.source_files import show, withholding
 from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS
+from pubmill.metrics.conventions import ConventionScore, score_by_all
 from pubmill.metrics.records import checked_predictions
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import sha256
@@ -21,18 +22,24 @@ _LISTED = 10
 @dataclass(frozen=True, kw_only=True)
 class ScoredSubmission:
     """A scored submission: `metrics`, all that are defined (fractions or a correlation), `counts` of what
-    they are computed from, and the predictions as they were read."""
+    they are computed from, and the predictions as they were read (`predicted`: in the form of metrics)."""
 
     path: Path
     recipe: SubmissionRecipe
     examples: Sequence[Example]
     submission: Submission
+    predicted: Sequence[Any]
     metrics: dict[str, float]
     counts: dict[str, int]
 
     def main_first(self) -> list[str]:
         """Return the names of the metrics, the dataset's main one first."""
         return sorted(self.metrics, key=lambda name: name != self.recipe.metric)
+
+    def by_every_scorer(self, task: str) -> list[ConventionScore]:
+        """Return the scores by every convention of the literature that applies to a task."""
+        recipe = self.recipe
+        return score_by_all(recipe.kind, task, self.examples, self.predicted, recipe.negative)
 
     def summary(self) -> dict[str, Any]:
         """Return the scores with what they are of, as JSON values; no text of the dataset is in them."""
@@ -99,6 +106,7 @@ def scored(
         recipe=recipe,
         examples=examples,
         submission=submission,
+        predicted=predicted,
         metrics=found.metrics,
         counts=found.counts,
     )

@@ -104,6 +104,18 @@ def test_a_folder_is_scored_and_exported(
     assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
 
 
+def test_all_scorers_are_shown(
+    root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "mine.jsonl").write_text(toy.jsonl("rel").replace('"blocks"', '"none"', 1))
+    file = checkout / "mine.jsonl"
+    run(root, checkout, monkeypatch, "score_submission", file, "--dataset", "rel", "--all-scorers")
+    first, *lines = capsys.readouterr().out.splitlines()
+    scores = {line.split()[0]: line.split()[1] for line in lines if len(line.split()) > 1}
+    assert "micro_f1 93.33" in first and scores["micro_f1"] == "93.33" and scores["accuracy"] == "91.67"
+    assert len(scores) > len(first.split(", "))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
