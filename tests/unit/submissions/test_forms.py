@@ -101,7 +101,7 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
         ("rel", "", "empty"),
         ("rel", "a\0b", "NUL"),
         ("rel", b"\xff\xfe", "not UTF-8"),
-        ("rel", gzip.compress(b"x" * 100)[:-9], "not a complete gzip file"),
+        ("rel", gzip.compress(b"x" * 100, mtime=0)[:-9], "not a complete gzip file"),
         ("rel", toy.jsonl("rel")[:-20], r":12: not valid JSON"),
         ("rel", toy.jsonl("rel").replace('"label"', '"relation"'), "unknown key relation"),
         ("rel", toy.jsonl("rel").replace('"label"', '"label": "none", "label"'), "occurs twice"),
