@@ -31,6 +31,12 @@ def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_pa
     assert (high.text, high.text_pair) == ("One \u00a0cell .", "Two cells.")
 
 
+def test_annotators_may_use_the_whole_scale(tmp_path: Path) -> None:
+    ratings = RATINGS.replace("0\t0\t0\t0\t0", "0\t1\t2\t3\t4")
+    found, _ = convert(tmp_path, ratings, LIST.replace("0.0", "2.0"))
+    assert (found.score, found.ratings) == (2.0, [0.0, 1.0, 2.0, 3.0, 4.0])
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

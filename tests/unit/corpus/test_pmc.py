@@ -23,7 +23,7 @@ from pubmill.specs import PmcPackagesSource
 from pubmill.storage import archives, sources
 from pubmill.storage.files import read_json
 from pubmill.storage.network import GoneError
-from tests.bucket import URL, Bucket, xml
+from tests.bucket import DAY, URL, Bucket, xml
 
 LIST = "Article File,Article Citation,AccessionID,LastUpdated (YYYY-MM-DD HH:MM:SS),PMID,License,Retracted\n"
 ROW = "PMC000xxxxxx/PMC7.xml,T,PMC7,2024-12-18 00:00:00,1,CC BY-NC,yes\n"
@@ -58,6 +58,14 @@ def test_inventory_must_be_whole(bucket: Bucket, tmp_path: Path) -> None:
     bucket.rows = {"": '"b","metadata/PMC1.1.json","yesterday","e"'}
     with pytest.raises(PubmillError, match="inventory of 2026-09-02 .* cannot be read"):
         bucket.plan(plan)
+    for wrong in ({"fileFormat": "ORC"}, {"fileSchema": "Bucket, Key"}):
+        bucket.inventory()
+        manifest = bucket.root / pmc.INVENTORY / f"{DAY}T01-00Z" / "manifest.json"
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | wrong))
+        with pytest.raises(
+            PubmillError, match="expected the manifest of an inventory in CSV with the columns"
+        ):
+            pmc.write_plan(plan, URL, DAY, str(bucket.mirror))
     assert not plan.exists()
     with pytest.raises(PubmillError, match="plan.parquet does not exist"):
         read_plan(plan, "PMC00001xxxx")

@@ -1,6 +1,7 @@
 """Floors: what each predicts on small examples, that they repeat exactly, and find labels in texts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,8 @@ def test_answers_without_a_model() -> None:
         for n, (text, golds) in enumerate([("x", []), ("x", []), ("x", ["z"])])
     ]
     assert answers.commonest_answers(known, known[:1], None) == [[("x", 2 / 3), ("z", 1 / 3)]]
+    many = [replace(known[0], golds=[str(n) for n in range(9)])]
+    assert [len(one) for one in answers.commonest_answers(many, known[:1], None)] == [5]  # BioASQ's most
     drawn = answers.random_words(known, known, None)
     assert drawn == answers.random_words(known, known, None)
     assert all({text for text, _ in one} == {"x", "y"} for one in drawn)

@@ -33,6 +33,19 @@ def test_runs_are_grouped_by_protocol_model_setting_and_dataset(graph: Graph) ->
     assert list(recipe.protocols) == ["blurb"] and recipe.versions.keys() == {"checklist"}
 
 
+def test_a_dataset_is_linked_to_its_public_files_only(
+    demo_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    study = {
+        "tables": ("lewis2020/table02",),
+        "models": ("no-pretraining",),
+        "datasets": ("bc5-chem", "mednli"),
+    }
+    found = graph_of(demo_specs, **study).checklist.recipe().datasets
+    assert {link.partition("://")[0] for link in found["bc5-chem"].links} == {"https"}
+    assert "mednli" not in found or found["mednli"].links == ()
+
+
 def test_each_grid_stands_once_with_all_its_choices(
     demo_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:

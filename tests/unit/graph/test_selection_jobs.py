@@ -72,6 +72,7 @@ def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, 
     recipes = [made.selection.recipe("mixed", part) for part in range(3)]
     assert [recipe.types for recipe in recipes] == [("Physician",), None, None]
     assert [recipe.min_words for recipe in recipes] == [None, 5, 5]
+    assert made.selection.recipe("mixed") == recipes[0]  # where all parts have the same filters
     assert made.corpora.parse_recipe("notes", "a") == ClinicalParsingRecipe(source="notes", brackets="keep")
     assert made.corpora.parse_recipe("web", "b") == TextParsingRecipe(
         source="web", documents="line", language="eng"
