@@ -124,7 +124,7 @@ def _print(found: ScoredSubmission, seed: int) -> None:
 
 
 def _write(folder: Path, found: ScoredSubmission, seed: int) -> None:
-    name = f"{found.recipe.dataset}/seed-{seed}"
+    name = Path(found.recipe.dataset, f"seed-{seed}")
     write_label_beside(folder / f"{name}.scores.json")
     write_jsonl_gz(folder / f"{name}{PREDICTIONS}", found.submission.lines)
     write_json(folder / f"{name}.scores.json", found.summary())

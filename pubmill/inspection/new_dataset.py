@@ -107,7 +107,7 @@ def _by_split(given: Sequence[str]) -> dict[str, str]:
 
 def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, str]:
     """Return split -> address of the files of a dataset of the hub, at the commit that it has now."""
-    page = f"{HUB}/api/datasets/{identifier}/revision/{revision}"
+    page = "/".join((HUB, "api", "datasets", identifier, "revision", revision))
     try:
         answer = json.loads(sources.read(page, mirror))
         commit, names = str(answer["sha"]), [str(one["rfilename"]) for one in answer["siblings"]]
@@ -116,7 +116,8 @@ def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, 
     found = [one for one in names if re.search(r"\.(tsv|txt|conll|jsonl|json)$", one) and _split_of(one)]
     if not found:
         raise PubmillError(f"hub:{identifier} has no train, dev or test file of a form that is read: {names}")
-    return _by_split([f"{HUB}/datasets/{identifier}/resolve/{commit}/{one}" for one in found])
+    files = "/".join((HUB, "datasets", identifier, "resolve", commit))
+    return _by_split([f"{files}/{one}" for one in found])
 
 
 def _fetched(name: str, urls: dict[str, str], mirror: str | None, copies: Path) -> NewDataset:

@@ -8,6 +8,7 @@ numbers and names, but no text of the dataset.
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
+from posixpath import dirname, relpath
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -15,6 +16,7 @@ from pubmill.annotation.examples import KINDS as EXAMPLES
 from pubmill.annotation.examples import optional_fields
 from pubmill.publication import dataset_pages
 from pubmill.publication.dataset_pages import Page
+from pubmill.storage.result_paths import BELOW
 
 Node = dict[str, Any]
 SPECIFICATIONS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
@@ -102,7 +104,8 @@ def _files(page: Page) -> Iterator[Node]:
         if source.url:
             yield _file(source.role, source.url, source.sha256, "application/octet-stream", source.bytes)
     for split in page.card.splits:
-        path = f"../../datasets/{page.recipe.name}/{split}.jsonl.gz"
+        path = f"{BELOW.dataset(page.recipe.name)}/{_file_id(split)}"
+        path = relpath(path, dirname(BELOW.page(page.recipe.name)))
         yield _file(_file_id(split), path, page.card.examples_sha256[split], "application/jsonlines")
 
 

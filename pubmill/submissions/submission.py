@@ -14,7 +14,7 @@ from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC
-from pubmill.storage.result_paths import CARD, PREDICTIONS
+from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS
 from pubmill.submissions import conll_form, document_forms, json_forms, tsv_form
 from pubmill.submissions.documents import rows_of
 from pubmill.submissions.forms import check_end, form_of, read_text
@@ -184,4 +184,4 @@ def refuse_copies(submission: Submission, path: Path, others: Iterable[Path]) ->
 
 def runs_on(results: Path, dataset: str) -> list[Path]:
     """Return the predictions of all final runs on a dataset."""
-    return sorted(results.glob(f"runs/*/*/{dataset}/*/final/seed-*{PREDICTIONS}"))
+    return sorted(results.glob(BELOW.final("*", "*", dataset, "*", "*", PREDICTIONS)))
