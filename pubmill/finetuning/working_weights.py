@@ -61,7 +61,7 @@ class RecordableAdam(GroupedAdam):
     def update(self) -> None:
         """Clip the gradients inside Adam's own kernel, update the weights, and clear the gradients."""
         learnt = self._take_gradients()
-        norm = torch.nn.utils.get_total_norm(learnt)
+        norm = torch.nn.utils.get_total_norm(learnt, foreach=True)
         # As clip_grad_norm_ does, which would read and write all gradients once more.
         self.adam.grad_scale = ((norm + 1e-6) / self.recipe.max_gradient_norm).clamp(min=1)
         self.adam.step()
