@@ -337,7 +337,7 @@ def test_every_command_that_is_advised_works(
     modules = [*(ROOT / "pubmill").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
     assert {name for path in modules for name in printed.advised(path)} == ADVICE.keys()
     monkeypatch.chdir(tmp_path)
-    tasks = {}
+    tasks: dict[str, dict[str, object]] = {}
     for name, say in ADVICE.items():
         found = re.findall(r"\.venv/bin/[^`();\n]+", said := say())
         assert found, said
