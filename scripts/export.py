@@ -18,15 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.convert.exports import publish
-from pubmill.errors import PubmillError, run
+from pubmill.errors import run
 from pubmill.graph.dataset_recipes import GENERAL, dataset_card, published_recipe
-from pubmill.messages import commands
-from pubmill.messages.nearest_names import unknown
-from pubmill.specs import load
-from pubmill.specs.study import study_of_scale
+from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import keep_private
-from pubmill.storage.result_paths import BELOW, CARD
 
 
 def main() -> None:
@@ -40,20 +36,11 @@ def main() -> None:
     )
     parser.add_argument("--results", type=Path, default=Path("results/full"), help="results of a scale")
     arguments = parser.parse_args()
-    scale = arguments.results.name
-    if not (ROOT / "specs/scales" / f"{scale}.yaml").is_file():
-        raise PubmillError(f"--results {arguments.results}: expected a folder named as a scale: results/full")
-    specs = load(ROOT / "specs", scale).datasets
-    name = arguments.dataset
-    if name not in specs:
-        raise PubmillError(unknown("dataset", name, specs))
+    found = specs_of_results(ROOT, arguments.results)
+    specs, name = found.datasets, arguments.dataset
+    check_name(found, name)
     recipe = published_recipe(name, specs[name], arguments.form)
-    examples = arguments.results / BELOW.dataset(name)
-    if not (examples / CARD).is_file():
-        study = study_of_scale(scale, ROOT / "studies", str(examples))
-        options = commands.configuration_options(study)
-        command = commands.snakemake(f"{examples / CARD}", configuration=options)
-        raise PubmillError(f"{examples} is not there yet. Make it: {command}")
+    examples = converted_folder(ROOT, arguments.results, name)
     declared = specs[name].published and not arguments.form
     otherwise = "published bytes not known" if declared else "no published form: a general one"
     keep_private([examples])

@@ -15,14 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pubmill.errors import PubmillError, run
-from pubmill.messages import commands
-from pubmill.messages.nearest_names import unknown
+from pubmill.errors import run
+from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
 from pubmill.recipes.submissions import System
-from pubmill.specs import load
-from pubmill.specs.study import study_of_scale
 from pubmill.storage.privacy import keep_private
-from pubmill.storage.result_paths import BELOW, CARD
 from pubmill.submissions.inputs import TEMPLATES, write_inputs
 from pubmill.submissions.scores import examples_of
 from pubmill.submissions.submission import check_access, recipe_of
@@ -41,19 +37,10 @@ def main() -> None:
         "--local", action="store_true", help="the inputs stay on machines of your own (credentialed datasets)"
     )
     arguments = parser.parse_args()
-    scale = arguments.results.name
-    if not (ROOT / "specs/scales" / f"{scale}.yaml").is_file():
-        raise PubmillError(f"--results {arguments.results}: expected a folder named as a scale: results/full")
-    specs = load(ROOT / "specs", scale).datasets
-    name = arguments.dataset
-    if name not in specs:
-        raise PubmillError(unknown("dataset", name, specs))
-    folder = arguments.results / BELOW.dataset(name)
-    if not (folder / CARD).is_file():
-        study = study_of_scale(scale, ROOT / "studies", str(folder))
-        options = commands.configuration_options(study)
-        command = commands.snakemake(f"{folder / CARD}", configuration=options)
-        raise PubmillError(f"{folder} is not there yet. Make it: {command}")
+    found = specs_of_results(ROOT, arguments.results)
+    specs, name = found.datasets, arguments.dataset
+    check_name(found, name)
+    folder = converted_folder(ROOT, arguments.results, name)
     keep_private([folder])
     recipe = recipe_of(folder, HERE if arguments.local else None, dummies=specs[name].dummies)
     check_access(recipe)

@@ -23,15 +23,13 @@ sys.path.insert(0, str(ROOT))
 from pubmill import __version__, recipes
 from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
+from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
 from pubmill.inspection.scorer_printing import print_scores
-from pubmill.messages import commands
-from pubmill.messages.nearest_names import unknown
 from pubmill.recipes.submissions import System
-from pubmill.specs import Specs, load
-from pubmill.specs.study import study_of_scale
+from pubmill.specs import Specs
 from pubmill.storage.files import read_json, write_json, write_jsonl_gz
 from pubmill.storage.privacy import keep_private, write_label_beside
-from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS
+from pubmill.storage.result_paths import PREDICTIONS
 from pubmill.storage.submission_files import submission_files
 from pubmill.submissions import blurb, every_eval_ever
 from pubmill.submissions.forms import FORMS
@@ -52,12 +50,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder for predictions, scores and exports")
     parser.add_argument("--all-scorers", action="store_true", help="score by every published scorer, too")
     arguments = parser.parse_args()
-    scale = arguments.results.name
-    if not (ROOT / "specs/scales" / f"{scale}.yaml").is_file():
-        raise PubmillError(f"--results {arguments.results}: expected a folder named as a scale: results/full")
-    specs = load(ROOT / "specs", scale)
+    specs = specs_of_results(ROOT, arguments.results)
     predictions: dict[int, dict[str, Any]] = {}
-    for seed, found in _scored(arguments, specs, scale):
+    for seed, found in _scored(arguments, specs):
         _print(found, seed)
         if arguments.all_scorers:
             print_scores(found.by_every_scorer(specs.datasets[found.recipe.dataset].task))
@@ -70,18 +65,11 @@ def main() -> None:
         blurb.write_archive(path, lines)
 
 
-def _scored(
-    arguments: argparse.Namespace, specs: Specs, scale: str
-) -> Iterator[tuple[int, ScoredSubmission]]:
+def _scored(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[int, ScoredSubmission]]:
     system = recipes.read(System, arguments.system) if arguments.system else None
     mapping = _mapping(arguments.mapping)
     for dataset, seed, path in _files(arguments, specs):
-        folder = arguments.results / BELOW.dataset(dataset)
-        if not (folder / CARD).is_file():
-            study = study_of_scale(scale, ROOT / "studies", str(folder))
-            options = commands.configuration_options(study)
-            command = commands.snakemake(f"{folder / CARD}", configuration=options)
-            raise PubmillError(f"{folder} is not there yet. Make it: {command}")
+        folder = converted_folder(ROOT, arguments.results, dataset)
         keep_private([folder])
         dummies = specs.datasets[dataset].dummies
         recipe = recipe_of(folder, system, arguments.form, mapping, dummies)
@@ -93,8 +81,7 @@ def _files(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[str, i
     if path.is_dir() == (dataset is not None):
         raise PubmillError(f"{path}: a file of predictions needs --dataset, a folder of DATASET.EXT none")
     if dataset is not None:
-        if dataset not in specs.datasets:
-            raise PubmillError(unknown("dataset", dataset, specs.datasets))
+        check_name(specs, dataset)
         yield dataset, 1, path
         return
     found = submission_files(path, specs.datasets)

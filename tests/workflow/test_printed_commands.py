@@ -317,9 +317,9 @@ ADVICE: dict[str, Callable[[], str]] = {
     "dataset_diagnoses._diagnose_dataset": not_at_this_scale,
     "cell_explanations._missing_file_commands": to_do,
     "cell_explanations.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
-    "export.main": lambda: said_by("scripts/export.py", "bc2gm", "folder", "--results", "results/full"),
-    "inputs.main": lambda: said_by("scripts/inputs.py", "bc2gm", "folder", "--results", "results/full"),
-    "score_submission._scored": lambda: said_by("scripts/score_submission.py", "file", "--dataset", "bc2gm"),
+    "converted_datasets.converted_folder": lambda: said_by(
+        "scripts/export.py", "bc2gm", "folder", "--results", "results/full"
+    ),
     "report_content.command": lambda: report_command("command"),
     "report_content.snakemake_command": lambda: report_command("snakemake_command"),
     "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",

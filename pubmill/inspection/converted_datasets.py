@@ -1,0 +1,35 @@
+"""Datasets that a program finds converted in the results of a scale, or the command that converts them."""
+
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.messages import commands
+from pubmill.messages.nearest_names import unknown
+from pubmill.specs import Specs, load
+from pubmill.specs.study import study_of_scale
+from pubmill.storage.result_paths import BELOW, CARD
+
+
+def specs_of_results(root: Path, results: Path) -> Specs:
+    """Return the specs at the scale of a results folder, by whose name it is called."""
+    scale = results.name
+    if not (root / "specs/scales" / f"{scale}.yaml").is_file():
+        raise PubmillError(f"--results {results}: expected a folder named as a scale: results/full")
+    return load(root / "specs", scale)
+
+
+def check_name(specs: Specs, dataset: str) -> None:
+    """Raise a `PubmillError` with the nearest names for a dataset without a spec."""
+    if dataset not in specs.datasets:
+        raise PubmillError(unknown("dataset", dataset, specs.datasets))
+
+
+def converted_folder(root: Path, results: Path, dataset: str) -> Path:
+    """Return the folder of a converted dataset; a `PubmillError` has the command that makes it."""
+    folder = results / BELOW.dataset(dataset)
+    if not (folder / CARD).is_file():
+        study = study_of_scale(results.name, root / "studies", str(folder))
+        options = commands.configuration_options(study)
+        command = commands.snakemake(f"{folder / CARD}", configuration=options)
+        raise PubmillError(f"{folder} is not there yet. Make it: {command}")
+    return folder
