@@ -102,12 +102,21 @@ def _stop_after_arguments(usage: str | None) -> None:
             parse(self, *arguments, **named)
         else:
             options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", usage))
-            needed = {one.option_strings[-1] for one in self._actions if one.option_strings and one.required}
-            strange = options - self._option_string_actions.keys()
+            used = _command_of(self, usage)
+            needed = {one.option_strings[-1] for one in used._actions if one.option_strings and one.required}
+            strange = options - used._option_string_actions.keys()
             assert not strange and needed <= options, f"strange {strange}, lacking {needed - options}"
         raise SystemExit(0)
 
     argparse.ArgumentParser.parse_args = stop  # type: ignore[assignment, method-assign]
+
+
+def _command_of(parser: argparse.ArgumentParser, usage: str) -> argparse.ArgumentParser:
+    """Return the parser of the command that a usage names; the parser itself if it has no commands."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return next(action.choices[word] for word in usage.split() if word in action.choices)
+    return parser
 
 
 def main() -> None:
