@@ -115,7 +115,7 @@ def _command_of(parser: argparse.ArgumentParser, usage: str) -> argparse.Argumen
     """Return the parser of the command that a usage names; the parser itself if it has no commands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            return next(action.choices[word] for word in usage.split() if word in action.choices)
+            parser = next(action.choices[word] for word in usage.split() if word in action.choices)
     return parser
 
 
