@@ -33,7 +33,7 @@ def table(
         typer.Option(help="./FOLDER, hub:GROUP/MODEL@COMMIT, or the name of a spec; may be repeated"),
     ],
     dataset: Annotated[list[str] | None, typer.Option(help="only this dataset; may be repeated")] = None,
-    scale: Annotated[str, typer.Option(help="demo, small or full")] = "full",
+    scale: Annotated[str, typer.Option(help="a file in specs/scales: demo, brief, small or full")] = "full",
 ) -> None:
     """Run models on the datasets of a table, and make the table with them as columns.
 

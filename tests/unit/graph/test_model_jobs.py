@@ -20,7 +20,7 @@ from pubmill.specs.model_specs import HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.study import check_study
 
-SCALES = ["demo", "small", "full"]
+SCALES = ["demo", "brief", "small", "full"]
 LIMITS = {"demo": (2, 64, 64, 32, 1000), "small": (6, 384, 128, 32, 6000)}
 """Layers, hidden size, tokens of a sequence, sequences of a batch, and steps."""
 NAMES = sorted(path.stem for path in (Path(__file__).parents[3] / "specs/pretraining").glob("*.yaml"))

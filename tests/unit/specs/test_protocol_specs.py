@@ -15,7 +15,7 @@ from pubmill.specs import ProtocolSpec, Specs
 from pubmill.specs.study import check_study
 
 ROOT = Path(__file__).resolve().parents[3]
-SCALES = ("demo", "small", "full")
+SCALES = ("demo", "brief", "small", "full")
 PAPERS = ("blurb", "tinn2021", "lewis2020", "shin2020", "alrowili2021")
 
 
