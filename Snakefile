@@ -19,7 +19,7 @@ from pubmill.workflow.rule_syntax import any_of, not_compared, wildcard_patterns
 configfile: ROOT / "config.yaml"
 
 
-STUDY, SPECS, T, needs, begin = prepare(workflow, config, ROOT)
+STUDY, SPECS, T, needs, begin, end = prepare(workflow, config, ROOT)
 R, SCRIPTS = T.results, str(ROOT / "scripts")
 
 
@@ -27,6 +27,10 @@ onstart:
     # The system releases the lock if the run is killed, so that the same command can simply be run again.
     global LOCK
     LOCK = begin()
+
+
+onsuccess:
+    end()
 
 
 wildcard_constraints:

@@ -3,8 +3,8 @@
     .venv/bin/python scripts/seeds.py STUDY [--config KEY=VALUE ...]
 
 STUDY is a file or the name of one in studies/. Models are compared by the scores of the same seeds; a pair is
-decided if its evidence, an e-value adjusted for all pairs of the row, reaches 20, so that at most 5 % of rows
-have any wrong conclusion, however often one looks (pubmill.statistics.seed_stopping states the assumptions).
+decided if its p value, adjusted for all pairs of the row, is at most 5 %, so that at most 5 % of rows have
+any wrong conclusion, however often one looks (pubmill.statistics.seed_stopping states the assumptions).
 
 Inputs:  config.yaml with the study's settings, the specs, and the records in the results
 Output:  the pairs of every row, then the records to make next, on standard output
@@ -35,9 +35,12 @@ def main() -> None:
     study, specs = check_study(
         merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config), ROOT / "specs"
     )
-    graph = Graph(study, specs)
+    graph = Graph(study, specs, every_seed=True)
     recipes = [graph.tables.recipe(name) for name in graph.requests.result_tables()]
-    print(as_text([one for recipe in recipes for one in row_plans(recipe, ROOT / study.results)]))
+    results = Path(graph.results)
+    print(
+        as_text([one for recipe in recipes for one in row_plans(recipe, results, graph.records.is_current)])
+    )
 
 
 if __name__ == "__main__":

@@ -50,6 +50,10 @@ class Records:
         """Return those records that are on disk; paths are below the results folder."""
         return [path for path in records if Path(self._paths.at(path)).is_file()]
 
+    def is_current(self, record: str) -> bool:
+        """Return whether a record is on disk and the current recipes would make it."""
+        return bool(self.at_hand([record])) and self.stale(record) is None
+
     def stale(self, record: str) -> str | None:
         """Return why a record on disk differs from what the current recipes would make; None if it does not.
 

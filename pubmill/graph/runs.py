@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.graph.scoring_versions import scoring_versions
+from pubmill.graph.seed_counts import SeedCounts
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
 from pubmill.recipes.recipe_types import PartialRecipe
@@ -25,10 +26,11 @@ class Choice(NamedTuple):
 class Runs:
     """Recipes and inputs of trials, choices and final runs."""
 
-    def __init__(self, study: Study, specs: Specs, paths: Paths) -> None:
+    def __init__(self, study: Study, specs: Specs, paths: Paths, seed_counts: SeedCounts) -> None:
         self._study = study
         self._specs = specs
         self._paths = paths
+        self._seed_counts = seed_counts
 
     def recipe(self, protocol: str, model: str, dataset: str, setting: str) -> PartialRecipe:
         """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
@@ -182,8 +184,15 @@ class Runs:
         return [text for path in kept for text in ("--kept", path)]
 
     def seeds(self, protocol: str, model: str, dataset: str, setting: str) -> tuple[int, ...]:
-        """Return the seeds of the final runs of a model on a dataset."""
-        return self.protocol(protocol).seeds(self._specs.datasets[dataset], model, setting)
+        """Return the seeds of the final runs of a model on a dataset that the study makes now."""
+        seeds = self.protocol(protocol).seeds(self._specs.datasets[dataset], model, setting)
+        run = (protocol, model, dataset, setting)
+        return self._seed_counts.take(seeds, run) if self.adaptive(protocol, dataset) else seeds
+
+    def adaptive(self, protocol: str, dataset: str) -> bool:
+        """Return whether the number of a model's runs on a dataset is decided as they finish."""
+        spec = self.protocol(protocol)
+        return spec.final.adaptive and spec.fold_of(dataset) is None
 
     def parts(self, protocol: str, dataset: str) -> list[str]:
         """Return the datasets behind a row of a table: folds that are reported together, or the dataset

@@ -26,6 +26,7 @@ from pubmill.graph.report_jobs import ReportJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
 from pubmill.graph.scope import Scope
+from pubmill.graph.seed_counts import SeedCounts
 from pubmill.graph.selection_jobs import SelectionJobs
 from pubmill.graph.source_jobs import Sources
 from pubmill.graph.study_files import Publication
@@ -41,9 +42,12 @@ from pubmill.storage.result_paths import Paths
 
 
 class Graph:
-    """The artefacts of one study: the path, inputs and recipe of each."""
+    """The artefacts of one study: the path, inputs and recipe of each.
 
-    def __init__(self, study: Study, specs: Specs) -> None:
+    `every_seed`: with all seeds of protocols that decide how many they run, to plan which of them to make.
+    """
+
+    def __init__(self, study: Study, specs: Specs, every_seed: bool = False) -> None:
         self.study = study
         self.specs = specs
         self.results = f"{study.results}/{study.scale}"
@@ -51,6 +55,7 @@ class Graph:
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
         self.folders = UserFolders(study)
         self.requests = Requests(study, specs)
+        self.seed_counts = SeedCounts(study, self.paths, every_seed)
         self._add_data()
         self._add_models()
         self._add_runs()
@@ -74,7 +79,7 @@ class Graph:
         self.vocabularies = Vocabularies(study, specs, paths, self.corpora, self.models)
 
     def _add_runs(self) -> None:
-        self.runs = Runs(self.study, self.specs, self.paths)
+        self.runs = Runs(self.study, self.specs, self.paths, self.seed_counts)
         self.record_digests = RecordDigests(
             self.specs,
             self.pretrainings,

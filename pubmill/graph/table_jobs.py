@@ -90,6 +90,16 @@ class Tables:
                 if is_run and (paths := self._cells.records(spec, column, row)):
                     yield column, row, paths
 
+    def is_adaptive(self, table: str) -> bool:
+        """Return whether finished runs decide how many runs the table needs."""
+        spec, models = self._specs.tables[table], self._table_models
+        return any(
+            self._runs.adaptive(spec.protocol_of(column, row), spec.dataset_of(column, row))
+            for column in models.columns(table)
+            for row in spec.rows
+            if models.is_run(spec.model_of(column, row))
+        )
+
     def found(self, table: str) -> Found:
         """Return the records of a table that are on disk but that no job of this study makes."""
         if table not in self._found:

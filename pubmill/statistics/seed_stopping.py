@@ -1,9 +1,12 @@
 """When the seeds run so far decide which of two models is better, however often one looks.
 
-The evidence on a pair of models is an e-process of the paired differences of their scores, one per seed:
-the t test's likelihood ratio, mixed over effect sizes, with the right Haar prior on the scale (Lai 1976;
-Pérez-Ortiz et al. 2024; Wang and Ramdas 2025). If the mean difference is 0 and differences are normal, it
-ever reaches 1/alpha with probability at most alpha (Ville's inequality), so one may look after each seed.
+The evidence on a pair of models is an e-process of the paired differences of their scores, one per seed: the
+t test's likelihood ratio, mixed over effect sizes, with the right Haar prior on the scale (Lai 1976;
+Pérez-Ortiz et al. 2024; Wang and Ramdas 2025). Its p value is the probability that it is ever that large by
+the last seed if the mean difference is 0 and differences are normal; that does not depend on their spread,
+so it is simulated. One may therefore look after each seed. Ville's inequality bounds the same probability
+without a last seed, but is up to three times as large. The p values of a row are adjusted by Holm.
+
 Bounds that only use that scores lie between 0 and 1 (empirical Bernstein or betting: Waudby-Smith and Ramdas
 2024) cannot decide by ten seeds: a bet on a difference of d multiplies its stake by at most 1 + d, so a
 difference of 5 points needs at least 61 seeds to reach 20.
@@ -12,17 +15,20 @@ difference of 5 points needs at least 61 seeds to reach 20.
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
 from pubmill.metrics.contributions import Array
+from pubmill.recipes.tables import FIRST_SEEDS
+from pubmill.statistics.resampling import holm
 
 ALPHA = 0.05
 """Probability of any wrong conclusion among the pairs of models on a dataset."""
-FIRST = 2
-"""Seeds that every model gets before anything is decided."""
+DRAWS = 200_000
+"""Simulated pairs of equal models; the least p value is about 1 / DRAWS."""
 EFFECTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """Standard deviations of the normal mixtures over effect sizes (difference / standard deviation)."""
 
@@ -34,14 +40,18 @@ def e_values(differences: Array, floor: float) -> Array:
     observed one, so that equal scores of a few seeds are not taken for certainty.
     """
     n = differences.shape[-1]
-    if n < FIRST:
+    if n < FIRST_SEEDS:
         return np.ones(differences.shape[:-1])
     mean = differences.mean(axis=-1)
     variance = differences.var(axis=-1, ddof=1) + floor
     with np.errstate(divide="ignore", invalid="ignore"):  # without any variance
         t2 = np.where(mean == 0, 0.0, n * mean**2 / variance)
-    mixtures = [_likelihood_ratio(t2, n, effect) for effect in EFFECTS]
-    found: Array = np.mean(mixtures, axis=0)
+    return _mixture(t2, n)
+
+
+def _mixture(t2: Array, n: int) -> Array:
+    """Return the mean likelihood ratio over the effect sizes."""
+    found: Array = np.mean([_likelihood_ratio(t2, n, effect) for effect in EFFECTS], axis=0)
     return found
 
 
@@ -55,15 +65,27 @@ def _likelihood_ratio(t2: Array, n: int, effect: float) -> Array:
     return ratio
 
 
-def adjusted(found: Array) -> Array:
-    """Return e-values of single pairs [..., pairs] adjusted for all of them: the least mean of each with any
-    others (closed testing; Vovk and Wang 2021). Means of e-processes are e-processes, so they too hold at any
-    time."""
-    sums = np.cumsum(np.sort(found, axis=-1), axis=-1)
-    sizes = 2 + np.arange(found.shape[-1])
-    with_others = (found[..., :, None] + sums[..., None, :]) / sizes
-    least: Array = np.minimum(found, with_others.min(axis=-1, initial=np.inf))
-    return least
+def largest_e_values(differences: Array, floor: float) -> Array:
+    """Return the largest e-value of each pair [...] after any number of its seeds."""
+    looks = range(FIRST_SEEDS, differences.shape[-1] + 1)
+    found: Array = np.max(
+        [np.ones(differences.shape[:-1]), *(e_values(differences[..., :n], floor) for n in looks)], axis=0
+    )
+    return found
+
+
+@lru_cache
+def _without_an_effect(most: int) -> Array:
+    """Return simulated largest e-values of equal models with `most` seeds, in order."""
+    found: Array = np.sort(largest_e_values(np.random.default_rng(0).normal(size=(DRAWS, most)), 0.0))
+    return found
+
+
+def p_values(largest: Array, most: int) -> Array:
+    """Return the probability that equal models reach e-values as large as these by seed `most`."""
+    drawn = _without_an_effect(most)
+    found: Array = (1 + len(drawn) - np.searchsorted(drawn, largest)) / (1 + len(drawn))
+    return found
 
 
 def resolution(items: int) -> float:
@@ -72,13 +94,13 @@ def resolution(items: int) -> float:
 
 
 class PairState(NamedTuple):
-    """What is known of two models on a dataset. `difference`: mean of first minus second; `evidence`: the
-    adjusted e-value; `open`: whether more seeds could decide the pair."""
+    """What is known of two models on a dataset. `difference`: mean of first minus second; `p`: adjusted p
+    value of no difference, at any number of seeds; `open`: whether more seeds could decide the pair."""
 
     first: str
     second: str
     difference: float
-    evidence: float
+    p: float
     decided: bool
     open: bool
 
@@ -92,19 +114,17 @@ def pair_states(
     pairs = list(itertools.combinations(scores, 2))
     gaps = [_paired(scores[first], scores[second]) for first, second in pairs]
     floor = resolution(items)
-    evidence = adjusted(np.array([float(e_values(gap, floor)) for gap in gaps]))
-    threshold = 1 / alpha
-    needed = threshold * len(pairs)  # the adjustment of a single pair with evidence
+    adjusted = holm([float(p_values(largest_e_values(gap, floor), most)) for gap in gaps])
     return [
         PairState(
             first=first,
             second=second,
             difference=fmean(gap) if len(gap) else 0.0,
-            evidence=float(value),
-            decided=bool(value >= threshold),
-            open=bool(value < threshold and len(gap) < most and _hopeful(gap, most, floor, needed)),
+            p=p,
+            decided=p <= alpha,
+            open=p > alpha and len(gap) < most and _hopeful(gap, most, floor, alpha / len(pairs)),
         )
-        for (first, second), gap, value in zip(pairs, gaps, evidence, strict=True)
+        for (first, second), gap, p in zip(pairs, gaps, adjusted, strict=True)
     ]
 
 
@@ -115,21 +135,22 @@ def _paired(first: Sequence[float], second: Sequence[float]) -> Array:
     return gaps
 
 
-def _hopeful(gap: Array, most: int, floor: float, needed: float) -> bool:
-    """Return whether a pair may still be decided: always before the first look, then by the largest e-value
-    at the last seed with the observed mean and spread."""
-    if len(gap) < FIRST:
+def _hopeful(gap: Array, most: int, floor: float, alpha: float) -> bool:
+    """Return whether a pair may still be decided at `alpha`: always before the first look, then by the
+    e-value at the last seed with the observed mean and spread."""
+    n = len(gap)
+    if n < FIRST_SEEDS:
         return True
-    n, variance = len(gap), float(gap.var(ddof=1)) + floor
-    t2 = np.array(most * float(gap.mean()) ** 2 / variance) if variance else np.array(math.inf)
-    return n < most and max(float(_likelihood_ratio(t2, most, effect)) for effect in EFFECTS) >= needed
+    variance = float(gap.var(ddof=1)) + floor
+    t2 = np.array(most * float(gap.mean()) ** 2 / variance)
+    return bool(p_values(_mixture(t2, most), most) <= alpha)
 
 
 def next_runs(
     scores: Mapping[str, Sequence[float]], most: int, items: int, alpha: float = ALPHA
 ) -> Iterator[str]:
     """Yield the models that need one more seed on a dataset: those of open pairs with the fewest seeds, and
-    all with fewer than `FIRST`."""
+    all with fewer than `FIRST_SEEDS`."""
     open_pairs = [one for one in pair_states(scores, most, items, alpha) if one.open]
     wanted = {
         name
@@ -138,5 +159,5 @@ def next_runs(
         if len(scores[name]) == min(len(scores[one.first]), len(scores[one.second]))
     }
     for model, known in scores.items():
-        if len(known) < most and (len(known) < FIRST or model in wanted):
+        if len(known) < most and (len(known) < FIRST_SEEDS or model in wanted):
             yield model

@@ -289,6 +289,10 @@ class Paths:
     def checklist_files(self, study: str) -> list[str]:
         return [self.checklist(study, form) for form in CHECKLIST_FORMS]
 
+    def seeds(self, study: str) -> str:
+        """Return how many seeds of each run a study makes, where a protocol decides that as runs finish."""
+        return self.at(f"seeds/{study}.json")
+
     def crate(self, study: str) -> str:
         return f"{self.report(study)}.crate"
 

@@ -1,19 +1,24 @@
 """Which runs of a study to make next, by what its finished runs decide (`pubmill.statistics.seed_stopping`).
 
 The models of a row of a table are compared with each other by their scores on the same seeds. Runs are taken
-in the order of their seeds, up to the first that has no record. Finished pipelines and rows of several
-folds are left out, and so are models with a failed run, which has no score.
+in the order of their seeds, up to the first that has no record by the current recipes. Finished pipelines and
+rows of several folds are left out, and so are models with a failed run, which has no score.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
-from pubmill.recipes.tables import Row, TableRecipe
+from pubmill.recipes.tables import FIRST_SEEDS, Row, TableRecipe
 from pubmill.statistics.seed_stopping import PairState, next_runs, pair_states
+from pubmill.storage.result_paths import run_of
 from pubmill.tables.overlap_of_runs import aligned
+
+Run = tuple[str, str, str, str]
+"""Protocol, model, dataset, setting."""
 
 
 class RowPlan(NamedTuple):
@@ -29,24 +34,46 @@ class RowPlan(NamedTuple):
     failed: tuple[str, ...]
 
 
-def row_plans(recipe: TableRecipe, results: Path) -> list[RowPlan]:
-    """Plan the next runs of every row of a table that is compared by seeds."""
-    rows = [row for row in recipe.rows if row.shown and not row.folds]
-    found = (_row_plan(recipe, row, results) for row in rows)
+def row_plans(recipe: TableRecipe, results: Path, is_current: Callable[[str], bool]) -> list[RowPlan]:
+    """Plan the next runs of every row of a table that is compared by seeds.
+
+    `is_current`: whether the record at a path below the results is there and made by the current recipes.
+    """
+    found = (_row_plan(recipe, row, results, is_current) for row in recipe.rows)
     return [one for one in found if one]
 
 
-def _row_plan(recipe: TableRecipe, row: Row, results: Path) -> RowPlan | None:
-    """Plan the next runs of a row; None if it has fewer than two models with several seeds."""
+def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], bool]) -> dict[Run, int]:
+    """Return how many seeds of each run of a table to make now: those that are finished, and those of the
+    next batch; all where there is no second model to compare with."""
+    rows = {row.key: _row_plan(recipe, row, results, is_current) for row in recipe.rows}
+    counts: dict[Run, int] = {}
+    for of_rows in recipe.record_paths.values():
+        for row, paths in of_rows.items():
+            plan = rows[row]
+            made = sum(1 for _ in takewhile(is_current, paths))
+            wanted = made + any(path in plan.batch for path in paths) if plan else len(paths)
+            counts[run_of(paths[0])[:4]] = max(wanted, FIRST_SEEDS)
+    return counts
+
+
+def _row_plan(
+    recipe: TableRecipe, row: Row, results: Path, is_current: Callable[[str], bool]
+) -> RowPlan | None:
+    """Plan the next runs of a row; None if it is not compared by seeds: if it is hidden, of several folds, or
+    has fewer than two models with several seeds."""
     paths = {
         column.label: recipe.record_paths.get(column.key, {}).get(row.key, ())
         for column in recipe.columns
         if not column.pipeline
     }
     paths = {label: of_model for label, of_model in paths.items() if len(of_model) > 1}
-    if len(paths) < 2:
+    if len(paths) < 2 or row.folds or not row.shown:
         return None
-    records = {label: _finished(of_model, results) for label, of_model in paths.items()}
+    records = {
+        label: [read_record(results / path) for path in takewhile(is_current, of_model)]
+        for label, of_model in paths.items()
+    }
     failed = tuple(label for label, of_model in records.items() if any(one.failed for one in of_model))
     scores = {
         label: [_score(one, row) for one in of_model]
@@ -64,16 +91,6 @@ def _row_plan(recipe: TableRecipe, row: Row, results: Path) -> RowPlan | None:
         batch=tuple(paths[label][len(scores[label])] for label in next_runs(scores, most, items)),
         failed=failed,
     )
-
-
-def _finished(paths: Sequence[str], results: Path) -> list[Record]:
-    """Return the records of the first runs, up to the first that does not exist."""
-    found = []
-    for path in paths:
-        if not (results / path).is_file():
-            break
-        found.append(read_record(results / path))
-    return found
 
 
 def _score(record: Record, row: Row) -> float:
@@ -100,7 +117,7 @@ def _items_of(record: Record) -> int:
     )
 
 
-PAIRS = ("pair", "difference", "evidence", "state")
+PAIRS = ("pair", "difference", "p", "state")
 
 
 def as_text(plans: Sequence[RowPlan]) -> str:
@@ -120,4 +137,4 @@ def _row_text(plan: RowPlan) -> str:
 def _pair_line(one: PairState) -> tuple[str, ...]:
     upper, lower = (one.first, one.second) if one.difference >= 0 else (one.second, one.first)
     state = "decided" if one.decided else "open" if one.open else "not decidable by the last seed"
-    return f"{upper} > {lower}", f"{100 * abs(one.difference):.2f}", f"{one.evidence:.3g}", state
+    return f"{upper} > {lower}", f"{100 * abs(one.difference):.2f}", f"{one.p:.3f}", state

@@ -18,13 +18,14 @@ from pubmill.workflow.requested_targets import check_before_graph
 from pubmill.workflow.resources import resources
 from pubmill.workflow.rule_syntax import shell_prefix
 from pubmill.workflow.run_display import display_of
+from pubmill.workflow.seed_rounds import decide_seeds, runs_left
 
 
 class Prepared(NamedTuple):
     """What the Snakefile gives to the rules.
 
     `graph`: its errors end the run with their plain message. `needs`: a rule's memory and time. `begin`: what
-    a run does before its first job; it returns the lock of the results.
+    a run does before its first job; it returns the lock of the results. `end`: what it does after its last.
     """
 
     study: Study
@@ -32,6 +33,7 @@ class Prepared(NamedTuple):
     graph: Plain
     needs: Callable[[str], dict[str, Callable[[Any, int], int]]]
     begin: Callable[[], FileLock]
+    end: Callable[[], None]
 
 
 @plainly
@@ -41,6 +43,8 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     check_files(workflow.configfiles)
     study, specs = check_study(config, root / "specs")
     graph = checked_graph(study, specs)
+    if workflow.is_main_process:
+        decide_seeds(graph)
     needs = resources(graph, read_gpus(root / "specs", root / "benchmarks/pretraining.json"))
     check_before_graph(workflow, graph, root / "studies")
     shell.prefix(shell_prefix(root, bool(workflow.deployment_settings.deployment_method)))
@@ -62,7 +66,12 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
             display.mute_jobs()
         return lock
 
-    return Prepared(study, specs, Plain(graph), needs, begin_run)
+    @plainly
+    def end_run() -> None:
+        if left := runs_left(graph):
+            print(f"{left} more runs may decide which models are better; the same command makes them")
+
+    return Prepared(study, specs, Plain(graph), needs, begin_run, end_run)
 
 
 def requested_pages(workflow: Any, graph: Graph) -> list[str]:

@@ -23,6 +23,7 @@ def begin(workflow: Any, graph: Graph) -> FileLock:
     wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
     if missing := out_of_reach(wanted, graph.study.mirror):
         raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
+    graph.seed_counts.keep()
     run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all jobs of this run in Slurm
     if run:
         begin_run(Path(graph.results), run)

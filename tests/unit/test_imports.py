@@ -30,7 +30,7 @@ ROOMS: dict[str, str] = {
     "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
-    "workflow": "graph messages optimisers planning specs storage",
+    "workflow": "graph messages optimisers planning specs storage tables",
     "inspection": "convert graph hardware messages metrics planning pretraining publication recipes specs"
     " storage tables workflow",
     "cli": "inspection messages specs storage",

@@ -1,12 +1,13 @@
 """The next runs of a study, by its finished ones."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.tables.seed_plan import as_text, row_plans
+from pubmill.tables.seed_plan import as_text, row_plans, seed_counts
 from tests.unit import toy_tables as made_up
 
 COUNTS = {"gold": 1000, "examples": 300}
@@ -22,7 +23,12 @@ def planned(results: Path, made: dict[str, int], seeds: int = 5, **changes: Any)
             made_up.write(
                 results, made_up.record(model, "bc2gm", seed, score, **{"counts": COUNTS} | changes)
             )
-    return row_plans(made_up.recipe(records=records), results)
+    return row_plans(made_up.recipe(records=records), results, finished(results))
+
+
+def finished(results: Path) -> Callable[[str], bool]:
+    """Whether a record is on disk."""
+    return lambda path: (results / path).is_file()
 
 
 def test_all_models_begin_with_the_same_first_seeds(tmp_path: Path) -> None:
@@ -67,3 +73,36 @@ def test_a_record_without_counts_is_an_error(tmp_path: Path) -> None:
 
 def test_rows_with_single_runs_have_no_plan(tmp_path: Path) -> None:
     assert planned(tmp_path, {"bert": 1}, seeds=1) == []
+
+
+def counted(results: Path, **changes: Any) -> dict[str, int]:
+    """The numbers of seeds to make of each model."""
+    counts = seed_counts(made_up.recipe(**changes), results, finished(results))
+    return {run[1]: count for run, count in counts.items()}
+
+
+def test_a_run_makes_its_finished_seeds_and_those_of_the_next_batch(tmp_path: Path) -> None:
+    records = {model: {"bc2gm": made_up.paths(model, "bc2gm", 5)} for model in MODELS}
+    assert counted(tmp_path, records=records) == {"bert": 2, "ours": 2}
+    planned(tmp_path, {"bert": 2, "ours": 2}, counts={"gold": 10})  # one of ten items: not decided by two
+    assert counted(tmp_path, records=records) == {"bert": 3, "ours": 3}
+    planned(tmp_path, {"bert": 4, "ours": 4})
+    assert counted(tmp_path, records=records) == {"bert": 4, "ours": 4}
+
+
+def test_a_record_of_other_recipes_is_made_again(tmp_path: Path) -> None:
+    planned(tmp_path, {"bert": 4, "ours": 4})
+    records = {model: {"bc2gm": made_up.paths(model, "bc2gm", 5)} for model in MODELS}
+    recipe = made_up.recipe(records=records)
+    assert set(seed_counts(recipe, tmp_path, lambda path: False).values()) == {2}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"shown": False}, {"folds": ["a", "b"]}, {}], ids=["hidden", "folds", "alone"]
+)
+def test_rows_that_are_not_compared_get_all_seeds(tmp_path: Path, changes: dict[str, Any]) -> None:
+    models = MODELS if changes else ["ours"]
+    row = made_up.row("bc2gm", "BC2GM", "ner", "entity_f1", **changes)
+    records = {model: {"bc2gm": made_up.paths(model, "bc2gm", 5)} for model in models}
+    found = counted(tmp_path, records=records, rows=[row], composites=[], missing={})
+    assert set(found.values()) == {5}

@@ -1,0 +1,40 @@
+"""The next seeds of protocols that decide by finished runs how many they need."""
+
+from pathlib import Path
+
+from pubmill.graph import Graph
+from pubmill.graph.seed_counts import Run
+
+
+def decide_seeds(graph: Graph) -> None:
+    """Decide how many seeds of each run the study makes now; nothing if no protocol of it is adaptive."""
+    if tables := _adaptive_tables(graph):
+        graph.seed_counts.decide(_counts(graph, tables))
+
+
+def runs_left(graph: Graph) -> int:
+    """Return how many runs the next start of Snakemake would add, by the runs finished since this one's."""
+    tables = _adaptive_tables(graph)
+    counts = _counts(graph, tables) if tables else {}
+    return sum(max(0, count - len(graph.runs.seeds(*run))) for run, count in counts.items())
+
+
+def _adaptive_tables(graph: Graph) -> list[str]:
+    return [table for table in graph.requests.result_tables() if graph.tables.is_adaptive(table)]
+
+
+def _counts(graph: Graph, tables: list[str]) -> dict[Run, int]:
+    """Return the numbers of seeds of runs whose protocol is adaptive: the most that any table needs."""
+    # Imported here because only such studies need numpy before the first job.
+    from pubmill.tables.seed_plan import seed_counts
+
+    planned = Graph(graph.study, graph.specs, every_seed=True)
+    counts: dict[Run, int] = {}
+    for table in tables:
+        found = seed_counts(planned.tables.recipe(table), Path(planned.results), planned.records.is_current)
+        counts |= {
+            run: max(count, counts.get(run, 0))
+            for run, count in found.items()
+            if graph.runs.adaptive(run[0], run[2])
+        }
+    return counts
