@@ -43,7 +43,7 @@ class TableModels:
         own spec if the study requests it or records of it are on disk."""
         if table not in self._columns:
             named = self._specs.tables[table].columns
-            known = {column.model for column in named if column.setting is None}
+            known = {column.model for column in named}
             others = {name: spec for name, spec in self._specs.models.items() if name not in known}
             added = [
                 ColumnSpec(model=name, label=spec.label or name)

@@ -63,6 +63,16 @@ def test_no_row_has_the_same_runs_for_standard_and_optimal_fine_tuning(root: Pat
             assert all(optimal[row] != paths for row, paths in records[column].items())
 
 
+def test_a_model_that_the_study_names_gets_no_second_column(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    """Every column of tinn2021 Table 8 has a setting; a column of the model alone would have the same key."""
+    made = graph_of(full_specs, tables=("tinn2021/table08",), models=("pubmedbert-base", "scibert-cased"))
+    keys = [column.name for column in made.table_models.columns("tinn2021/table08")]
+    assert len(keys) == len(set(keys)) and keys[-1] == "scibert-cased"
+    assert ways(made, "tinn2021/table08", "pubmedbert-base", "ncbi-disease") == {"blurb/standard"}
+
+
 def test_a_copied_cell_has_no_runs_and_names_its_origin(root: Path) -> None:
     made = targets(root, scale="full", models=None, tables=["alrowili2021/table02"])
     records = made.tables.records("alrowili2021/table02")
