@@ -21,7 +21,7 @@ def obstacles(table: Any, made: dict[str, dict[str, Any]]) -> Iterator[tuple[Pla
         yield ("setting",), f"protocol {table.protocol} has no setting {table.setting!r}"
         return
     yield from _unknown_settings(table, made["protocols"])
-    columns = [c for c in table.columns if c.model and _is_fine_tuned(models.get(c.model))]
+    columns = [column for column in table.columns if column.model in models]
     for i, row in enumerate(table.rows):
         if row.dataset in made["datasets"]:
             faults = {_cell_obstacle(table, column, row, made) for column in columns}
@@ -47,14 +47,16 @@ def _cell_obstacle(
     """Return why the runs of a cell cannot be made; None for a cell that the paper copied."""
     protocol: ProtocolSpec = made["protocols"][table.protocol_of(column, row)]
     model, data = table.model_of(column, row), made["datasets"].get(table.dataset_of(column, row))
-    if table.copied_from(column, row) or model is None or data is None:
+    if table.copied_from(column, row) or model not in made["models"] or data is None:
         return None
+    metric = table.metric_of(row, data)
+    if not _is_fine_tuned(made["models"].get(model)):
+        needs = METRICS[metric].needs if metric else {}
+        return f"{metric} needs {_listed(needs)}; {model} is not fine-tuned here" if needs else None
     fitting = table.setting_of(column, row, protocol, data)
     given = table.setting if table.setting in protocol.settings else table.settings_of(column, row)[0]
     setting = fitting or given
-    return protocol.obstacle(data, model, setting) or _unmet_need(
-        table.metric_of(row, data), protocol, data, model, setting
-    )
+    return protocol.obstacle(data, model, setting) or _unmet_need(metric, protocol, data, model, setting)
 
 
 def _unmet_need(
