@@ -53,8 +53,11 @@ def own_files(specs: Specs) -> Iterator[tuple[str, str]]:
             if isinstance(source, MimicSource):
                 yield source.local, source.file
     for model in specs.models.values():
-        if isinstance(model.weights, FolderWeights | SpacyWeights):
-            yield model.weights.local, "config.cfg" if model.weights.kind == "spacy" else "config.json"
+        if isinstance(model.weights, FolderWeights):
+            for name in ("config.json", "model.safetensors", "vocab.txt"):
+                yield model.weights.local, name
+        elif isinstance(model.weights, SpacyWeights):
+            yield model.weights.local, "config.cfg"
 
 
 def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:
