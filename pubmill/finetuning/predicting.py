@@ -82,12 +82,13 @@ class Predictor:
         by_instance = [output for _, output in sorted(zip(order, outputs, strict=True), key=itemgetter(0))]
         return self.task.predictions(split.examples, instances, by_instance)
 
-    def _batch(self, instances: Sequence[Instance]) -> Batch:
-        """Pad instances to the width that the device's kernels prefer, within the encoder's length."""
+    def _batch(self, instances: Sequence[Instance], every: bool = False) -> Batch:
+        """Pad instances to the width that the device's kernels prefer, within the encoder's length; `every`:
+        read every position."""
         longest = max(len(instance.ids) for instance in instances)
         width = -(-longest // self.execution.width) * self.execution.width
         limit = max(longest, longest_input(self.model.encoder))
-        return collate(instances, self.task.reader.pad, self.device, min(width, limit))
+        return collate(instances, self.task.reader.pad, self.device, min(width, limit), every)
 
     def _autocast(self) -> AbstractContextManager[None]:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")

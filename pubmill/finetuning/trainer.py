@@ -10,9 +10,11 @@ import torch
 
 from pubmill.finetuning.batch_sampling import epoch_size, training_batches
 from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import Batch, flat_places
+from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor
-from pubmill.finetuning.recorded_passes import RecordedPasses, Recorder, cuda_recorder
+from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.working_weights import RecordableAdam, refresh
@@ -47,23 +49,28 @@ class Trainer(Predictor):
         super().__init__(recipe, task, model)
         self.seed = seed
         self.optimiser = GroupedAdam(model, recipe)
-        self.recorded: RecordedPasses | None = None
+        self.recorded: RecordedSteps | None = None
+        self.every = False
         if self.working is not model:
             self._record(cuda_recorder())
 
     def _record(self, recorder: Recorder) -> None:
         """Update through the working copy, with steps that the recorder records."""
         adam = RecordableAdam(self.model, self.recipe, self.working)
-        self.optimiser = adam
-        self.recorded = RecordedPasses(self.working, adam.update, adam.clear, recorder)
+        self.optimiser, places = adam, self.task.fixed_places
+        self.every = places == "every"
+        self.recorded = RecordedSteps(
+            self.working, self._loss, adam.update, adam.clear, recorder, whole=places is not None
+        )
 
     def describe_execution(self) -> dict[str, Any]:
-        """Return `{"weights", "graphs", "graphs_refused", "width", "prediction_tokens"}` for the records of a
-        run on a GPU; `graphs`: number of shapes whose steps were replayed."""
+        """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "width", "prediction_tokens"}`
+        for the records of a run on a GPU; `graphs`: number of shapes whose steps were replayed."""
         recorded = self.recorded
         return {
             **asdict(self.execution),
             "graphs": recorded.shapes if recorded else 0,
+            "graphs_per_step": recorded.graphs if recorded else 0,
             "graphs_refused": recorded.refused if recorded else None,
         }
 
@@ -149,15 +156,28 @@ class Trainer(Predictor):
 
     def _update(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor:
         """Make one update with one batch; return its loss."""
+        batch, targets = self._training_batch(train, indices)
+        self.optimiser.schedule(step, total)
+        if recorded := self.recorded.find(batch, targets) if self.recorded else None:
+            return recorded(batch, targets)
+        with self._autocast():
+            encodings = self.working.encode(batch.inputs)
+        loss = self._loss(encodings, batch, targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimiser.update()
+        return loss.detach()
+
+    def _training_batch(self, train: Split, indices: Sequence[int]) -> tuple[Batch, torch.Tensor]:
+        """Return a batch and its targets; if it reads every position, with a target for each."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])
-        batch = self._batch(instances)
-        self.optimiser.schedule(step, total)
-        passes = self.recorded.find(batch.inputs) if self.recorded else None
+        batch = self._batch(instances, self.every)
+        if self.every:
+            rows = targets.new_full((batch.ids.numel(),), IGNORED)
+            targets = rows.index_copy(0, flat_places(instances, batch.ids.shape[1]), targets)
+        return batch, to_device(targets, self.device)
+
+    def _loss(self, encodings: torch.Tensor, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
         with self._autocast():
-            encodings = (passes or self.working).encode(batch.inputs)
             scores = self.working.score(encodings, batch)
-        loss = self.task.loss(self.working, scores, batch, to_device(targets, self.device))
-        loss.backward()  # type: ignore[no-untyped-call]
-        (passes or self.optimiser).update()
-        return loss.detach()
+        return self.task.loss(self.working, scores, batch, targets)
