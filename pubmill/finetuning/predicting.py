@@ -85,10 +85,13 @@ class Predictor:
     def _batch(self, instances: Sequence[Instance], every: bool = False) -> Batch:
         """Pad instances to the width that the device's kernels prefer, within the encoder's length; `every`:
         read every position."""
-        longest = max(len(instance.ids) for instance in instances)
+        width = self._width(max(len(instance.ids) for instance in instances))
+        return collate(instances, self.task.reader.pad, self.device, width, every)
+
+    def _width(self, longest: int) -> int:
+        """Return the width of a batch whose longest input has `longest` tokens."""
         width = -(-longest // self.execution.width) * self.execution.width
-        limit = max(longest, longest_input(self.model.encoder))
-        return collate(instances, self.task.reader.pad, self.device, min(width, limit), every)
+        return min(width, max(longest, longest_input(self.model.encoder)))
 
     def _autocast(self) -> AbstractContextManager[None]:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")

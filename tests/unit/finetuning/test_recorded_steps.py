@@ -45,7 +45,14 @@ RECIPES = {
 }
 DIVIDED = ("CRF", "BiLSTM")
 """Recipes whose heads have kernels of many shapes."""
-WHOLE = ("tokens mlp", "sequence", "sequence entity-start", "sequence oversampled", "multilabel weighted", "regression")
+WHOLE = (
+    "tokens mlp",
+    "sequence",
+    "sequence entity-start",
+    "sequence oversampled",
+    "multilabel weighted",
+    "regression",
+)
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +165,9 @@ def test_a_step_that_cannot_be_one_graph_becomes_two(bert: Path) -> None:
     other = recording(begin(RECIPE, bert)[0], failing)
     assert trained(other, split)[0] == trained(plain, split)[0]
     found = other.describe_execution()
-    assert found["graphs_refused"] == "a loss waits" and found["graphs_per_step"] == 2 and found["graphs"] >= 2
+    assert (
+        found["graphs_refused"] == "a loss waits" and found["graphs_per_step"] == 2 and found["graphs"] >= 2
+    )
 
 
 @pytest.mark.parametrize("case", WHOLE)
@@ -187,7 +196,9 @@ def test_every_position_gives_the_loss_of_the_places(bert: Path) -> None:
     for every in (False, True):
         trainer.every = every
         batch, targets = trainer._training_batch(split, indices)
-        assert (batch.places is None) == every and len(targets) == (batch.ids.numel() if every else len(targets))
+        assert (batch.places is None) == every and len(targets) == (
+            batch.ids.numel() if every else len(targets)
+        )
         losses.append(trainer._loss(trainer.working.encode(batch.inputs), batch, targets).item())
     assert losses[1] == pytest.approx(losses[0], rel=1e-6)
 
@@ -260,7 +271,8 @@ def test_the_mask_of_fused_attention_gives_the_same_encodings(family: str, tmp_p
     ids, mask = 5 + torch.arange(24).view(2, 12) % 20, torch.ones(2, 12, dtype=torch.int64)
     mask[1, 7:] = 0
     four = attention_mask(encoder, mask)
-    assert (four.ndim == 4) == (encoder._supports_sdpa and family != "modernbert")
+    fused = encoder._supports_sdpa and family != "modernbert"
+    assert (four.ndim == 4 and four.dtype == torch.float32) == fused
     usual = forward(encoder, ids, mask, None)
     torch.testing.assert_close(forward(encoder, ids, four, None)[mask > 0], usual[mask > 0])
 
