@@ -23,7 +23,7 @@ class Execution:
 
 
 BYTES_KEPT = {"bfloat16": 52, "float32": 104}
-"""Bytes that the backward pass keeps of a token, for each layer and hidden unit; the same as in pretraining."""
+"""Bytes that the backward pass keeps of a token, for each layer and hidden unit, as in pretraining."""
 PLAIN = Execution()
 ON_GPU = Execution(width=8, prediction_tokens=32_768)
 ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)

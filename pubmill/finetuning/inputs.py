@@ -45,8 +45,8 @@ class Batch:
 
     `inputs` (2 or 3 x instances x width, int64): subword ids, mask (1 for real tokens) and, if the encoder
     has them, segment ids. `places`: the places of all instances, one after another, in the flattened
-    instances x width; None: every position there. `counts`: number of encodings of each instance after pooling. `groups`: lengths of the
-    runs of `places` that are pooled, or None.
+    instances x width; None: every position there. `counts`: number of encodings of each instance after
+    pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
     """
 
     inputs: torch.Tensor

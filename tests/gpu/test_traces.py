@@ -13,7 +13,7 @@ from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
 KERNELS = 185
 """Most kernels in the graphs of a step with a tiny BERT, but for head and loss."""
 WHOLE, HEAD = 12, 31
-"""Most copies of inputs and graphs that the host starts in a step of one graph; most kernels of a small head."""
+"""Most copies and graphs that the host starts in a step of one graph; most kernels of a small head."""
 DIVIDED = {
     "tokens crf": 140,
     "tokens bilstm": 75,

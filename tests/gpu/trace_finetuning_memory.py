@@ -2,9 +2,9 @@
 
 LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning_memory.py CASE...
 
-CASE: a key of `CASES`. Prints a JSON object, case -> `{"parts", "peak", "refused"}`: parts in which a batch is
-computed, peak bytes, and why the step cannot be recorded. Inputs have the recipe's largest length, and the head
-labels each word. If there are more than two parts, two are traced: the others need no more memory.
+CASE: a key of `CASES`. Prints a JSON object, case -> `{"parts", "peak", "refused"}`: parts in which a batch
+is computed, peak bytes, and why the step cannot be recorded. Inputs have the recipe's largest length, and the
+head labels each word. Of more than two parts, two are traced: the others need no more memory.
 """
 
 import json
