@@ -94,7 +94,12 @@ class Predictor:
         return min(width, max(longest, longest_input(self.model.encoder)))
 
     def _autocast(self) -> AbstractContextManager[None]:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
+        return autocast(self.device, self.precision)
+
+
+def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
+    """Return the context in which PyTorch computes products in this precision."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
 
 
 def _read(outputs: Sequence[torch.Tensor], finite: torch.Tensor) -> torch.Tensor:

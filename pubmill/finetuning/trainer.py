@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, flat_places
 from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
-from pubmill.finetuning.predicting import DivergenceError, Predictor
+from pubmill.finetuning.predicting import DivergenceError, Predictor, autocast
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.task import Task
@@ -63,8 +64,10 @@ class Trainer(Predictor):
         adam = RecordableAdam(self.model, self.recipe, self.working)
         self.optimiser, places = adam, self.task.fixed_places
         self.every = places == "every"
+        # Not a method: its reference to the trainer would keep a GPU's memory until garbage is collected.
+        loss = partial(loss_of, self.task, self.working, self.precision)
         self.recorded = RecordedSteps(
-            self.working, self._loss, adam.update, adam.clear, recorder, whole=places is not None
+            self.working, loss, adam.update, adam.clear, recorder, whole=places is not None
         )
 
     def describe_execution(self) -> dict[str, Any]:
@@ -232,6 +235,18 @@ class Trainer(Predictor):
         return batch, to_device(targets, self.device)
 
     def _loss(self, encodings: torch.Tensor, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
-        with self._autocast():
-            scores = self.working.score(encodings, batch)
-        return self.task.loss(self.working, scores, batch, targets)
+        return loss_of(self.task, self.working, self.precision, encodings, batch, targets)
+
+
+def loss_of(
+    task: Task[Any],
+    model: TaskModel,
+    precision: str,
+    encodings: torch.Tensor,
+    batch: Batch,
+    targets: torch.Tensor,
+) -> torch.Tensor:
+    """Return the mean loss of a batch's encodings."""
+    with autocast(encodings.device, precision):
+        scores = model.score(encodings, batch)
+    return task.loss(model, scores, batch, targets)

@@ -66,7 +66,9 @@ def updated(trainer: Trainer, split: Split) -> tuple[list[float], dict[str, torc
     losses = [trainer._update(split, batches[step % 2], step, 9).item() for step in range(STEPS)]
     weights = trainer.model.state_dict()
     without = "head.linear.bias" if trainer.recipe.task == "span" else "key.bias"
-    return losses, {name: value for name, value in weights.items() if not name.endswith(("key.bias", without))}
+    return losses, {
+        name: value for name, value in weights.items() if not name.endswith(("key.bias", without))
+    }
 
 
 @pytest.mark.parametrize("copied", [False, True])
