@@ -195,7 +195,7 @@ def measured(cases: list[Case], folder: Path, seconds: float) -> Iterator[Row]:
 
 
 def table(cases: list[Case], folder: Path, seconds: float, output: Path | None = None) -> list[str]:
-    """Print the table line by line, then write it as JSON; return the lines of MFU and ratios."""
+    """Print the table, and write it as JSON, line by line; return the lines of MFU and ratios."""
     rate = measured_rate(DEVICE, "bfloat16")
     if ON_GPU:
         total = torch.cuda.get_device_properties(DEVICE).total_memory
@@ -215,12 +215,15 @@ def table(cases: list[Case], folder: Path, seconds: float, output: Path | None =
         if row.name == "BERT-base":
             ratio = row.speed.per_second / peers[row.length]
             lines.append(f"BERT-base at {row.length} over the Trainer: {ratio:.2f}")
-    if output:
-        device = torch.cuda.get_device_name() if ON_GPU else "processor"
-        write_json(
-            output, {"device": device, "accelerate": ACCELERATE, "products_per_second": rate, "rows": rows}
-        )
+        if output:  # after each row, as the time of a call may end before the table does
+            write_json(output, figures(rate, rows))
     return lines
+
+
+def figures(rate: float, rows: list[dict[str, str | int | float]]) -> dict[str, Any]:
+    """Return the JSON of the table so far; `rate`: the device's operations per second."""
+    device = torch.cuda.get_device_name() if ON_GPU else "processor"
+    return {"device": device, "accelerate": ACCELERATE, "products_per_second": rate, "rows": rows}
 
 
 def main() -> None:

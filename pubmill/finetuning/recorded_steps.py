@@ -30,8 +30,8 @@ def cuda_recorder() -> Recorder:
     """Return a recorder of CUDA graphs that share their memory.
 
     Sharing is safe because graphs are replayed one after another, and what outlives them is kept by the steps
-    below. A recording that fails leaves the stream and random numbers as they were: CUDA's own clean-up does
-    not get that far, and dropout outside of graphs would be an error ever after.
+    below. After a failed recording, the stream and the generator of random numbers are restored. PyTorch does
+    not restore them if the end of the recording fails too, and the next dropout would then raise an error.
     """
     pool = torch.cuda.graph_pool_handle()
 
@@ -175,7 +175,7 @@ class RecordedSteps:
 
     def _refuse(self, error: RuntimeError) -> None:
         """Record steps as two graphs from now on, or not at all."""
-        # CUDA reports the cause first, then that the recording has failed.
+        # The context is the cause; the error itself may only state that the recording has failed.
         self.refused = str(error.__context__ or error).partition("\n")[0]
         self._steps.clear()
         self._clear()

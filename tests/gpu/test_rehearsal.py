@@ -46,6 +46,45 @@ def test_without_a_gpu_only_a_rehearsal_runs(root: Path, python: Path, tmp_path:
     assert not (tmp_path / "out").exists()
 
 
+TABLE = """
+import sys
+from pathlib import Path
+from benchmarks import pretraining as table
+
+def measured(*given):
+    speed = table.Speed(1000.0, 1e9, 1.0)
+    for name in (table.PEER, "BERT-base"):
+        yield table.Row(name, 128, speed, 8, None, None)
+    raise TimeoutError
+
+table.measured, table.measured_rate = measured, lambda *given: 1e12
+table.table([], Path(), 0.0, Path(sys.argv[1]))
+"""
+"""A benchmark that is ended after its first row."""
+HANGING = """
+import subprocess, sys
+from benchmarks import gpu_runs
+program = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
+print(gpu_runs.finish(gpu_runs.run(["-c", program], {}), 2))
+"""
+"""A program that does not end, nor does its child."""
+
+
+def test_figures_are_written_after_each_row(root: Path, python: Path, tmp_path: Path) -> None:
+    command = [str(python), "-c", TABLE, str(tmp_path / "figures.json")]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert "TimeoutError" in done.stderr
+    [row] = json.loads((tmp_path / "figures.json").read_text())["rows"]
+    assert row == {"name": "BERT-base", "length": 128, "operations_per_second": 1e9}
+
+
+def test_a_program_that_hangs_is_a_failure(root: Path, python: Path) -> None:
+    done = subprocess.run(
+        [python, "-c", HANGING], cwd=root, capture_output=True, text=True, timeout=patience(60)
+    )
+    assert done.stdout.startswith("no end after 2 s")
+
+
 @pytest.mark.long
 def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: Path) -> None:
     parts = ("tests", "pretraining", "finetuning", "processes")
