@@ -30,6 +30,7 @@ def figures(out: Path, part: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_the_environment_is_bare(python: Path) -> None:
     others = ("pyarrow", "lxml", "pytest", "snakemake")
     code = f"import torch, transformers, importlib.util as u; print(any(map(u.find_spec, {others})))"
@@ -70,6 +71,7 @@ print(gpu_runs.finish(gpu_runs.run(["-c", program], {}), 2))
 """A program that does not end, nor does its child."""
 
 
+@pytest.mark.long
 def test_figures_are_written_after_each_row(root: Path, python: Path, tmp_path: Path) -> None:
     command = [str(python), "-c", TABLE, str(tmp_path / "figures.json")]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
@@ -78,6 +80,7 @@ def test_figures_are_written_after_each_row(root: Path, python: Path, tmp_path: 
     assert row == {"name": "BERT-base", "length": 128, "operations_per_second": 1e9}
 
 
+@pytest.mark.long
 def test_a_program_that_hangs_is_a_failure(root: Path, python: Path) -> None:
     done = subprocess.run(
         [python, "-c", HANGING], cwd=root, capture_output=True, text=True, timeout=patience(60)
