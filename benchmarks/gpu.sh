@@ -4,21 +4,22 @@
 #   benchmarks/gpu.sh [--rehearse] PART...
 #
 # tests        tests with real CUDA (tests/gpu/cuda_checks.py)
-# pretraining  table of models; also written to benchmarks/pretraining.json, which scripts/plan.py reads
-# finetuning   table of fine-tuning with scores on dev; also written to benchmarks/finetuning.json
+# pretraining  table of models, and pretraining.json, which scripts/plan.py reads
+# finetuning   table of fine-tuning with scores on dev, and finetuning.json
 # resume       programs that are killed and run again
 # processes    two processes on one GPU, by gloo if NCCL refuses
 #
-# Each part's output is also in results/gpu/PART.md. It needs a GPU, and a Python (PYTHON, default python3) from
-# 3.11 with torch and transformers; with accelerate, the tables compare with transformers' Trainer itself, else with
-# its loop. --rehearse runs the same programs on any machine, with less to do and without the JSON files.
+# Each part's output is also in results/gpu/PART.md, and its JSON file in benchmarks/. It needs a GPU, and a Python
+# (PYTHON, default python3) from 3.11 with torch and transformers; with accelerate, the tables compare with
+# transformers' Trainer itself, else with its loop. --rehearse runs the same programs on any machine with less to do;
+# its JSON files are in results/gpu too. OUT: another folder than results/gpu.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 rehearse=
 if [ "${1:-}" = --rehearse ]; then rehearse=--rehearse; shift; fi
 parts="tests pretraining finetuning resume processes"
-if [ $# = 0 ]; then sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2; fi
+if [ $# = 0 ]; then sed -n '2,16s/^# \{0,1\}//p' "$0"; exit 2; fi
 for part in "$@"; do
     case " $parts " in *" $part "*) ;; *) echo "gpu.sh: unknown part $part; expected: $parts" >&2; exit 2 ;; esac
 done
@@ -35,17 +36,20 @@ if not sys.argv[1] and not torch.cuda.is_available():
     sys.exit(f"gpu.sh: PyTorch {torch.__version__} finds no GPU; on another machine: benchmarks/gpu.sh --rehearse PART")
 CHECK
 
-mkdir -p results/gpu
+out=${OUT:-results/gpu}
+mkdir -p "$out"
 quick=${rehearse:+--quick}
+figures=benchmarks
+if [ -n "$rehearse" ]; then figures=$out; fi
 run() {
     case $1 in
         tests) timeout 540 "$python" -m tests.gpu.cuda_checks $rehearse ;;
-        pretraining) timeout 540 "$python" benchmarks/pretraining.py --gpu ${quick:---output benchmarks/pretraining.json} ;;
-        finetuning) timeout 540 "$python" benchmarks/finetuning.py ${quick:---output benchmarks/finetuning.json} ;;
+        pretraining) timeout 540 "$python" benchmarks/pretraining.py --gpu $quick --output "$figures/pretraining.json" ;;
+        finetuning) timeout 540 "$python" benchmarks/finetuning.py $quick --output "$figures/finetuning.json" ;;
         resume | processes) timeout 540 "$python" benchmarks/gpu_runs.py "$1" ;;
     esac
 }
 for part in "$@"; do
     echo "== $part"
-    run "$part" | tee "results/gpu/$part.md"
+    run "$part" | tee "$out/$part.md"
 done

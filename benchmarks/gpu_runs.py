@@ -76,13 +76,28 @@ def write_dataset(folder: Path) -> None:
 
 
 def start(script: str, arguments: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
-    command = [sys.executable, str(ROOT / "scripts" / script), *arguments]
-    return subprocess.Popen(command, env=os.environ | environment, stderr=subprocess.PIPE, text=True)
+    return run([str(ROOT / "scripts" / script), *arguments], environment)
 
 
-def finish(process: subprocess.Popen[str]) -> str | None:
-    """Wait for a program; return None, or the end of its messages if it failed."""
-    _, messages = process.communicate(timeout=SECONDS)
+def run(arguments: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start Python as the leader of a group of processes, so that none of them outlives its timeout."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        env=os.environ | environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(process: subprocess.Popen[str], seconds: float = SECONDS) -> str | None:
+    """Wait for a program; return None, or the end of its messages if it failed or did not end."""
+    try:
+        _, messages = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        _, messages = process.communicate()
+        return f"no end after {seconds} s: {messages[-SHOWN:]}"
     return messages[-SHOWN:] if process.returncode else None
 
 
@@ -143,9 +158,8 @@ def on_two(data: Path, output: Path, backend: str) -> str | None:
     program = output.parent / "two.py"
     program.write_text(TWO)
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    command = [sys.executable, *torchrun, str(program), *pretraining(data, output)]
-    environment = os.environ | {"BACKEND": backend, "OMP_NUM_THREADS": "1"}
-    return finish(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True))
+    arguments = [*torchrun, str(program), *pretraining(data, output)]
+    return finish(run(arguments, {"BACKEND": backend, "OMP_NUM_THREADS": "1"}))
 
 
 def processes(folder: Path) -> list[str]:

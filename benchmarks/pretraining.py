@@ -16,12 +16,11 @@ from benchmarks/pretraining.json.
 
 All sequences are full, except pairs of sentences; padding is not counted. With --quick there is less to do,
 the models of --gpu are tiny, and it runs on any machine. The Trainer needs accelerate,
-which `make bench BENCH=pretraining` installs.
+which `make bench BENCH=pretraining` installs; without it, benchmarks/trainers_loop.py stands for it.
 """
 
 import argparse
 import gc
-import importlib.util
 import statistics
 import sys
 from collections.abc import Iterator
@@ -36,7 +35,17 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 import torch
 import transformers
 
-from benchmarks.pretraining_ways import DEVICE, ON_GPU, Ours, Speed, TrainersWay, Way, fitting, make_packed
+from benchmarks.pretraining_ways import (
+    ACCELERATE,
+    DEVICE,
+    ON_GPU,
+    Ours,
+    Speed,
+    TrainersWay,
+    Way,
+    fitting,
+    make_packed,
+)
 from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.model_sizes import BASE, LARGE, XXLARGE
 from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
@@ -186,7 +195,7 @@ def measured(cases: list[Case], folder: Path, seconds: float) -> Iterator[Row]:
 
 
 def table(cases: list[Case], folder: Path, seconds: float, output: Path | None = None) -> list[str]:
-    """Print the table line by line, then write it as JSON; return the lines of MFU and ratios."""
+    """Print the table, and write it as JSON, line by line; return the lines of MFU and ratios."""
     rate = measured_rate(DEVICE, "bfloat16")
     if ON_GPU:
         total = torch.cuda.get_device_properties(DEVICE).total_memory
@@ -206,10 +215,15 @@ def table(cases: list[Case], folder: Path, seconds: float, output: Path | None =
         if row.name == "BERT-base":
             ratio = row.speed.per_second / peers[row.length]
             lines.append(f"BERT-base at {row.length} over the Trainer: {ratio:.2f}")
-    if output:
-        device = torch.cuda.get_device_name() if ON_GPU else "processor"
-        write_json(output, {"device": device, "products_per_second": rate, "rows": rows})
+        if output:  # after each row, as the time of a call may end before the table does
+            write_json(output, figures(rate, rows))
     return lines
+
+
+def figures(rate: float, rows: list[dict[str, str | int | float]]) -> dict[str, Any]:
+    """Return the JSON of the table so far; `rate`: the device's operations per second."""
+    device = torch.cuda.get_device_name() if ON_GPU else "processor"
+    return {"device": device, "accelerate": ACCELERATE, "products_per_second": rate, "rows": rows}
 
 
 def main() -> None:
@@ -222,8 +236,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.gpu and not (ON_GPU or arguments.quick):
         parser.error("--gpu needs a GPU that torch finds; without --quick, a processor would take hours")
-    if importlib.util.find_spec("accelerate") is None:
-        parser.error("the Trainer needs accelerate: run `make bench BENCH=pretraining`")
+    if not ACCELERATE:
+        print("accelerate is missing: the Trainer's own loop stands for it (benchmarks/trainers_loop.py)")
     torch.set_num_threads(1)  # of several, those that wait for each other would use processor time too
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()

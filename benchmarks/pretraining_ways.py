@@ -1,6 +1,7 @@
 """Programs that benchmarks/pretraining.py compares on made-up text: transformers' Trainer and pubmill."""
 
 import gc
+import importlib.util
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 import transformers
 
+from benchmarks import trainers_loop
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.distributed import World
@@ -34,6 +36,7 @@ VOCABULARY = Vocabulary(
 )
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 ON_GPU = DEVICE.type == "cuda"
+ACCELERATE = importlib.util.find_spec("accelerate") is not None
 WARMING_STEPS = 1
 
 
@@ -144,6 +147,7 @@ class TrainersWay:
 
     Two delays of that program are avoided: the collator gets the positions of special tokens, and on a GPU
     other processes make its batches. It uses bfloat16 on a GPU, and float32, its default, on a processor.
+    Without accelerate, benchmarks/trainers_loop.py stands for it.
     """
 
     def __init__(self, recipe: PretrainingRecipe, packed: Any, folder: Path, batch_size: int) -> None:
@@ -151,14 +155,20 @@ class TrainersWay:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         self.length, self.batch_size, self.clock = recipe.sequence_length, batch_size, Clock()
         self.model = build_model(recipe.architecture, recipe.objective, SIZE, IDS, recipe.seed)
-        self.trainer = transformers.Trainer(
+        self.blocks = Blocks(packed, self.length)
+        self.collator = transformers.DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15)
+        self.trainer = self.make_trainer(folder) if ACCELERATE else None
+
+    def make_trainer(self, folder: Path) -> Any:
+        trainer = transformers.Trainer(
             model=self.model,
             args=self.arguments(folder),
-            train_dataset=Blocks(packed, self.length),
-            data_collator=transformers.DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15),
+            train_dataset=self.blocks,
+            data_collator=self.collator,
             callbacks=[self.clock],
         )
-        self.trainer.remove_callback(transformers.PrinterCallback)
+        trainer.remove_callback(transformers.PrinterCallback)
+        return trainer
 
     def arguments(self, folder: Path) -> transformers.TrainingArguments:
         return transformers.TrainingArguments(
@@ -177,11 +187,20 @@ class TrainersWay:
         )
 
     def run(self, seconds: float) -> Speed:
+        steps, took = self.steps(seconds)
+        tokens = steps * self.batch_size * self.length
+        needed = operations(shape_of_network(self.model), tokens, tokens * self.length, 0.15 * tokens)
+        return Speed(tokens, needed, took)
+
+    def steps(self, seconds: float) -> tuple[int, float]:
+        """Return the number of steps done in at least so many seconds, and the seconds."""
+        if self.trainer is None:
+            return trainers_loop.train_for(
+                seconds, self.model, self.blocks, self.collator, self.batch_size, DEVICE
+            )
         self.clock.wanted = seconds
         self.trainer.train()
-        tokens = self.clock.steps * self.batch_size * self.length
-        needed = operations(shape_of_network(self.model), tokens, tokens * self.length, 0.15 * tokens)
-        return Speed(tokens, needed, self.clock.seconds)
+        return self.clock.steps, self.clock.seconds
 
 
 Made = TypeVar("Made", bound=Way)

@@ -4,8 +4,9 @@ Like the Trainer with its default arguments: batches in random order, bfloat16 a
 clipped at 1, AdamW, a linear schedule, and no look at the loss.
 """
 
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from torch.utils.data import DataLoader
 from pubmill.recipes import FinetuningRecipe
 
 Collate = Callable[[list[Any]], Any]
+STEPS = 1_000_000
+"""Length of the schedule of `train_for`."""
+WORKERS = 4
+"""Processes that make batches of pretraining for a GPU."""
 
 
 def train(
@@ -28,21 +33,64 @@ def train(
     total = len(loader) * recipe.epochs
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / total)
     model.to(device).train()
-    clock = time.perf_counter if on_gpu else time.process_time
-    begun = clock()
-    for _ in range(recipe.epochs):
-        for batch in loader:
-            inputs = {name: value.to(device, non_blocking=True) for name, value in batch.items()}
-            with torch.autocast(device.type, torch.bfloat16, enabled=on_gpu):
-                loss = model(**inputs).loss
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            schedule.step()
-            optimiser.zero_grad()
-    if on_gpu:
+    begun = _now(device)
+    for _ in _steps(model, itertools.chain.from_iterable([loader] * recipe.epochs), optimiser, device):
+        schedule.step()
+    _wait(device)
+    return _now(device) - begun
+
+
+def train_for(
+    seconds: float, model: Any, data: Any, collate: Collate, batch_size: int, device: torch.device
+) -> tuple[int, float]:
+    """Train for at least `seconds` after a first step; return the number of steps and their seconds."""
+    on_gpu = device.type == "cuda"
+    loader: Any = DataLoader(
+        data,
+        batch_size,
+        shuffle=True,
+        collate_fn=collate,
+        pin_memory=on_gpu,
+        num_workers=WORKERS if on_gpu else 0,
+    )
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.0, fused=True)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / STEPS)
+    model.to(device).train()
+    batches = itertools.chain.from_iterable(itertools.repeat(loader))
+    begun = 0.0
+    for step, _ in enumerate(_steps(model, batches, optimiser, device)):
+        schedule.step()
+        if step == 0:
+            _wait(device)
+            begun = _now(device)
+        elif _now(device) - begun >= seconds:
+            break
+    _wait(device)
+    return step, _now(device) - begun
+
+
+def _steps(
+    model: Any, batches: Iterable[Any], optimiser: torch.optim.Optimizer, device: torch.device
+) -> Iterator[None]:
+    """Make a step with each batch; yield after each."""
+    for batch in batches:
+        inputs = {name: value.to(device, non_blocking=True) for name, value in batch.items()}
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            loss = model(**inputs).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        optimiser.zero_grad()
+        yield
+
+
+def _now(device: torch.device) -> float:
+    return time.perf_counter() if device.type == "cuda" else time.process_time()
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
         torch.cuda.synchronize()
-    return clock() - begun
 
 
 @torch.inference_mode()

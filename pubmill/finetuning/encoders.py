@@ -167,12 +167,15 @@ def forward(encoder: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, seg
 
 
 def attention_mask(encoder: PreTrainedModel, mask: torch.Tensor) -> torch.Tensor:
-    """Return the mask (inputs x tokens) in the form that fused attention reads.
+    """Return the mask (inputs x tokens) in the form that fused attention reads: 0 at tokens, else -infinity.
 
-    transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch.
-    The form is unchanged for encoders with local attention, which need masks of their own, and without fused
-    attention.
+    transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch,
+    and PyTorch would convert a mask of booleans in every layer. The form is unchanged for encoders with local
+    attention, which need masks of their own, and without fused attention.
     """
     config = encoder.config
     fused = config._attn_implementation == "sdpa" and getattr(config, "local_attention", None) is None
-    return mask.bool()[:, None, None, :] if fused else mask
+    if not fused:
+        return mask
+    added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
+    return added[:, None, None, :]

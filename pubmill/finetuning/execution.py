@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+from transformers import PreTrainedModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,8 @@ class Execution:
     prediction_tokens: int = 4096  # on a processor, larger batches are not faster
 
 
+BYTES_KEPT = {"bfloat16": 52, "float32": 104}
+"""Bytes that the backward pass keeps of a token, for each layer and hidden unit, as in pretraining."""
 PLAIN = Execution()
 ON_GPU = Execution(width=8, prediction_tokens=32_768)
 ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)
@@ -35,3 +38,13 @@ def choose_execution(device: torch.device, precision: str) -> Execution:
     if device.type != "cuda":
         return PLAIN
     return ON_TENSOR_CORES if precision == "bfloat16" else ON_GPU
+
+
+def tokens_at_once(encoder: PreTrainedModel, device: torch.device, execution: Execution) -> int | None:
+    """Return the padded tokens that a GPU can compute at once: those whose activations fill half of its
+    memory. None for a processor, which computes each batch at once."""
+    if device.type != "cuda":
+        return None
+    config = encoder.config
+    kept = BYTES_KEPT[execution.weights] * config.hidden_size * config.num_hidden_layers
+    return int(torch.cuda.get_device_properties(device).total_memory // 2 // kept)

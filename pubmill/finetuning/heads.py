@@ -35,8 +35,7 @@ class TaskModel(nn.Module):
 
     def score(self, encodings: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the scores (float32) of the encodings at the batch's places."""
-        places = encodings.flatten(0, 1).index_select(0, batch.places)
-        scores: torch.Tensor = self.head(places, batch)
+        scores: torch.Tensor = self.head(batch.read(encodings), batch)
         return scores.float()
 
 

@@ -45,12 +45,12 @@ class Batch:
 
     `inputs` (2 or 3 x instances x width, int64): subword ids, mask (1 for real tokens) and, if the encoder
     has them, segment ids. `places`: the places of all instances, one after another, in the flattened
-    instances x width. `counts`: number of encodings of each instance after pooling. `groups`: lengths of the
-    runs of `places` that are pooled, or None.
+    instances x width; None: every position there. `counts`: number of encodings of each instance after
+    pooling. `groups`: lengths of the runs of `places` that are pooled, or None.
     """
 
     inputs: torch.Tensor
-    places: torch.Tensor
+    places: torch.Tensor | None
     counts: list[int]
     groups: list[int] | None
 
@@ -66,23 +66,40 @@ class Batch:
     def segments(self) -> torch.Tensor | None:
         return self.inputs[2] if len(self.inputs) > 2 else None
 
+    def read(self, encodings: torch.Tensor) -> torch.Tensor:
+        """Return the encodings (instances x width x size) at the places, one row for each."""
+        rows = encodings.flatten(0, 1)
+        return rows if self.places is None else rows.index_select(0, self.places)
 
-def collate(instances: Sequence[Instance], pad: int, device: torch.device, width: int | None = None) -> Batch:
-    """Pad instances to `width`, by default the longest one; either all or none have segments and groups."""
+
+def collate(
+    instances: Sequence[Instance],
+    pad: int,
+    device: torch.device,
+    width: int | None = None,
+    every: bool = False,
+) -> Batch:
+    """Pad instances to `width`, by default the longest one; either all or none have segments and groups.
+    `every`: read every position, not only the instances' places."""
     width = width or max(len(instance.ids) for instance in instances)
     groups = [instance.groups for instance in instances if instance.groups is not None]
     segments = [instance.segments for instance in instances if instance.segments is not None]
     ids = [instance.ids for instance in instances]
     mask = np.arange(width) < np.array([[len(row)] for row in ids])
     inputs = [_pad_rows(ids, width, pad), mask, *([_pad_rows(segments, width, 0)] if segments else [])]
-    places = [row * width + at for row, instance in enumerate(instances) for at in instance.places]
     units = groups or [instance.places for instance in instances]
     return Batch(
         inputs=to_device(torch.from_numpy(np.stack(inputs, dtype=np.int64)), device),
-        places=to_device(torch.tensor(places, dtype=torch.int64), device),
+        places=None if every else to_device(flat_places(instances, width), device),
         counts=[len(unit) for unit in units],
         groups=[length for lengths in groups for length in lengths] if groups else None,
     )
+
+
+def flat_places(instances: Sequence[Instance], width: int) -> torch.Tensor:
+    """Return the places of all instances, one after another, in the flattened instances x width."""
+    places = [row * width + at for row, instance in enumerate(instances) for at in instance.places]
+    return torch.tensor(places, dtype=torch.int64)
 
 
 def _pad_rows(rows: Sequence[Sequence[int]], width: int, fill: int) -> npt.NDArray[np.int64]:

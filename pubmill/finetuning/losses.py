@@ -12,6 +12,8 @@ alpha), so alpha 1 would hold the probability of the right class at one half."""
 DICE_GAMMA = 1.0
 """Smoothing of the dice loss (Li et al. 2019 section 3.3)."""
 
+IGNORED = -100
+"""Target without a loss in `torch.nn.functional.cross_entropy`."""
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 

@@ -55,6 +55,13 @@ class GroupedAdam:
         """Clip the gradients, update the weights, and clear the gradients."""
         torch.nn.utils.clip_grad_norm_(self.parameters, self.recipe.max_gradient_norm, foreach=True)
         self.adam.step()
+        self.clear()
+
+    def add_gradients(self) -> None:
+        """Add the gradients of a part of a batch to those of its other parts, which PyTorch does here."""
+
+    def clear(self) -> None:
+        """Clear the gradients."""
         self.adam.zero_grad()
 
 

@@ -82,15 +82,24 @@ class Predictor:
         by_instance = [output for _, output in sorted(zip(order, outputs, strict=True), key=itemgetter(0))]
         return self.task.predictions(split.examples, instances, by_instance)
 
-    def _batch(self, instances: Sequence[Instance]) -> Batch:
-        """Pad instances to the width that the device's kernels prefer, within the encoder's length."""
-        longest = max(len(instance.ids) for instance in instances)
+    def _batch(self, instances: Sequence[Instance], every: bool = False) -> Batch:
+        """Pad instances to the width that the device's kernels prefer, within the encoder's length; `every`:
+        read every position."""
+        width = self._width(max(len(instance.ids) for instance in instances))
+        return collate(instances, self.task.reader.pad, self.device, width, every)
+
+    def _width(self, longest: int) -> int:
+        """Return the width of a batch whose longest input has `longest` tokens."""
         width = -(-longest // self.execution.width) * self.execution.width
-        limit = max(longest, longest_input(self.model.encoder))
-        return collate(instances, self.task.reader.pad, self.device, min(width, limit))
+        return min(width, max(longest, longest_input(self.model.encoder)))
 
     def _autocast(self) -> AbstractContextManager[None]:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
+        return autocast(self.device, self.precision)
+
+
+def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
+    """Return the context in which PyTorch computes products in this precision."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
 
 
 def _read(outputs: Sequence[torch.Tensor], finite: torch.Tensor) -> torch.Tensor:

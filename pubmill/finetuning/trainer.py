@@ -4,15 +4,20 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 
+from pubmill.errors import PubmillError
 from pubmill.finetuning.batch_sampling import epoch_size, training_batches
+from pubmill.finetuning.execution import tokens_at_once
 from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import Batch, flat_places
+from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
-from pubmill.finetuning.predicting import DivergenceError, Predictor
-from pubmill.finetuning.recorded_passes import RecordedPasses, Recorder, cuda_recorder
+from pubmill.finetuning.predicting import DivergenceError, Predictor, autocast
+from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.working_weights import RecordableAdam, refresh
@@ -47,24 +52,35 @@ class Trainer(Predictor):
         super().__init__(recipe, task, model)
         self.seed = seed
         self.optimiser = GroupedAdam(model, recipe)
-        self.recorded: RecordedPasses | None = None
+        self.at_once = tokens_at_once(model.encoder, self.device, self.execution)
+        self.most_parts = 1
+        self.recorded: RecordedSteps | None = None
+        self.every = False
         if self.working is not model:
             self._record(cuda_recorder())
 
     def _record(self, recorder: Recorder) -> None:
         """Update through the working copy, with steps that the recorder records."""
         adam = RecordableAdam(self.model, self.recipe, self.working)
-        self.optimiser = adam
-        self.recorded = RecordedPasses(self.working, adam.update, adam.clear, recorder)
+        self.optimiser, places = adam, self.task.fixed_places
+        self.every = places == "every"
+        # Not a method: its reference to the trainer would keep a GPU's memory until garbage is collected.
+        loss = partial(loss_of, self.task, self.working, self.precision)
+        self.recorded = RecordedSteps(
+            self.working, loss, adam.update, adam.clear, recorder, whole=places is not None
+        )
 
     def describe_execution(self) -> dict[str, Any]:
-        """Return `{"weights", "graphs", "graphs_refused", "width", "prediction_tokens"}` for the records of a
-        run on a GPU; `graphs`: number of shapes whose steps were replayed."""
+        """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "width", "prediction_tokens",
+        "parts"}` for the records of a run on a GPU; `graphs`: number of shapes whose steps were replayed;
+        `parts`: most parts in which a batch was computed, one after another."""
         recorded = self.recorded
         return {
             **asdict(self.execution),
             "graphs": recorded.shapes if recorded else 0,
+            "graphs_per_step": recorded.graphs if recorded else 0,
             "graphs_refused": recorded.refused if recorded else None,
+            "parts": self.most_parts,
         }
 
     def train(self, train: Split, dev: Split | None, passes: float | None = None) -> FinetuningProgress:
@@ -148,16 +164,89 @@ class Trainer(Predictor):
         return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
     def _update(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor:
-        """Make one update with one batch; return its loss."""
+        """Make one update with one batch; return its loss.
+
+        If a GPU's memory is too small for a part of the batch, all is repeated with smaller parts. The loss
+        is a mean over them, so results change only by rounding (and dropout, which is drawn again).
+        """
+        self.optimiser.schedule(step, total)
+        while True:
+            parts = self._parts(train, indices)
+            self.most_parts = max(self.most_parts, len(parts))
+            try:
+                return self._learn_parts(train, parts) if len(parts) > 1 else self._learn(train, indices)
+            except torch.OutOfMemoryError:
+                pass
+            # Outside of the handler, as the error's traceback keeps the tensors of the part alive.
+            self.optimiser.clear()
+            self._halve_parts(parts[0], max(train.lengths[index] for index in indices))
+            torch.cuda.empty_cache()
+
+    def _parts(self, train: Split, indices: Sequence[int]) -> list[Sequence[int]]:
+        """Divide a batch into parts that the device can compute at once."""
+        if self.at_once is None:
+            return [indices]
+        size = max(1, self.at_once // self._width(max(train.lengths[index] for index in indices)))
+        return [indices[begin : begin + size] for begin in range(0, len(indices), size)]
+
+    def _halve_parts(self, part: Sequence[int], longest: int) -> None:
+        """Halve the size of parts from now on; raise a `PubmillError` for a part that is a single input."""
+        found = f"the GPU has too little memory for {len(part)} inputs of up to {longest} tokens at once"
+        if len(part) == 1:
+            raise PubmillError(f"{found}; take a GPU with more memory, or fewer runs per GPU")
+        self.at_once = len(part) // 2 * self._width(longest)
+        report_progress(f"{found}; continuing with {len(part) // 2} at once")
+
+    def _learn(self, train: Split, indices: Sequence[int]) -> torch.Tensor:
+        """Make an update with a batch at once; return its loss."""
+        batch, targets = self._training_batch(train, indices)
+        if recorded := self.recorded.find(batch, targets) if self.recorded else None:
+            return recorded(batch, targets)
+        loss = self._loss(self._encode(batch), batch, targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimiser.update()
+        return loss.detach()
+
+    def _learn_parts(self, train: Split, parts: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Make an update with a batch part by part; return its loss, a mean over all targets."""
+        counts = [sum(len(train.targets[index]) for index in part) for part in parts]
+        losses = []
+        for part, count in zip(parts, counts, strict=True):
+            batch, targets = self._training_batch(train, part)
+            loss = self._loss(self._encode(batch), batch, targets) * (count / sum(counts))
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimiser.add_gradients()
+            losses.append(loss.detach())
+        self.optimiser.update()
+        return torch.stack(losses).sum()
+
+    def _encode(self, batch: Batch) -> torch.Tensor:
+        with self._autocast():
+            return self.working.encode(batch.inputs)
+
+    def _training_batch(self, train: Split, indices: Sequence[int]) -> tuple[Batch, torch.Tensor]:
+        """Return a batch and its targets; if it reads every position, with a target for each."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])
-        batch = self._batch(instances)
-        self.optimiser.schedule(step, total)
-        passes = self.recorded.find(batch.inputs) if self.recorded else None
-        with self._autocast():
-            encodings = (passes or self.working).encode(batch.inputs)
-            scores = self.working.score(encodings, batch)
-        loss = self.task.loss(self.working, scores, batch, to_device(targets, self.device))
-        loss.backward()  # type: ignore[no-untyped-call]
-        (passes or self.optimiser).update()
-        return loss.detach()
+        batch = self._batch(instances, self.every)
+        if self.every:
+            rows = targets.new_full((batch.ids.numel(),), IGNORED)
+            targets = rows.index_copy(0, flat_places(instances, batch.ids.shape[1]), targets)
+        return batch, to_device(targets, self.device)
+
+    def _loss(self, encodings: torch.Tensor, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
+        return loss_of(self.task, self.working, self.precision, encodings, batch, targets)
+
+
+def loss_of(
+    task: Task[Any],
+    model: TaskModel,
+    precision: str,
+    encodings: torch.Tensor,
+    batch: Batch,
+    targets: torch.Tensor,
+) -> torch.Tensor:
+    """Return the mean loss of a batch's encodings."""
+    with autocast(encodings.device, precision):
+        scores = model.score(encodings, batch)
+    return task.loss(model, scores, batch, targets)

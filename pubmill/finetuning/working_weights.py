@@ -69,22 +69,29 @@ class RecordableAdam(GroupedAdam):
         refresh(self.working, self.model)
 
     def clear(self) -> None:
-        """Clear the gradients."""
         self.working.encoder.zero_grad()
         self.model.encoder.zero_grad()
         self.model.head.zero_grad(set_to_none=False)
 
-    def _take_gradients(self) -> list[torch.Tensor]:
-        """Give the model the gradients of its working copy; return them and those of the head."""
+    def add_gradients(self) -> None:
+        """Move the gradients of the working copy to the model, in float32."""
         pairs = zip(self.working.encoder.parameters(), self.model.encoder.parameters(), strict=True)
         learnt = [(weight, copied.grad) for copied, weight in pairs if copied.grad is not None]
         gradients = [torch.empty_like(weight) for weight, _ in learnt]
         if learnt:
             torch._foreach_copy_(gradients, [found for _, found in learnt])
         for (weight, _), gradient in zip(learnt, gradients, strict=True):
-            weight.grad = gradient
+            weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
+        self.working.encoder.zero_grad()
+
+    def _take_gradients(self) -> list[torch.Tensor]:
+        """Give the model the gradients of its working copy; return them and those of the head."""
+        found = [copied.grad for copied in self.working.encoder.parameters() if copied.grad is not None]
+        if not found:  # The model has those of all parts of the batch.
+            return [weight.grad for weight in self.parameters if weight.grad is not None]
+        self.add_gradients()
         heads = [weight.grad for weight in self.model.head.parameters() if weight.grad is not None]
-        return [*(found for _, found in learnt), *heads]
+        return [*found, *heads]
 
 
 def _uncorrected(parameter: nn.Parameter) -> dict[str, torch.Tensor]:

@@ -255,6 +255,8 @@ class Pretraining:
                 "continues from the last save"
             )
         self.at_once //= 2
+        if self.methods.layers == "compiled":
+            torch.compiler.reset()  # Each size is compiled anew, and PyTorch limits how often.
         if self.world.first:
             report_progress(f"{found}; continuing with {self.at_once} at once")
 

@@ -13,8 +13,10 @@ import tempfile
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -27,14 +29,21 @@ from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda
-from pubmill.recipes import FinetuningRecipe
+from pubmill.pretraining import engine
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.methods import COMPILED, FLASH_CAPABILITY, PLAIN, UNPADDED, Methods
+from pubmill.pretraining.packed_tokens import PackedTokens
+from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
 from tests.gpu.finetuning_cases import MAKERS, PIECES, RECIPES
+from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
 from tests.unit.finetuning import toy_spans
 from tests.unit.finetuning.fake_graphs import FakeRecorder
+from tests.unit.pretraining.toy_pretraining import changed, make_data
 from tests.unit.tiny_encoders import tiny_bert
 
 DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
-EXAMPLES, STEPS = 24, 6
+EXAMPLES, STEPS, PRETRAINING_STEPS = 24, 6, 3
 Losses = list[float]
 
 
@@ -106,6 +115,25 @@ def never_waits(recipe: FinetuningRecipe, folder: Path) -> str:
     return "no wait in two steps"
 
 
+def same_as_plain(methods: Methods, recipe: PretrainingRecipe, folder: Path) -> str:
+    """In pretraining without dropout, a fast method has the losses of the plain one, but for rounding."""
+    if DEVICE.type == "cpu" or torch.cuda.get_device_capability(DEVICE) < FLASH_CAPABILITY:
+        return "not on this device"
+    recipe = changed(recipe, architecture={"dropout": 0.0})
+    found = largest(*(pretraining_losses(one, recipe, folder / "data") for one in (methods, PLAIN)))
+    assert found < 2e-2, f"losses differ by {found:.1e} of the first"
+    return f"largest difference of a loss {found:.1e}"
+
+
+def pretraining_losses(methods: Methods, recipe: PretrainingRecipe, data: Path) -> Losses:
+    """Losses of some steps; the methods must work."""
+    packed = PackedTokens(data / "tokens")
+    with patch.object(engine, "fastest", lambda *given: methods):
+        work = engine.Pretraining(recipe, packed, read_vocabulary(data, packed.special), World(DEVICE))
+    assert work.methods == methods, f"{methods.describe()} do not work"
+    return [work.update(step)["loss"] for step in range(PRETRAINING_STEPS)]
+
+
 FAST: Any = choose_precision("auto", DEVICE) if DEVICE.type == "cuda" else "bfloat16"
 KINDS: dict[str, Callable[[FinetuningRecipe, Path], str]] = {
     "float32 equals the processor": same_as_processor,
@@ -113,7 +141,17 @@ KINDS: dict[str, Callable[[FinetuningRecipe, Path], str]] = {
     "steps never wait": never_waits,
 }
 CASES = RECIPES if DEVICE.type == "cuda" else ("tokens bilstm", "sequence mention-max", "stabilised")
-CHECKS = {(kind, case): (check, RECIPES[case]) for kind, check in KINDS.items() for case in CASES}
+CHECKS: dict[tuple[str, str], tuple[Callable[[Any, Path], str], Any]] = {
+    (kind, case): (check, RECIPES[case]) for kind, check in KINDS.items() for case in CASES
+}
+CHECKS |= {
+    (f"{methods.describe()} equal the plain method", case): (
+        partial(same_as_plain, methods),
+        PRETRAINING[case],
+    )
+    for methods in (UNPADDED, COMPILED)
+    for case in ("BERT", "RoBERTa", "Megatron", "ALBERT")
+}
 
 
 def make_models(folder: Path) -> None:
@@ -121,6 +159,7 @@ def make_models(folder: Path) -> None:
         configure_cuda(deterministic=True)
     tiny_bert(folder / "bert", PIECES)
     toy_spans.make_model(folder / "spans")
+    make_data(folder / "data")
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """CUDA graphs of the pretended device: kernels of a recording are listed again by each replay.
 
-A recording in which the host waits for the device, or copies from pageable memory, fails, as on a real one.
+A recording in which the host waits for the device, or copies from pageable memory, fails, as on a real one:
+the stream is then still that of the recording, and the generator of random numbers still records.
 """
 
 from collections.abc import Iterator
@@ -17,11 +18,38 @@ UPDATE = "aten::_fused_adamw_.tensor_lr"
 LIBRARY = torch.library.Library("aten", "IMPL")
 
 
+class Generator:
+    """Random numbers of the device: `state` holds whether they are those of a recording."""
+
+    def __init__(self) -> None:
+        self.state = {"recording": False}
+
+    def clone_state(self) -> "Generator":
+        found = Generator()
+        found.state |= self.state
+        return found
+
+    def graphsafe_set_state(self, other: "Generator") -> None:
+        self.state = other.state
+
+
 class Graphs:
     """The graphs of a trace; `replays` and `replayed` (kernels) count since the trace began to record."""
 
     def __init__(self, trace: KernelTrace) -> None:
         self.trace, self.capturing, self.replays, self.replayed = trace, False, 0, 0
+        self.stream, self.generator = "usual", Generator()
+
+    def functions(self) -> dict[str, Any]:
+        """Return what replaces names of torch.cuda."""
+        return {
+            "graph_pool_handle": lambda: None,
+            "CUDAGraph": lambda: Graph(self),
+            "graph": self.capture,
+            "current_stream": lambda: self.stream,
+            "set_stream": lambda stream: setattr(self, "stream", stream),
+            "default_generators": (self.generator,),
+        }
 
     def replay(self, kernels: list[Kernel]) -> None:
         if self.trace.recording:
@@ -33,6 +61,7 @@ class Graphs:
     def capture(self, graph: "Graph", pool: Any = None) -> Iterator[None]:
         trace = self.trace
         start, was, trace.recording, self.capturing = len(trace.kernels), trace.recording, True, True
+        stream, self.stream, self.generator.state["recording"] = self.stream, "recording", True
         try:
             with Watch() as watch:
                 yield
@@ -42,6 +71,7 @@ class Graphs:
             del trace.kernels[start:]
         if watch.waits or watch.copies:
             raise RuntimeError(f"operation not permitted when stream is capturing: {watch.found()}")
+        self.stream, self.generator.state["recording"] = stream, False
 
 
 class Graph:
@@ -59,9 +89,7 @@ def pretend_to_record(trace: KernelTrace) -> Graphs:
     """Give the pretended device CUDA graphs whose kernels the trace lists; patches torch and transformers for
     the rest of the process."""
     graphs = Graphs(trace)
-    torch.cuda.graph_pool_handle = lambda: None  # type: ignore[assignment,return-value]
-    torch.cuda.CUDAGraph = lambda: Graph(graphs)  # type: ignore[misc,assignment]
-    torch.cuda.graph = graphs.capture  # type: ignore[misc,assignment]
+    vars(torch.cuda).update(graphs.functions())
     if not torch._C._dispatch_has_kernel_for_dispatch_key(UPDATE, "Meta"):
         LIBRARY.impl(
             UPDATE, lambda *given, **named: None, "Meta"

@@ -1,4 +1,4 @@
-"""Fine-tuning with real CUDA, for machines that have a GPU."""
+"""Pretraining and fine-tuning with real CUDA, for machines that have a GPU."""
 
 from pathlib import Path
 

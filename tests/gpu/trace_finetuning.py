@@ -4,7 +4,8 @@ LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning.py
 
 Prints a JSON object, case -> {"outcome": "done" or the error, "usual": waits and copies of a step that is
 not replayed, "step": those of a replayed one, "predict": those of a prediction, "replays" of graphs,
-"kernels" and "launches" by the host in the replayed step}.
+"kernels" and "launches" by the host in the replayed step, "peak": bytes of memory, "after": stream and
+generator of random numbers}.
 """
 
 import json
@@ -25,6 +26,7 @@ from torch.nn.utils.rnn import PackedSequence
 from pubmill.finetuning import encoders, heads, recurrent, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import encode_split
+from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.finetuning_cases import COMMON, MAKERS, PIECES, RECIPES
@@ -71,7 +73,8 @@ def begin(recipe: FinetuningRecipe, folder: Path, examples: list[Any]) -> Traine
 
 
 def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
-    """Steps with the same batch (two as usual, one recorded, one replayed), and a prediction."""
+    """Steps with the same batch (two as usual, then a recorded one, or a failed recording and another one),
+    and a prediction."""
     draw = random.Random(1)
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
     with KernelTrace() as trace:
@@ -81,16 +84,17 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
         trainer.task.prepare(examples, split.encoded.instances)
         first, *_ = trainer._epoch_batches(split, 0)
         trainer.working.train()
+        assert trainer.recorded
         trainer._update(split, first, 0, 9)
-        with patch.object(trainer, "recorded", None), Watch() as usual:
+        with patch.object(trainer.recorded, "find", lambda *given: None), Watch() as usual:
             trainer._update(split, first, 1, 9)
-        trainer._update(split, first, 2, 9)
+        for number in (2, 3, 4):
+            trainer._update(split, first, number, 9)
         with trace.record(), Watch() as step:
-            trainer._update(split, first, 3, 9)
+            trainer._update(split, first, 5, 9)
         kernels = sum(kernel.count for kernel in trace.kernels)
         with Watch() as predict:
             trainer.predict(split)
-    assert trainer.recorded
     return {
         "outcome": trainer.recorded.refused or "done",
         "usual": usual.found(),
@@ -99,6 +103,8 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
         "replays": graphs.replays,
         "kernels": kernels,
         "launches": kernels - graphs.replayed + graphs.replays,
+        "peak": trace.peak,
+        "after": {"stream": graphs.stream, **graphs.generator.state},
     }
 
 
@@ -130,6 +136,9 @@ def planted(folder: Path) -> dict[str, Any]:
         found["planted mask"] = outcome(COMMON, folder)
     with patch.object(encoders, "attention_mask", lambda encoder, mask: mask * mask.sum().item()):
         found["planted wait in a recording"] = outcome(COMMON, folder)
+    loss = Tokens.loss
+    with patch.object(Tokens, "loss", lambda *given: loss(*given) * given[-1].sum().item()):
+        found["planted wait in a loss"] = outcome(COMMON, folder)
     return found
 
 

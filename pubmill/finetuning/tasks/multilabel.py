@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
 from torch import nn
@@ -78,6 +79,11 @@ class Multilabel(Task[MultilabelExample]):
             self.weights = self.weights.to(scores.device)
         assert self.recipe.loss != "dice"  # Recipes refuse it.
         return multilabel_loss(self.recipe.loss, self.weights)(scores, targets.view_as(scores))
+
+    @property
+    def fixed_places(self) -> Literal["given"]:
+        """One place for each instance."""
+        return "given"
 
     def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return for each instance whether each label is more likely than not."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from statistics import pstdev
+from typing import Literal
 
 import torch
 from torch import nn
@@ -61,6 +62,11 @@ class Regression(Task[RegressionExample]):
         self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
     ) -> torch.Tensor:
         return nn.functional.mse_loss(scores.squeeze(-1), targets)
+
+    @property
+    def fixed_places(self) -> Literal["given"]:
+        """One place for each instance."""
+        return "given"
 
     def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the score of each instance."""

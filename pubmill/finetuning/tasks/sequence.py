@@ -98,6 +98,12 @@ class Sequences(Task[SequenceExample]):
             self.weights = self.weights.to(scores.device)
         return classification_loss(self.recipe.loss, self.weights)(scores, targets.long())
 
+    @property
+    def fixed_places(self) -> Literal["given"] | None:
+        """As many places for each example, unless all its tokens or all subwords of its mentions are read."""
+        variable = self.recipe.head == "bilstm" or self.recipe.pooling in POOLED
+        return None if variable else "given"
+
     def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the index of the best label for each instance."""
         return scores.argmax(-1)

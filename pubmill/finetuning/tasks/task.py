@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import torch
 from torch import nn
@@ -83,6 +83,12 @@ class Task(ABC, Generic[Kind]):
 
     def prepare(self, examples: Sequence[Kind], instances: Sequence[Any]) -> None:
         """Prepare class weights from the training examples, before the first step."""
+
+    @property
+    def fixed_places(self) -> Literal["given", "every"] | None:
+        """Which places head and loss can read in tensors whose shapes depend on that of the inputs alone:
+        those of the batch, or every position, with targets at the batch's places only; None if neither."""
+        return None
 
     def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:
         """Return the class of each training instance if all are to be equally frequent (`oversample`), else

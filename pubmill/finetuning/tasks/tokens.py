@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -150,6 +150,12 @@ class Tokens(Task[TokensExample]):
         if self.weights is not None:
             self.weights = self.weights.to(scores.device)
         return classification_loss(self.recipe.loss, self.weights)(scores, targets)
+
+    @property
+    def fixed_places(self) -> Literal["every"] | None:
+        """Every position, with a layer for each alone and a loss that ignores those without targets."""
+        alone = not self.recipe.crf and self.recipe.head != "bilstm"
+        return "every" if alone and self.recipe.loss == "cross-entropy" else None
 
     def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the index of the best label at each place; with a CRF, those of the best sequence."""

@@ -14,7 +14,7 @@ from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.trainer import Trainer
 from tests.unit.finetuning.encoder_families import save_encoder
-from tests.unit.finetuning.test_recorded_passes import RECIPE, begin
+from tests.unit.finetuning.test_recorded_steps import RECIPE, begin
 
 BEST = replace(RECIPE, keep="best", epochs=1)
 

@@ -1,6 +1,7 @@
 """The engine's methods: fast ones equal the plain one, and where they do not work, the plain one is taken."""
 
 from dataclasses import asdict
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import engine, methods, segments, unpadded
+from pubmill.pretraining import cross_entropy, engine, methods, segments, unpadded
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -147,6 +148,27 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
     made, found = work(data, recipe)
     assert made.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
     assert found == pytest.approx(expected, rel=1e-4)
+
+
+def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often: PyTorch refuses to compile a function again for many shapes."""
+    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
+    # Compiled functions are kept, so that other tests must not see these.
+    for module, name in ((unpadded, "compiled_functions"), (cross_entropy, "_compiled")):
+        monkeypatch.setattr(module, name, cache(getattr(module, name).__wrapped__))
+    torch.compiler.reset()
+    recipe = changed(RECIPE, **PLAINLY)
+    _, expected = work(data, recipe, steps=4)
+    flash_reference.use(monkeypatch, Methods("unpadded", "float32", "compiled"))
+    with torch._dynamo.config.patch(recompile_limit=2):
+        made, _ = work(data, recipe, steps=0)
+        found = []
+        for step in range(4):
+            found.append(made.update(step)["loss"])
+            if step < 3:
+                made._halve_micro_batch()
+    assert made.at_once == 1 and found == pytest.approx(expected[:4], rel=1e-4)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:

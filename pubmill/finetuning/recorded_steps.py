@@ -1,0 +1,189 @@
+"""Training steps as CUDA graphs, recorded once for each shape of their tensors.
+
+A graph repeats recorded kernels on the same memory, launched by the host at once. A step is one graph if the
+shapes in head and loss depend on those of the inputs alone. Otherwise head and loss, which are few kernels of
+many shapes, run as usual between two graphs: the encoder, and its backward pass with the update.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, TypeVar
+
+import torch
+
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import Batch
+from pubmill.messages.progress import report_progress
+
+Made = TypeVar("Made")
+Loss = Callable[[torch.Tensor, Batch, torch.Tensor], torch.Tensor]
+"""Mean loss of a batch's encodings and targets."""
+
+
+class Recorder(Protocol):
+    """Record some work without doing it; return what replays it, and its result, which replays fill."""
+
+    def __call__(self, work: Callable[[], Made], /) -> tuple[Callable[[], None], Made]: ...
+
+
+def cuda_recorder() -> Recorder:
+    """Return a recorder of CUDA graphs that share their memory.
+
+    Sharing is safe because graphs are replayed one after another, and what outlives them is kept by the steps
+    below. After a failed recording, the stream and the generator of random numbers are restored. PyTorch does
+    not restore them if the end of the recording fails too, and the next dropout would then raise an error.
+    """
+    pool = torch.cuda.graph_pool_handle()
+
+    def record(work: Callable[[], Made]) -> tuple[Callable[[], None], Made]:
+        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        generator = torch.cuda.default_generators[torch.cuda.current_device()]
+        before = generator.clone_state()
+        try:
+            with torch.cuda.graph(graph, pool=pool):
+                made = work()
+        except RuntimeError:
+            torch.cuda.set_stream(stream)
+            generator.graphsafe_set_state(before)
+            raise
+        return graph.replay, made
+
+    return record
+
+
+class Step(Protocol):
+    """Update the weights with a batch and its targets; return the loss."""
+
+    def __call__(self, batch: Batch, targets: torch.Tensor, /) -> torch.Tensor: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeStep:
+    """A step as one graph, which reads `inputs` and writes `loss`."""
+
+    inputs: list[torch.Tensor]
+    loss: torch.Tensor
+    replay: Callable[[], None]
+
+    def __call__(self, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
+        for recorded, given in zip(self.inputs, tensors_of(batch, targets), strict=True):
+            recorded.copy_(given)
+        self.replay()
+        return self.loss.clone()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DividedStep:
+    """A step as two graphs: `forward` writes `encodings` from `inputs`; `backward` reads `gradient`, that of
+    the encodings, and updates the weights."""
+
+    inputs: torch.Tensor
+    encodings: torch.Tensor
+    gradient: torch.Tensor
+    loss: Loss
+    forward: Callable[[], None]
+    backward: Callable[[], None]
+
+    def __call__(self, batch: Batch, targets: torch.Tensor) -> torch.Tensor:
+        self.inputs.copy_(batch.inputs)
+        self.forward()
+        leaf = self.encodings.detach().requires_grad_()
+        loss = self.loss(leaf, batch, targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        assert leaf.grad is not None
+        self.gradient.copy_(leaf.grad)
+        self.backward()
+        return loss.detach()
+
+
+class RecordedSteps:
+    """The steps of all shapes so far.
+
+    The first step with a shape is done as usual, which also prepares the libraries; the second is recorded.
+    `graphs`: graphs of each step, 1 or 2. If a step cannot be recorded as one graph, two are tried; if not as
+    two, all steps are done as usual. `refused`: the last reason.
+    """
+
+    def __init__(
+        self,
+        model: TaskModel,
+        loss: Loss,
+        update: Callable[[], None],
+        clear: Callable[[], None],
+        recorder: Recorder,
+        whole: bool,
+    ) -> None:
+        self._model, self._loss, self._update, self._clear = model, loss, update, clear
+        self._recorder = recorder
+        self._steps: dict[tuple[torch.Size, ...], Step | None] = {}
+        self.graphs: Literal[0, 1, 2] = 1 if whole else 2
+        self.refused: str | None = None
+
+    def find(self, batch: Batch, targets: torch.Tensor) -> Step | None:
+        """Return the step for these shapes; None if it must be done as usual."""
+        tensors = tensors_of(batch, targets) if self.graphs == 1 else [batch.inputs]
+        shapes = tuple(tensor.shape for tensor in tensors)
+        if self.graphs and self._steps.get(shapes, ...) is None:
+            try:
+                self._steps[shapes] = self._record(batch, targets)
+            except RuntimeError as error:
+                self._refuse(error)
+                return None
+        return self._steps.setdefault(shapes, None)
+
+    @property
+    def shapes(self) -> int:
+        """Number of recorded shapes."""
+        return sum(step is not None for step in self._steps.values())
+
+    def _record(self, batch: Batch, targets: torch.Tensor) -> Step:
+        if self.graphs == 1:
+            return self._record_whole(batch, targets)
+        return self._record_divided(batch.inputs.clone())
+
+    def _record_whole(self, batch: Batch, targets: torch.Tensor) -> WholeStep:
+        targets, places = targets.clone(), None if batch.places is None else batch.places.clone()
+        batch = replace(batch, inputs=batch.inputs.clone(), places=places)
+
+        def learn() -> torch.Tensor:
+            loss = self._loss(self._model.encode(batch.inputs), batch, targets)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self._update()
+            return loss.detach()
+
+        replay, loss = self._recorder(learn)
+        return WholeStep(inputs=tensors_of(batch, targets), loss=loss, replay=replay)
+
+    def _record_divided(self, inputs: torch.Tensor) -> DividedStep:
+        forward, encodings = self._recorder(lambda: self._model.encode(inputs))
+        gradient = torch.zeros_like(encodings)
+
+        def learn() -> None:
+            if encodings.requires_grad:
+                encodings.backward(gradient)  # type: ignore[no-untyped-call]
+            self._update()
+
+        backward, _ = self._recorder(learn)
+        return DividedStep(
+            inputs=inputs,
+            encodings=encodings.detach(),
+            gradient=gradient,
+            loss=self._loss,
+            forward=forward,
+            backward=backward,
+        )
+
+    def _refuse(self, error: RuntimeError) -> None:
+        """Record steps as two graphs from now on, or not at all."""
+        # The context is the cause; the error itself may only state that the recording has failed.
+        self.refused = str(error.__context__ or error).partition("\n")[0]
+        self._steps.clear()
+        self._clear()
+        self.graphs = 2 if self.graphs == 1 else 0
+        how = "as two CUDA graphs" if self.graphs else "as usual, without CUDA graphs"
+        report_progress(f"a step cannot be recorded ({self.refused}); steps are done {how}")
+
+
+def tensors_of(batch: Batch, targets: torch.Tensor) -> list[torch.Tensor]:
+    """Return the tensors of a batch that head and loss read."""
+    return [batch.inputs, targets, *([] if batch.places is None else [batch.places])]
