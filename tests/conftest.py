@@ -1,13 +1,15 @@
 """Fixtures shared by several kinds of tests."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from pubmill.hardware.cores import cores
+from tests.warm import Warm
 
 # On the tiny models of tests, several threads only wait for each other; must be set before torch is imported.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -71,6 +73,13 @@ ROOT = Path(__file__).resolve().parents[1]
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def python() -> Iterator[str]:
+    """A Python that has imported what Snakemake, its jobs and other programs need."""
+    with closing(Warm()) as warm:
+        yield warm.python
 
 
 @pytest.fixture(scope="session")

@@ -114,8 +114,12 @@ def theirs(path: Path, article: Article) -> tuple[dict[str, object] | None, list
 
 def within(short: str, long: str) -> bool:
     """Return whether all characters of `short` occur in `long` in the same order."""
-    rest = iter(long)
-    return all(character in rest for character in short)
+    place = 0
+    for character in short:
+        place = long.find(character, place) + 1
+        if not place:
+            return False
+    return True
 
 
 def test_every_paragraph_that_pubmed_parser_finds_is_found(articles: list[Article], tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ def test_weights_without_a_pin_keep_what_the_first_download_found(
     mirror, hub = tmp_path / "mirror", tmp_path / "hub"
     shutil.copytree(model, hub / "models--group--bert/snapshots" / first)
     monkeypatch.setenv("HF_HUB_CACHE", str(hub))
+    project = replace(project, python=sys.executable)  # the hub's library reads the variable when imported
     newest = mirror / "huggingface.co/api/models/group/bert/revision/main"
     archive = mirror / "example.org/bert.tar.gz"
     for path in (newest, archive):
