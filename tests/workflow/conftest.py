@@ -4,7 +4,6 @@ Its Snakemake and jobs are forks of one process that has imported their librarie
 where a test kills them, changes the environment that libraries read, or runs what a user types.
 """
 
-import fcntl
 import os
 import re
 import shutil
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.making import made_once
 from tests.waiting import patience, wait_until
 from tests.warm import Warm
 
@@ -135,29 +135,6 @@ def wait_until_gone(group: int) -> None:
         return False
 
     wait_until(gone, 60, f"the end of process group {group}")
-
-
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """Return a folder that the first test process to need it makes, and that all of them read.
-
-    If it cannot be made, the first process fails with the reason; the others skip the tests that need it.
-    """
-    base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    with folder.with_suffix(".lock").open("a+") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        held.seek(0)
-        state = held.read()
-        if state == "failed":
-            pytest.skip(f"{name} could not be made; the first test that needed it says why")
-        if not state:
-            folder.mkdir()
-            held.write("failed")  # until it is made
-            held.flush()
-            make(folder)
-            held.truncate(0)
-            held.write("made")
-    return folder
 
 
 @pytest.fixture(scope="session")

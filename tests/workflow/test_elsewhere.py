@@ -110,7 +110,7 @@ def test_weights_without_a_pin_keep_what_the_first_download_found(
     assert (results / "models/packed/config.json").is_file(), "the model that was made is kept"
 
 
-def test_another_workflow_can_import_this_one(project: Project, tmp_path: Path) -> None:
+def test_another_workflow_can_import_this_one(project: Project, tmp_path: Path, python: str) -> None:
     """The imported workflow keeps the paths of its results; its rules get a prefix."""
     other = tmp_path / "other"
     other.mkdir()
@@ -132,7 +132,7 @@ rule mine:
 """
     )
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "rules"],
+        [python, "-m", "snakemake", "--cores", "2", "--quiet", "rules"],
         cwd=other, capture_output=True, text=True, check=False, timeout=patience(300),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
