@@ -21,8 +21,10 @@ settings.load_profile("untimed")
 LONGEST = tuple(
     f"tests/{name}.py"
     for name in (
-        "workflow/test_slurm", "workflow/test_demo", "unit/test_attacks", "workflow/test_printed_commands",
-        "workflow/test_pretraining", "workflow/test_finetuning", "workflow/test_kills",
+        "workflow/test_slurm", "workflow/test_demo", "workflow/test_pretraining", "unit/test_attacks",
+        "workflow/test_finetuning", "workflow/test_printed_commands", "workflow/test_tutorial",
+        "workflow/test_kills", "workflow/test_messages", "acceptance/test_pmc_real",
+        "acceptance/test_tokens_real", "acceptance/test_relations_real",
     )
 )  # fmt: skip
 """Files that start first, so that none of them is alone at the end while other cores are idle."""
