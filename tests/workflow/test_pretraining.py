@@ -35,6 +35,8 @@ def made(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, pyth
     project.edit("config.yaml", "save_minutes: 0", "save_minutes: 10")
     files = "{baseline: [26n0001-26n0002], updatefiles: [26n1335-26n1336]}"
     project.edit("specs/scales/demo.yaml", files, "{baseline: [26n0001]}")
+    teacher = "bio-lm-large: {recipe: {architecture: {"
+    project.edit("specs/scales/demo.yaml", teacher, f"{teacher}layers: 4, ")  # of 24
     project.run("--", *MADE)
     return project
 
