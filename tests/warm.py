@@ -36,6 +36,9 @@ LIBRARIES = {
 }
 """Libraries that are imported before the first fork for a program; `DATA` before that for any other."""
 
+WAITING = {"GOMP_SPINCOUNT": "1000"}
+"""How threads wait: the programs set it before they load torch, which is too late in a fork."""
+
 CLIENT = """\
 import json, os, socket, sys
 arguments = sys.argv[1:]
@@ -69,6 +72,7 @@ class Warm:
                 [*before, sys.executable, __file__, str(listener.fileno()), self.python],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
+                env=os.environ | WAITING,
                 pass_fds=[listener.fileno()],
             )
 
