@@ -1,6 +1,7 @@
 """A fork of the process with the libraries runs a program as a process of its own would."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -46,7 +47,14 @@ def test_a_program_ends_with_its_caller(python: str, tmp_path: Path) -> None:
     program.write_text(WAITING)
     caller = subprocess.Popen([python, str(program), str(started)])
     wait_until(lambda: started.is_file() and bool(started.read_text()), 60, "the program's start")
-    place = Path("/proc", started.read_text())
     caller.kill()
     caller.wait()
-    wait_until(lambda: not place.exists(), 60, "the program's end")
+    wait_until(lambda: has_ended(int(started.read_text())), 60, "the program's end")
+
+
+def has_ended(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
