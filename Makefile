@@ -31,7 +31,7 @@ $(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
 	@echo "make test    the tests that a change needs (ROOM=corpus: the unit tests of one room)"
-	@echo "make test-all  all tests, including thousands of cases, kills and clusters"
+	@echo "make test-all  all tests, including hundreds of cases, kills and clusters"
 	@echo "make bench   all benchmarks, quickly (BENCH=medline: one; FLAGS=: for figures to quote)"
 	@echo "make attack  faults by the thousand: docs/reliability.md (ATTACKS='medline yaml' for some)"
 	@echo "make data-check MIRROR=FOLDER [LOCAL='KEY=FOLDER ...'] [DATASETS='NAME ...']"

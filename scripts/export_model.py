@@ -20,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
-from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe
 from pubmill.storage.privacy import keep_private
 
@@ -40,6 +39,10 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = recipes.read(ExportRecipe, arguments.recipe)
     keep_private(path for path in (arguments.checkpoint, arguments.vocab, arguments.folder) if path)
+
+    # Imported only after the arguments are checked: importing torch takes seconds.
+    from pubmill.pretraining.export import export
+
     export(
         recipe,
         arguments.output,

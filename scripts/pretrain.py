@@ -32,7 +32,6 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.pretraining.segments import Segment, pretrain
 from pubmill.recipes import PretrainingRecipe
 from pubmill.storage.privacy import keep_private
 
@@ -61,7 +60,12 @@ def main() -> None:
         "--version", type=int, default=0, help="version of this stage; a save of another one is not resumed"
     )
     given = vars(parser.parse_args())
-    recipe, segment = recipes.read(PretrainingRecipe, given.pop("recipe")), Segment(**given)
+    recipe = recipes.read(PretrainingRecipe, given.pop("recipe"))
+
+    # Imported only after the arguments are checked: importing torch takes seconds.
+    from pubmill.pretraining.segments import Segment, pretrain
+
+    segment = Segment(**given)
     sources = segment.tokens, segment.vocab, segment.previous, segment.model, segment.other, segment.teacher
     keep_private(path for path in sources if path)
     pretrain(recipe, segment)

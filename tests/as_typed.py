@@ -10,6 +10,7 @@ A separate process for each command would spend most of its time on imports. TAS
 """
 
 import argparse
+import gc
 import json
 import os
 import re
@@ -131,6 +132,7 @@ def main() -> None:
 
     pubmill.specs.load(folder / "specs", "demo")  # the commands then find the parsed files in memory
     assert Path(pubmill.specs.study.__file__).is_relative_to(folder)
+    gc.freeze()  # else every collection in a fork would visit, and so copy, all that was imported
     with ThreadPoolExecutor(2) as pool:
         answers = pool.map(lambda task: answer(folder, task), tasks.values())
     json.dump(dict(zip(tasks, answers, strict=True)), sys.stdout)

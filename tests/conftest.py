@@ -1,13 +1,15 @@
 """Fixtures shared by several kinds of tests."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from pubmill.hardware.cores import cores
+from tests.warm import Warm
 
 # On the tiny models of tests, several threads only wait for each other; must be set before torch is imported.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -19,8 +21,10 @@ settings.load_profile("untimed")
 LONGEST = tuple(
     f"tests/{name}.py"
     for name in (
-        "workflow/test_slurm", "workflow/test_demo", "unit/test_attacks", "workflow/test_printed_commands",
-        "workflow/test_pretraining", "workflow/test_finetuning", "workflow/test_kills",
+        "workflow/test_slurm", "workflow/test_demo", "workflow/test_pretraining", "unit/test_attacks",
+        "workflow/test_finetuning", "workflow/test_printed_commands", "workflow/test_tutorial",
+        "workflow/test_kills", "workflow/test_messages", "acceptance/test_pmc_real",
+        "acceptance/test_tokens_real", "acceptance/test_relations_real",
     )
 )  # fmt: skip
 """Files that start first, so that none of them is alone at the end while other cores are idle."""
@@ -71,6 +75,13 @@ ROOT = Path(__file__).resolve().parents[1]
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def python() -> Iterator[str]:
+    """A Python that has imported what Snakemake, its jobs and other programs need."""
+    with closing(Warm()) as warm:
+        yield warm.python
 
 
 @pytest.fixture(scope="session")

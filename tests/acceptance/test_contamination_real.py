@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from pubmill.convert.dataset import convert
 from pubmill.corpus.contamination import EvaluationTexts, write_index
 from pubmill.corpus.contamination_report import find_in_parts, report
 from pubmill.corpus.document_versions import write_latest
@@ -15,7 +14,7 @@ from pubmill.corpus.shards import write_shard
 from pubmill.corpus.statistics import select
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json
-from tests.dataset_specs import conversion_of, inputs_of
+from tests.acceptance.conftest import Converted
 
 DATASET = "chemprot@blurb"
 LONG = SelectionRecipe(min_words=128)
@@ -30,10 +29,11 @@ def prepared(shared: Path, folder: Path, name: str) -> tuple[Path, Path]:
     return shard, latest
 
 
-def test_abstracts_of_chemprot_are_found_and_can_be_excluded(shared: Path, tmp_path: Path) -> None:
-    convert(conversion_of(DATASET), inputs_of(DATASET, shared / "mirror"), tmp_path / DATASET)
-    index = tmp_path / "index.parquet"
-    write_index(index, [EvaluatedDataset(dataset=DATASET, splits=("dev", "test"), pmids=True)], tmp_path)
+def test_abstracts_of_chemprot_are_found_and_can_be_excluded(
+    shared: Path, converted: Converted, tmp_path: Path
+) -> None:
+    index, datasets = tmp_path / "index.parquet", converted(DATASET).parent
+    write_index(index, [EvaluatedDataset(dataset=DATASET, splits=("dev", "test"), pmids=True)], datasets)
     shard, latest = prepared(shared, tmp_path, "asreview_systematic_review_datasets")
     part, found = tmp_path / "part.parquet", tmp_path / "found.json"
 

@@ -10,8 +10,8 @@ from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.metrics.entities import score_entities
-from pubmill.recipes.datasets import ConversionRecipe
-from pubmill.storage.files import sha256
+from pubmill.storage.files import read_json
+from tests.acceptance.conftest import Converted
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
 
 TABLE_3 = {
@@ -23,40 +23,28 @@ TABLE_3 = {
 }
 
 
-def of_spec(name: str, shared: Path) -> tuple[ConversionRecipe, dict[str, Path]]:
-    """Return the conversion recipe, and the local copies of the sources."""
-    return conversion_of(name), inputs_of(name, shared / "mirror")
-
-
 @pytest.mark.parametrize("name", TABLE_3)
-def test_counts_are_the_published_ones(name: str, shared: Path, tmp_path: Path) -> None:
-    recipe, inputs = of_spec(name, shared)
-    assert {split: sha256(path) for split, path in inputs.items()} == {
-        split: source.sha256 for split, source in spec_of(name).sources.items()
-    }
-    counts = convert(recipe, inputs, tmp_path / name)["counts"]
+def test_counts_are_the_published_ones(name: str, converted: Converted) -> None:
+    assert all(source.sha256 for source in spec_of(name).sources.values())
+    counts = read_json(converted(name) / "card.json")["counts"]
     assert tuple(counts[split]["mentions"] for split in ("train", "dev", "test")) == TABLE_3[name]
     assert all(counts[split]["illegal_starts"] == 0 for split in counts)
-    gold = [example.labels for example in read_examples(tmp_path / name / "test.jsonl.gz", TokensExample)]
+    gold = [example.labels for example in read_examples(converted(name) / "test.jsonl.gz", TokensExample)]
     metrics, scored, _ = score_entities(gold, gold)
     assert metrics["entity_f1"] == 1.0
     assert scored["gold"] == counts["test"]["mentions"]
 
 
 def test_the_printed_count_of_bc5_disease_dev_fails_the_job(shared: Path, tmp_path: Path) -> None:
-    recipe, inputs = of_spec("bc5-disease", shared)
-    printed = replace(recipe, expect={"dev": {"mentions": 4244}})
+    inputs = inputs_of("bc5-disease", shared / "mirror")
+    printed = replace(conversion_of("bc5-disease"), expect={"dev": {"mentions": 4244}})
     with pytest.raises(PubmillError, match=r"dev mentions: expected 4244, found 4246, difference \+2"):
         convert(printed, inputs, tmp_path / "bc5-disease")
     assert not (tmp_path / "bc5-disease").exists()
 
 
-def test_the_two_extra_mentions_are_one_name_cut_by_the_sentence_splitter(
-    shared: Path, tmp_path: Path
-) -> None:
-    recipe, inputs = of_spec("bc5-disease", shared)
-    convert(recipe, inputs, tmp_path / "d")
-    dev = list(read_examples(tmp_path / "d/dev.jsonl.gz", TokensExample))
+def test_the_two_extra_mentions_are_one_name_cut_by_the_sentence_splitter(converted: Converted) -> None:
+    dev = list(read_examples(converted("bc5-disease") / "dev.jsonl.gz", TokensExample))
     cut = [
         (one.words[-2:], two.words[0])
         for one, two in pairwise(dev)
@@ -65,10 +53,9 @@ def test_the_two_extra_mentions_are_one_name_cut_by_the_sentence_splitter(
     assert cut == [(["St", "."], "Anthony")] * 2
 
 
-def test_documents_of_jnlpba_that_stand_in_train_and_test(shared: Path, tmp_path: Path) -> None:
-    recipe, inputs = of_spec("jnlpba", shared)
-    card = convert(recipe, inputs, tmp_path / "jnlpba")
-    assert {split: card["counts"][split]["repeated_documents"] for split in inputs} == {
+def test_documents_of_jnlpba_that_stand_in_train_and_test(converted: Converted) -> None:
+    card = read_json(converted("jnlpba") / "card.json")
+    assert {split: found["repeated_documents"] for split, found in card["counts"].items()} == {
         "train": 1,
         "dev": 0,
         "test": 2,

@@ -63,24 +63,26 @@ def tree(article: Article) -> etree._Element:
     return etree.fromstring(article.data, etree.XMLParser(remove_comments=True, remove_pis=True))
 
 
-@pytest.mark.parametrize("leave_out", [(), USUAL])
-def test_characters_and_words_in_are_those_that_come_out(
-    articles: list[Article], leave_out: tuple[str, ...]
-) -> None:
-    read = JatsReader(leave_out)
-    different = []
-    for article in articles:
-        document, root = read(article.data, article.facts, article.name), tree(article)
-        labels = {*titles(root), ""}
+@pytest.mark.parametrize("share", [8, pytest.param(1, marks=pytest.mark.long)])
+def test_characters_and_words_in_are_those_that_come_out(articles: list[Article], share: int) -> None:
+    """In one of eight articles, and in all of them."""
+    assert len(articles) == 2336
+    different = [wrong for article in articles[::share] for wrong in differences(article)]
+    assert not different
+
+
+def differences(article: Article) -> list[str]:
+    """Return where the text that is read differs from that of the simplest possible reader."""
+    root, different = tree(article), []
+    labels = {bare(label) for label in (*titles(root), "")}
+    for leave_out in ((), USUAL):
+        document = JatsReader(leave_out)(article.data, article.facts, article.name)
         if characters(document.body) != body_characters(root, leave_out):
             different.append(article.name)
         if words(document.body) != body_words(root, leave_out):
             different.append(f"words of {article.name}")
-        different += [
-            f"{article.name}: {label}" for label, _ in document.body if bare(label) not in map(bare, labels)
-        ]
-    assert len(articles) == 2336
-    assert not different
+        different += [f"{article.name}: {label}" for label, _ in document.body if bare(label) not in labels]
+    return different
 
 
 def test_abstracts_and_titles(articles: list[Article]) -> None:
@@ -114,10 +116,15 @@ def theirs(path: Path, article: Article) -> tuple[dict[str, object] | None, list
 
 def within(short: str, long: str) -> bool:
     """Return whether all characters of `short` occur in `long` in the same order."""
-    rest = iter(long)
-    return all(character in rest for character in short)
+    place = 0
+    for character in short:
+        place = long.find(character, place) + 1
+        if not place:
+            return False
+    return True
 
 
+@pytest.mark.long
 def test_every_paragraph_that_pubmed_parser_finds_is_found(articles: list[Article], tmp_path: Path) -> None:
     read, usual = JatsReader(()), JatsReader(USUAL)
     count: Counter[str] = Counter()

@@ -8,28 +8,19 @@ from lxml import etree
 
 from pubmill.annotation.argument_transforms import dummies, markers, original
 from pubmill.annotation.examples import SequenceExample, read_examples
-from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.storage.archives import members
 from pubmill.storage.files import read_json, sha256
-from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
+from tests.acceptance.conftest import Converted
+from tests.dataset_specs import inputs_of, published_of, spec_of
 
 SPLITS = ("train", "dev", "test")
 MADE = ("chemprot@blurb", "chemprot@blue", "ddi@blurb", "ddi@official", "ddi@blue")
 MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
 
 
-@pytest.fixture(scope="module")
-def converted(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of all variants that the available files allow, converted with the counts of their specs."""
-    folder = tmp_path_factory.mktemp("relations")
-    for name in MADE:
-        convert(conversion_of(name), inputs_of(name, shared / "mirror"), folder / name)
-    return folder
-
-
-def examples(converted: Path, name: str, split: str) -> dict[str, SequenceExample]:
-    return {e.id: e for e in read_examples(converted / name / f"{split}.jsonl.gz", SequenceExample)}
+def examples(converted: Converted, name: str, split: str) -> dict[str, SequenceExample]:
+    return {e.id: e for e in read_examples(converted(name) / f"{split}.jsonl.gz", SequenceExample)}
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -44,23 +35,23 @@ def test_the_sources_are_those_of_the_spec(name: str, shared: Path) -> None:
     [("chemprot@blurb", (18035, 11268, 15745)), ("ddi@blurb", (25296, 2496, 5716))],
 )
 def test_counts_and_bytes_are_those_of_blurb(
-    name: str, counts: tuple[int, ...], converted: Path, shared: Path, tmp_path: Path
+    name: str, counts: tuple[int, ...], converted: Converted, shared: Path, tmp_path: Path
 ) -> None:
-    found = read_json(converted / name / "card.json")["counts"]
+    found = read_json(converted(name) / "card.json")["counts"]
     assert tuple(found[split]["examples"] for split in SPLITS) == counts
-    reported = publish(published_of(name), converted / name, tmp_path)
+    reported = publish(published_of(name), converted(name), tmp_path)
     assert [reported[split]["equal"] for split in SPLITS] == [True, True, True]
     oracle = shared / "oracles" / name.partition("@")[0] / "dev.tsv"
     assert (tmp_path / "dev.tsv").read_bytes() == oracle.read_bytes()
 
 
-def test_positive_examples_of_chemprot_are_close_to_those_that_blue_prints(converted: Path) -> None:
-    counts = read_json(converted / "chemprot@blue/card.json")["counts"]
+def test_positive_examples_of_chemprot_are_close_to_those_that_blue_prints(converted: Converted) -> None:
+    counts = read_json(converted("chemprot@blue") / "card.json")["counts"]
     positive = [counts[split]["examples"] - counts[split]["labels.false"] for split in SPLITS]
     assert positive == [4157, 2416, 3457]  # BLUE's README: 4154, 2416, 3458
 
 
-def test_what_the_two_ddi_archives_differ_in(converted: Path) -> None:
+def test_what_the_two_ddi_archives_differ_in(converted: Converted) -> None:
     texts, rows = [], []
     labels: dict[str, tuple[str, str | None]] = {}
     for split in SPLITS:
@@ -92,7 +83,7 @@ def dummied(examples: dict[str, SequenceExample], form: str) -> dict[str, str]:
     }
 
 
-def test_what_blue_and_blurb_differ_in_beside_the_words_of_their_dummies(converted: Path) -> None:
+def test_what_blue_and_blurb_differ_in_beside_the_words_of_their_dummies(converted: Converted) -> None:
     rows = []
     together: dict[str, list[int]] = {"ddi@blurb": [], "ddi@blue": []}
     for split in SPLITS:
@@ -108,7 +99,7 @@ def test_what_blue_and_blurb_differ_in_beside_the_words_of_their_dummies(convert
     assert together == {"ddi@blurb": [44, 3, 7], "ddi@blue": [1, 0, 1]}
 
 
-def test_inputs_of_ddi_are_those_that_blues_rules_give(converted: Path, shared: Path) -> None:
+def test_inputs_of_ddi_are_those_that_blues_rules_give(converted: Converted, shared: Path) -> None:
     inputs = inputs_of("ddi@blue", shared / "mirror")
     expected: dict[str, str] = {}
     for name, content in members(inputs["archive"]):
@@ -154,7 +145,7 @@ def test_the_lists_name_every_file_of_the_archive(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_spans_point_at_their_mentions_after_every_transform(name: str, converted: Path) -> None:
+def test_spans_point_at_their_mentions_after_every_transform(name: str, converted: Converted) -> None:
     stand_ins = spec_of(name).dummies
     assert stand_ins is not None
     words = [dummy.strip("@$") for dummy in stand_ins.types.values()]

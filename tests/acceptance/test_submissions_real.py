@@ -10,6 +10,7 @@ from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.submissions.scores import scored
 from pubmill.submissions.submission import read_submission, recipe_of
+from tests.acceptance.conftest import Converted
 from tests.acceptance.test_tokens_real import ebm_tree
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 from tests.world.archives import tarball
@@ -28,20 +29,21 @@ PUBLIC = (
 
 
 @pytest.fixture(scope="module")
-def datasets(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def datasets(shared: Path, converted: Converted, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of the converted datasets."""
     if not (shared / "oracles").is_dir():
         pytest.skip(f"no output of BLURB's generator: {shared}/oracles is absent")
     folder = tmp_path_factory.mktemp("submissions")
     for name in PUBLIC:
-        inputs, recipe = inputs_of(name, shared / "mirror"), conversion_of(name)
-        if name == "ebm-pico":  # the archive is not at hand: its tree, from BLURB's output of two splits
-            archive = folder / "ebm.tar.gz"
-            archive.write_bytes(tarball(ebm_tree(shared / "oracles/ebm-pico")))
-            expect = {split: recipe.expect[split] for split in ("dev", "test")}
-            inputs = {**inputs, "archive": archive}
-            recipe = replace(recipe, splits=("dev", "test"), expect=expect)
-        convert(recipe, inputs, folder / name)
+        if name != "ebm-pico":
+            (folder / name).symlink_to(converted(name))
+    # The archive of EBM PICO is not at hand: its tree, from BLURB's output of two splits
+    archive = folder / "ebm.tar.gz"
+    archive.write_bytes(tarball(ebm_tree(shared / "oracles/ebm-pico")))
+    recipe = conversion_of("ebm-pico")
+    expect = {split: recipe.expect[split] for split in ("dev", "test")}
+    inputs = inputs_of("ebm-pico", shared / "mirror") | {"archive": archive}
+    convert(replace(recipe, splits=("dev", "test"), expect=expect), inputs, folder / "ebm-pico")
     return folder
 
 

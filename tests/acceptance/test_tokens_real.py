@@ -5,7 +5,7 @@ files that were made from it, and must give these files back.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +19,7 @@ from pubmill.convert.exports import publish
 from pubmill.metrics.training_overlap import KnownMentions, entity_parts, total
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
+from tests.acceptance.conftest import Converted
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 from tests.world.archives import tarball
 
@@ -29,26 +30,6 @@ MTL_JNLPBA = (
     "raw.githubusercontent.com/cambridgeltl/MTL-Bioinformatics-2016/"
     "df0df02fae6dbb87d88ffcf323b9096528f06f84/data/JNLPBA"
 )
-
-
-Converted = Callable[[str], Path]
-
-
-@pytest.fixture(scope="module")
-def converted(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Converted:
-    """Function that returns the folder of a dataset's examples; each dataset is converted once."""
-    made: dict[str, Path] = {}
-
-    def examples(name: str) -> Path:
-        if name not in made:
-            inputs = inputs_of(name, shared / "mirror")
-            pinned = {role: source.sha256 for role, source in spec_of(name).sources.items()}
-            assert {role: sha256(path) for role, path in inputs.items()} == pinned
-            made[name] = tmp_path_factory.mktemp("converted") / name
-            convert(conversion_of(name), inputs, made[name])
-        return made[name]
-
-    return examples
 
 
 @pytest.mark.parametrize("name", [*OF_BIOBERT_AND_MTL, "jnlpba"])

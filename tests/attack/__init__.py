@@ -5,7 +5,7 @@
     python -m tests.attack medline yaml --cases 200000 --seed 7
 
 Each module of this package defines `ATTACKS`. Adding one there is enough: `python -m tests.attack` runs it,
-`tests/unit/test_attacks.py` runs a few of its cases in the ordinary tests and all of them in `make test-all`,
+`tests/unit/test_attacks.py` runs a few of its cases in the ordinary tests and up to 500 in `make test-all`,
 and the table in docs/reliability.md has a row for it. Attacks are bounded and reach no other machine.
 """
 
@@ -28,7 +28,7 @@ class Attack:
         survived: What must hold afterwards, for the table.
         case: Try one case in an empty folder; return what went wrong, or an empty string if it was survived.
             An exception counts as not survived.
-        cases: How many cases `make attack` and `make test-all` try.
+        cases: How many cases `make attack` tries; `make test-all` tries at most 500.
         quick: How many the ordinary tests try.
         absent: Why it cannot run on this machine; empty if it can.
     """

@@ -1,10 +1,12 @@
-"""Attacks are survived: a few cases of each in the ordinary tests, all of them in `make test-all`."""
+"""Attacks are survived: a few cases of each in the ordinary tests, hundreds in `make test-all`."""
 
 import pytest
 
 from tests.attack import Attack, attacks
 from tests.attack.running import SHOWN, run
 
+MOST = 500
+"""Cases of an attack in the long tests; `make attack` tries thousands."""
 EVERY = [pytest.param(attack, id=name) for name, attack in attacks().items()]
 
 
@@ -22,5 +24,5 @@ def test_a_few_cases_are_survived(attack: Attack) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("attack", EVERY)
-def test_all_cases_are_survived(attack: Attack) -> None:
-    check(attack, attack.cases)
+def test_many_cases_are_survived(attack: Attack) -> None:
+    check(attack, min(attack.cases, MOST))

@@ -1,6 +1,9 @@
-"""A separate project for each test: a copy of the checkout's code and specs, and the miniature world."""
+"""A separate project for each test: a copy of the checkout's code and specs, and the miniature world.
 
-import fcntl
+Its Snakemake and jobs are forks of one process that has imported their libraries (tests/warm.py), except
+where a test kills them, changes the environment that libraries read, or runs what a user types.
+"""
+
 import os
 import re
 import shutil
@@ -9,13 +12,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from tests.making import made_once
 from tests.waiting import patience, wait_until
+from tests.warm import Warm
 
 CODE = (
     *("Snakefile", "config.yaml", "envs", "pubmill", "profiles", "rules", "scripts", "specs", "studies"),
@@ -33,15 +38,17 @@ class Project:
     """A folder with pubmill's code, a configuration and possibly results.
 
     `before`: prefix of its commands.
+    `python`: the Python that runs Snakemake and its jobs, unless a command has a prefix.
     """
 
     folder: Path
     before: tuple[str, ...] = ()
+    python: str = sys.executable
 
     def command(self, *arguments: str) -> list[str]:
         return [
             *self.before,
-            sys.executable,
+            sys.executable if self.before else self.python,
             "-m",
             "snakemake",
             "--profile",
@@ -100,9 +107,10 @@ class Project:
 
     def start_until(self, ready: Callable[[], bool], targets: tuple[str, ...]) -> subprocess.Popen[bytes]:
         """Start Snakemake in a process group with its jobs; return as soon as `ready` holds."""
+        command = replace(self, python=sys.executable).command(*targets)
         with (self.folder / "killed.log").open("w") as log:
             process = subprocess.Popen(
-                self.command(*targets), cwd=self.folder, stdout=log, stderr=log, start_new_session=True
+                command, cwd=self.folder, stdout=log, stderr=log, start_new_session=True
             )
         try:
             while not ready():
@@ -127,29 +135,6 @@ def wait_until_gone(group: int) -> None:
         return False
 
     wait_until(gone, 60, f"the end of process group {group}")
-
-
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """Return a folder that the first test process to need it makes, and that all of them read.
-
-    If it cannot be made, the first process fails with the reason; the others skip the tests that need it.
-    """
-    base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    with folder.with_suffix(".lock").open("a+") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        held.seek(0)
-        state = held.read()
-        if state == "failed":
-            pytest.skip(f"{name} could not be made; the first test that needed it says why")
-        if not state:
-            folder.mkdir()
-            held.write("failed")  # until it is made
-            held.flush()
-            make(folder)
-            held.truncate(0)
-            held.write("made")
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -213,13 +198,13 @@ def can_be_alone() -> bool:
 
 
 @pytest.fixture
-def project(root: Path, world: Path, tmp_path: Path) -> Project:
+def project(root: Path, world: Path, tmp_path: Path, python: str) -> Project:
     """A project in which nothing has run yet."""
-    return make_project(root, world, tmp_path)
+    return replace(make_project(root, world, tmp_path), python=python)
 
 
 @pytest.fixture(scope="session")
-def finished(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def finished(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, python: str) -> Project:
     """A project that was run to its end without interruption. Read only: tests change a copy.
 
     It ran without a network if the system allows that.
@@ -227,15 +212,16 @@ def finished(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) 
     before = ALONE if can_be_alone() else ()
 
     def make(folder: Path) -> None:
-        replace(make_project(root, world, folder), before=before).run()
+        with closing(Warm(before)) as warm:
+            replace(make_project(root, world, folder), python=warm.python).run()
 
-    return Project(made_once(tmp_path_factory, "finished", make), before)
+    return Project(made_once(tmp_path_factory, "finished", make), before, python)
 
 
 def copy_of(project: Project, folder: Path) -> Project:
     """A finished project that tests may change."""
     shutil.copytree(project.folder, folder, copy_function=shutil.copy2)
-    return Project(folder)
+    return replace(project, folder=folder, before=())
 
 
 @pytest.fixture

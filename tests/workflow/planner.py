@@ -4,6 +4,7 @@ A dry run spends most of its time on imports. `python -m tests.workflow.planner`
 targets) and answers with the jobs that are to be done, by rule, or with what went wrong.
 """
 
+import gc
 import json
 import os
 import subprocess
@@ -60,6 +61,7 @@ def _serve() -> None:
     import snakemake.api
     import snakemake.cli  # noqa: F401
 
+    gc.freeze()  # else every collection in a fork would visit, and so copy, all that was imported
     answers = os.dup(1)
     os.dup2(2, 1)  # Snakemake's output must not mix with the answer
     for line in sys.stdin:

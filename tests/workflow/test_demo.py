@@ -15,9 +15,9 @@ DATASETS = ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba")
 
 
 @pytest.fixture(scope="module")
-def demo(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, python: str) -> Path:
     """Results of the complete demo."""
-    project = Project(copy_code(root, tmp_path_factory.mktemp("demo")))
+    project = Project(copy_code(root, tmp_path_factory.mktemp("demo")), python=python)
     project.run("--config", f"mirror={world}")
     assert project.planned("--config", f"mirror={world}") == {}
     return project.folder / "results/demo"

@@ -77,6 +77,7 @@ def test_weights_without_a_pin_keep_what_the_first_download_found(
     mirror, hub = tmp_path / "mirror", tmp_path / "hub"
     shutil.copytree(model, hub / "models--group--bert/snapshots" / first)
     monkeypatch.setenv("HF_HUB_CACHE", str(hub))
+    project = replace(project, python=sys.executable)  # the hub's library reads the variable when imported
     newest = mirror / "huggingface.co/api/models/group/bert/revision/main"
     archive = mirror / "example.org/bert.tar.gz"
     for path in (newest, archive):
@@ -109,7 +110,7 @@ def test_weights_without_a_pin_keep_what_the_first_download_found(
     assert (results / "models/packed/config.json").is_file(), "the model that was made is kept"
 
 
-def test_another_workflow_can_import_this_one(project: Project, tmp_path: Path) -> None:
+def test_another_workflow_can_import_this_one(project: Project, tmp_path: Path, python: str) -> None:
     """The imported workflow keeps the paths of its results; its rules get a prefix."""
     other = tmp_path / "other"
     other.mkdir()
@@ -131,7 +132,7 @@ rule mine:
 """
     )
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "rules"],
+        [python, "-m", "snakemake", "--cores", "2", "--quiet", "rules"],
         cwd=other, capture_output=True, text=True, check=False, timeout=patience(300),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

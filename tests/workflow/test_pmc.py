@@ -39,10 +39,10 @@ def bucket(tmp_path: Path) -> Bucket:
 
 
 @pytest.fixture
-def project(root: Path, tmp_path: Path) -> Project:
+def project(root: Path, tmp_path: Path, python: str) -> Project:
     folder = tmp_path / "project"
     folder.mkdir()
-    made = Project(copy_code(root, folder))
+    made = Project(copy_code(root, folder), python=python)
     (folder / "specs/corpora/articles.yaml").write_text(SPEC)
     return made
 

@@ -1,5 +1,6 @@
 """Pretraining recipes through the Snakefile: all are planned, and one of each kind is run to its model."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,14 @@ MADE = [
 
 
 @pytest.fixture(scope="module")
-def made(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def made(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, python: str) -> Project:
     """A project with these models, pretrained on the text of one file."""
-    project = make_project(root, world, tmp_path_factory.mktemp("pretrained"))
+    project = replace(make_project(root, world, tmp_path_factory.mktemp("pretrained")), python=python)
     project.edit("config.yaml", "save_minutes: 0", "save_minutes: 10")
     files = "{baseline: [26n0001-26n0002], updatefiles: [26n1335-26n1336]}"
     project.edit("specs/scales/demo.yaml", files, "{baseline: [26n0001]}")
+    teacher = "bio-lm-large: {recipe: {architecture: {"
+    project.edit("specs/scales/demo.yaml", teacher, f"{teacher}layers: 4, ")  # of 24
     project.run("--", *MADE)
     return project
 

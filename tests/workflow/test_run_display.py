@@ -5,7 +5,9 @@ import pty
 import re
 import shutil
 import subprocess
+import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from tests.workflow.conftest import Project
@@ -18,9 +20,8 @@ def shown_on_terminal(project: Project, *arguments: str) -> tuple[int, str]:
     """Run Snakemake on a terminal; return its status and all that it showed."""
     main, end = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "300", "LINES": "40"}
-    process = subprocess.Popen(
-        project.command(*arguments), cwd=project.folder, stdout=end, stderr=end, env=environment
-    )
+    command = replace(project, python=sys.executable).command(*arguments)
+    process = subprocess.Popen(command, cwd=project.folder, stdout=end, stderr=end, env=environment)
     os.close(end)
     shown = b""
     with suppress(OSError):  # The terminal ends with the process.

@@ -43,7 +43,7 @@ from tests.world import dataset_parts, punkt
 from tests.world.dice import Dice
 from tests.world.part import CANARY, Part
 
-DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "30"))
+DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "12"))
 SEED = int(os.environ.get("PUBMILL_DAMAGE_SEED", "1"))
 PATIENCE = 60
 """Time limit in seconds for a conversion that takes fractions of a second; longer ones hang."""

@@ -66,7 +66,7 @@ shards = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(shards=shards)
 def test_as_the_plain_model(tmp_path_factory: pytest.TempPathFactory, shards: list[Shard]) -> None:
     found = latest(tmp_path_factory.mktemp("latest"), shards)

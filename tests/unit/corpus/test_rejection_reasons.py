@@ -66,7 +66,7 @@ def made(
     return stats, [name for part in parts for name in pq.read_table(part)["id"].to_pylist()]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(documents=st.lists(DOCUMENT, max_size=25), selection=SELECTION, cut=st.integers(0, 25))
 def test_counts_add_up_however_the_documents_are_divided(
     tmp_path_factory: pytest.TempPathFactory, documents: list[Document], selection: SelectionRecipe, cut: int

@@ -3,7 +3,6 @@
 import json
 import random
 import subprocess
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -213,13 +212,15 @@ def test_a_missing_split_is_named(model: Path, tmp_path: Path) -> None:
         finetune(RECIPE, model, tmp_path, 1, "dev")
 
 
-def test_the_program_gives_the_same_as_the_library(model: Path, dataset: Path, tmp_path: Path) -> None:
+def test_the_program_gives_the_same_as_the_library(
+    model: Path, dataset: Path, tmp_path: Path, python: str
+) -> None:
     """And with it the same bytes in another process; `--selected` decides what it chose."""
     selected, output = tmp_path / "selected.json", tmp_path / "run/seed-3.predictions.jsonl.gz"
     selected.write_text(
         json.dumps({"chosen": {"learning_rate": 1e-3, "batch_size": 16, "epochs": 2}, "mean_dev": 0.5})
     )
-    command = [sys.executable, str(ROOT / "scripts/finetune.py"), "--recipe", json.dumps(asdict(RECIPE))]
+    command = [python, str(ROOT / "scripts/finetune.py"), "--recipe", json.dumps(asdict(RECIPE))]
     command += ["--model", str(model), "--dataset", str(dataset), "--seed", "3", "--split", "test"]
     command += ["--output", str(output), "--selected", str(selected)]
     subprocess.run(command, check=True, capture_output=True)

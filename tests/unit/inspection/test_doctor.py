@@ -102,6 +102,18 @@ def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, 
     assert "mirror" in found.to_do[0]
 
 
+def test_links_are_those_of_files_that_are_neither_here_nor_of_ones_own(specs: Path, tmp_path: Path) -> None:
+    config = {"study": "x", "title": "x", "scale": "demo", "tables": [], "results": str(tmp_path / "results")}
+    graph = Graph(*check_study(config, specs))
+    urls = linked(graph)
+    assert urls and all(url.startswith("https://") for url in urls)
+    url = next(url for url in urls if "BC2GM" in url)
+    taken = tmp_path / "results/demo/sources" / url.removeprefix("https://")
+    taken.parent.mkdir(parents=True)
+    taken.touch()
+    assert set(urls) - set(linked(graph)) == {url}
+
+
 def test_without_asking_nothing_is_claimed(specs: Path, tmp_path: Path) -> None:
     found = looked_at(specs, tmp_path, None)["bc2gm"]
     assert found.available is None and found.sound and not found.to_do

@@ -71,7 +71,7 @@ def test_types_are_compared_or_removed() -> None:
 
 
 def test_neighbouring_mentions_are_one_run() -> None:
-    scores = token_scores(("B-A B-A", "B-A I-A"))
+    scores = token_scores(("B-AB B-AB", "B-AB I-AB"))
     assert (scores["entity_f1"], scores["entity_f1_runs"]) == (0.0, 1.0)
 
 

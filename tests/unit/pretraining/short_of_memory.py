@@ -1,6 +1,6 @@
-"""Pretrain with too little memory in one process at a time (started by torchrun).
+"""Pretrain with too little memory in one process at a time, as one of two processes.
 
-torchrun --nproc-per-node 2 tests/unit/pretraining/short_of_memory.py DATA OUTPUT STEPS RECIPE
+python tests/unit/pretraining/short_of_memory.py DATA OUTPUT STEPS RECIPE
 
 Process 1 has too little in its first micro-batch of the second step, process 0 in its last one of the fourth.
 """

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -45,19 +46,23 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--np
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
-def command(data: Path, output: Path, to: int, recipe: PretrainingRecipe, *more: str) -> list[str]:
+def program(data: Path, output: Path, to: int, recipe: PretrainingRecipe, *more: str) -> list[str]:
     places = ["--tokens", data / "tokens", "--vocab", data, "--output", output, "--to", to]
     given = ["--recipe", json.dumps(asdict(recipe)), *map(str, places), *more]
-    return [*TORCHRUN, str(ROOT / "scripts/pretrain.py"), *given]
+    return [str(ROOT / "scripts/pretrain.py"), *given]
 
 
-def torchrun(line: list[str]) -> str:
-    """Run a command; return its messages."""
-    done = subprocess.run(
-        line, capture_output=True, text=True, env=ENVIRONMENT, cwd=ROOT, timeout=patience(300)
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+def side_by_side(line: list[str]) -> str:
+    """Run a command in two processes that find each other as those of torchrun do; return their messages."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    world = ENVIRONMENT | {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    places = [world | {"RANK": rank, "LOCAL_RANK": rank} for rank in ("0", "1")]
+    runs = [subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=env, cwd=ROOT) for env in places]
+    messages = [run.communicate(timeout=patience(300))[1] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], messages
+    return "".join(messages)
 
 
 def alike(one: Path, other: Path) -> None:
@@ -76,9 +81,9 @@ def alike(one: Path, other: Path) -> None:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_two_processes_are_one(name: str, data: Path, tmp_path: Path) -> None:
+def test_two_processes_are_one(name: str, data: Path, tmp_path: Path, python: str) -> None:
     two, one = tmp_path / "two/step-10", tmp_path / "one/step-10"
-    torchrun(command(data, two, 10, RECIPES[name]))
+    side_by_side([python, *program(data, two, 10, RECIPES[name])])
     alike(pretrain(data, one, 10, recipe=RECIPES[name]), two)
     assert state(two)["hardware"]["processes"] == 2
     judged, ours = state(two)["held_out"], state(one)["held_out"]
@@ -87,29 +92,33 @@ def test_two_processes_are_one(name: str, data: Path, tmp_path: Path) -> None:
         assert found["mlm_loss"] == pytest.approx(ours[masking]["mlm_loss"], abs=1e-4)
 
 
-def test_the_number_of_processes_may_change_and_the_state_be_spread(data: Path, tmp_path: Path) -> None:
+def test_the_number_of_processes_may_change_and_the_state_be_spread(
+    data: Path, tmp_path: Path, python: str
+) -> None:
     """One process, then two with each its half of the optimiser, then one again."""
     spread, second = changed(PLAIN, shard_optimiser=True), tmp_path / "a/step-7"
     first = pretrain(data, tmp_path / "a/step-3", 3, recipe=PLAIN)
-    torchrun(command(data, second, 7, spread, "--previous", str(first)))
+    side_by_side([python, *program(data, second, 7, spread, "--previous", str(first))])
     last = pretrain(data, tmp_path / "a/step-10", 10, second, PLAIN)
     alike(pretrain(data, tmp_path / "b/step-10", 10, recipe=PLAIN), last)
 
 
-def test_too_little_memory_in_one_process_halves_the_micro_batches_of_all(data: Path, tmp_path: Path) -> None:
+def test_too_little_memory_in_one_process_halves_the_micro_batches_of_all(
+    data: Path, tmp_path: Path, python: str
+) -> None:
     """Each waits for the others' gradients, whether the last micro-batch fails or another one."""
-    program = Path(__file__).parent / "short_of_memory.py"
+    short = Path(__file__).parent / "short_of_memory.py"
     recipe, output = changed(PLAIN, batch_size=16), tmp_path / "two/step-10"
-    found = torchrun([*TORCHRUN, str(program), str(data), str(output), "10", json.dumps(asdict(recipe))])
+    found = side_by_side([python, str(short), str(data), str(output), "10", json.dumps(asdict(recipe))])
     alike(pretrain(data, tmp_path / "one/step-10", 10, recipe=recipe), output)
     halved = [line for line in found.splitlines() if "too little memory" in line]
     assert [line.partition("continuing with ")[2] for line in halved] == ["2 at once", "1 at once"]
 
 
-def test_asked_to_stop_all_processes_stop_with_a_save(data: Path, tmp_path: Path) -> None:
+def test_asked_to_stop_all_processes_of_torchrun_stop_with_a_save(data: Path, tmp_path: Path) -> None:
     recipe = changed(PLAIN, steps=4000, batch_size=341)  # 85 at once: three micro-batches here, two there
     output, folder = tmp_path / "step-4000", tmp_path / ".step-4000.partial"
-    line = command(data, output, 4000, recipe, "--save-minutes", "0")
+    line = [*TORCHRUN, *program(data, output, 4000, recipe, "--save-minutes", "0")]
     with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as run:
         while not list(folder.glob("step-*/state.json")) and run.poll() is None:
             time.sleep(0.05)
@@ -119,7 +128,9 @@ def test_asked_to_stop_all_processes_stop_with_a_save(data: Path, tmp_path: Path
     saves = list(folder.glob("step-*"))
     assert 1 <= len(saves) <= 2
     for save in saves:
-        assert json.loads((save / "state.json").read_text())["step"] == int(save.name.removeprefix("step-"))
+        found = json.loads((save / "state.json").read_text())
+        assert found["step"] == int(save.name.removeprefix("step-"))
+        assert found["hardware"]["processes"] == 2
     assert not list(folder.glob(".*"))
 
 

@@ -1,6 +1,7 @@
 """Labels, spans and free strings of systems become predictions, or are refused, counted and listed."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pubmill.submissions import submission
 from pubmill.submissions.alignment import align, place_words
 from pubmill.submissions.predictions import UNMAPPED, plain_answer
 from pubmill.submissions.rows import Span
+from pubmill.submissions.scores import score_submission
 from tests.unit.submissions import toy_datasets as toy
 
 MAPPING = {"Activation": "activates", "inhibition": "blocks", "no relation": "none"}
@@ -98,6 +100,18 @@ def test_mentions_in_free_strings_are_found_in_the_sentence(tmp_path: Path) -> N
     found = toy.score(tmp_path, "ner", content, mapping=types)
     assert [text for _, text in found.submission.reading.unmapped] == ["Disease: measles"]
     assert found.metrics["entity_recall"] < 1
+
+
+def test_a_line_without_a_type_is_a_mention_only_of_the_only_type(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    content = "".join(json.dumps({"id": one.id, "output": "flu"}) + "\n" for one in toy.examples("ner"))
+    types = {"disease": "Disease", "drug": "Chemical"}
+    of_two = toy.score(tmp_path, "ner", content, mapping=types)
+    assert [text for _, text in of_two.submission.reading.unmapped] == ["flu"] * 12
+    recipe = replace(toy.recipe(tmp_path, "ner", mapping={"disease": "Disease"}), labels=("Disease",))
+    of_one = score_submission(tmp_path / "predictions", recipe, tmp_path)
+    assert of_one.submission.reading.unmapped == []
+    assert {label for row in of_one.submission.lines for label in row["labels"]} == {"O", "B-Disease"}
 
 
 def test_plain_answers() -> None:

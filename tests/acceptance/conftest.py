@@ -1,0 +1,29 @@
+"""Datasets from their real files, each converted once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pubmill.convert.dataset import convert
+from pubmill.storage.files import sha256
+from tests.dataset_specs import conversion_of, inputs_of, spec_of
+from tests.making import made_once
+
+Converted = Callable[[str], Path]
+
+
+@pytest.fixture(scope="session")
+def converted(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Converted:
+    """Function that returns the folder of a dataset's examples, after its sources were found as pinned."""
+
+    def folder_of(name: str) -> Path:
+        def make(folder: Path) -> None:
+            inputs = inputs_of(name, shared / "mirror")
+            pinned = {role: source.sha256 for role, source in spec_of(name).sources.items() if source.sha256}
+            assert {role: sha256(inputs[role]) for role in pinned} == pinned
+            convert(conversion_of(name), inputs, folder / name)
+
+        return made_once(tmp_path_factory, f"converted-{name}", make) / name
+
+    return folder_of
