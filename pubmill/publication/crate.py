@@ -59,6 +59,7 @@ FORMATS = {
     ".json": "application/json",
     ".jsonl": "application/jsonl",
     ".md": "text/markdown",
+    ".sha256": "text/plain",
     ".tex": "application/x-tex",
     ".tsv": "text/tab-separated-values",
     ".xml": "application/xml",
