@@ -12,8 +12,6 @@ Totals = Mapping[str, Numbers]
 KEPT: dict[str, tuple[str, ...]] = {}
 """Metric -> the counts that it needs, by name, or by family if it ends with a colon."""
 METRICS: dict[str, Callable[[Totals], Numbers]] = {}
-KINDS: dict[str, str] = {}
-"""Metric -> kinds of examples that have it."""
 
 
 def divided(part: Any, whole: Any, otherwise: float) -> Numbers:
@@ -136,37 +134,37 @@ def over_questions(name: str, answerable: bool) -> Callable[[Totals], Numbers]:
     return score
 
 
-def add_metric(name: str, kinds: str, function: Callable[[Totals], Numbers], *kept: str) -> None:
-    METRICS[name], KINDS[name], KEPT[name] = function, kinds, kept
+def add_metric(name: str, function: Callable[[Totals], Numbers], *kept: str) -> None:
+    METRICS[name], KEPT[name] = function, kept
 
 
 for _part in ("f1", "precision", "recall"):
     add_metric(
-        f"entity_{_part}", "tokens", f_score("gold", "predicted", "correct", _part),
+        f"entity_{_part}", f_score("gold", "predicted", "correct", _part),
         "gold", "predicted", "correct",
     )  # fmt: skip
     add_metric(
-        f"subtoken_{_part}", "tokens", of_subwords(_part),
+        f"subtoken_{_part}", of_subwords(_part),
         "subtoken_gold", "subtoken_predicted", "subtoken_correct", "subtoken_sentences",
     )  # fmt: skip
-    _kinds = "sequence multilabel" if _part == "f1" else "sequence"
-    add_metric(f"micro_{_part}", _kinds, micro(_part), "class:")
-add_metric("relaxed_f1", "tokens", relaxed_f, "gold", "predicted", "relaxed_correct", "relaxed_found")
+    add_metric(f"micro_{_part}", micro(_part), "class:")
+add_metric("relaxed_f1", relaxed_f, "gold", "predicted", "relaxed_correct", "relaxed_found")
 add_metric(
-    "relaxed_precision", "tokens", lambda totals: divided(totals["relaxed_correct"], totals["predicted"], 0.0)
+    "relaxed_precision",
+    lambda totals: divided(totals["relaxed_correct"], totals["predicted"], 0.0),
 )
-add_metric("relaxed_recall", "tokens", lambda totals: divided(totals["relaxed_found"], totals["gold"], 0.0))
-add_metric("word_macro_f1", "tokens", mean_over_elements("word"), "word:")
-add_metric("layers_macro_f1", "tokens", mean_over_elements("layer"), "layer:")
-add_metric("positive_f1", "sequence", positive, "class:", "negative:", "examples")
-add_metric("macro_f1", "sequence multilabel", macro, "class:", "negative:")
-add_metric("accuracy", "sequence", share_correct, "class:", "negative:", "examples")
-add_metric("example_f1", "multilabel", over_examples, "examples", "without_gold", "precision", "recall")
-add_metric("pearson", "regression", correlation, "examples", "x", "y", "xx", "yy", "xy")
+add_metric("relaxed_recall", lambda totals: divided(totals["relaxed_found"], totals["gold"], 0.0))
+add_metric("word_macro_f1", mean_over_elements("word"), "word:")
+add_metric("layers_macro_f1", mean_over_elements("layer"), "layer:")
+add_metric("positive_f1", positive, "class:", "negative:", "examples")
+add_metric("macro_f1", macro, "class:", "negative:")
+add_metric("accuracy", share_correct, "class:", "negative:", "examples")
+add_metric("example_f1", over_examples, "examples", "without_gold", "precision", "recall")
+add_metric("pearson", correlation, "examples", "x", "y", "xx", "yy", "xy")
 for _part in ("exact_match", "f1"):
-    add_metric(_part, "span", over_questions(_part, False), _part, "questions")
+    add_metric(_part, over_questions(_part, False), _part, "questions")
 for _part in ("strict_accuracy", "lenient_accuracy", "mrr"):
-    add_metric(_part, "span", over_questions(_part, True), _part, "questions", "without_gold")
+    add_metric(_part, over_questions(_part, True), _part, "questions", "without_gold")
 
 
 def columns_read(metric: str, names: list[str]) -> list[int]:

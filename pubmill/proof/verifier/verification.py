@@ -25,7 +25,7 @@ from pubmill.proof.verifier.cells import (
 )
 from pubmill.proof.verifier.container import Refused, intact, read_array, read_packed
 from pubmill.proof.verifier.items import counts_by_unit
-from pubmill.proof.verifier.metrics import KINDS, METRICS, columns_read
+from pubmill.proof.verifier.metrics import METRICS, columns_read
 from pubmill.proof.verifier.ranks import (
     RowOfRuns,
     complete_columns,
@@ -94,14 +94,13 @@ def check_set(proof: Proof, number: int) -> tuple[int, int]:
         raise Refused(f"{known['counts']}: its runs are not those of the records")
     totals = counts.sum(axis=1, dtype=np.float64)
     by_name = {name: totals[:, place] for place, name in enumerate(known["names"])}
-    metrics = [name for name, kinds in KINDS.items() if known["kind"] in kinds.split()]
-    scores = {name: METRICS[name](by_name) for name in metrics}
+    stated = sorted({name for run in runs.values() for name in run["metrics"]})
+    if unknown := [name for name in stated if name not in METRICS]:
+        raise Refused(f"{known['counts']}: no metric is called {', '.join(unknown)}")
+    scores = {name: METRICS[name](by_name) for name in stated}
     for record, run in runs.items():
-        defined = {name: float(values[run["place"]]) for name, values in scores.items()}
-        defined = {name: value for name, value in defined.items() if value == value}
-        if defined.keys() != run["metrics"].keys():
-            raise Refused(f"{record}: its metrics are {sorted(run['metrics'])}, by its counts {sorted(defined)}")
-        same(defined, run["metrics"], record)
+        found = {name: float(scores[name][run["place"]]) for name in run["metrics"]}
+        same(found, run["metrics"], record)
     return len(runs), check_items(proof, known, runs, counts)
 
 
