@@ -19,7 +19,8 @@ Interval = Optional[tuple[float, float]]
 
 
 class Fold(NamedTuple):
-    """Counts on one test set [units, names, runs], and the model of each run."""
+    """Counts on one test set [units, names, runs], and the model of each run. Counts are in single precision
+    where all sums are whole numbers below 2^24, which it holds exactly."""
 
     names: list[str]
     values: Numbers
@@ -43,8 +44,8 @@ def scores_of(metric: str, names: Sequence[str], totals: Numbers) -> Numbers:
 
 def weighted(weights: Numbers, values: Numbers) -> Numbers:
     """Return totals [resamplings, names, runs]."""
-    found: Numbers = weights @ values.reshape(len(values), -1)
-    return found.reshape(len(weights), *values.shape[1:])
+    found: Numbers = weights.astype(values.dtype) @ values.reshape(len(values), -1)
+    return found.reshape(len(weights), *values.shape[1:]).astype(float)
 
 
 def chunks(units: int) -> Iterator[int]:
@@ -78,7 +79,7 @@ def bootstrapped(
         for size in chunks(units):
             drawn = generator.integers(units, size=(size, units)) + np.arange(size)[:, None] * units
             counts = np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units)
-            parts.append(scores_of(metric, fold.names, weighted(counts.astype(float), fold.values)))
+            parts.append(scores_of(metric, fold.names, weighted(counts, fold.values)))
         found.append(np.concatenate(parts))
     seeds = []
     for fold, scores in zip(folds, found):
@@ -96,10 +97,10 @@ def exchanged(
     """Return the scores of both sides of each pair after exchanging random documents."""
     first, second = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     gained = fold.values[:, :, second] - fold.values[:, :, first]
-    whole = fold.values.sum(axis=0)
+    whole = fold.values.sum(axis=0, dtype=float)
     units, sides = len(fold.values), ([], [])  # type: tuple[int, tuple[list[Any], list[Any]]]
     for size in chunks(units):
-        swapped = generator.integers(2, size=(size, units), dtype=np.uint8).astype(float)
+        swapped = generator.integers(2, size=(size, units), dtype=np.uint8)
         moved = weighted(swapped, gained)
         sides[0].append(scores_of(metric, fold.names, whole[:, first] + moved))
         sides[1].append(scores_of(metric, fold.names, whole[:, second] - moved))

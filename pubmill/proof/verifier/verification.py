@@ -79,7 +79,8 @@ class Proof:
         names = self.sets[number]["names"]
         kept = columns_read(metric, names)
         chosen = self.counts(number)[[run["place"] for run in flat]][:, :, kept]
-        values = np.ascontiguousarray(chosen.transpose(1, 2, 0), dtype=np.float64)
+        is_small = chosen.dtype.kind == "u" and int(chosen.max(initial=0)) * len(chosen[0]) < 1 << 24
+        values = np.ascontiguousarray(chosen.transpose(1, 2, 0), np.float32 if is_small else np.float64)
         models = np.repeat(np.arange(len(records)), [len(of_model) for of_model in records])
         return Fold([names[place] for place in kept], values, models)
 
