@@ -1,11 +1,11 @@
 """Time of a proof: `verify.py` on all tables of results, with made-up counts of documents at full scale.
 
-    .venv/bin/python benchmarks/proof.py [--quick] [--records 20000] [--jobs 2] [--python PYTHON]
+    .venv/bin/python benchmarks/proof.py [--quick] [--records 20000] [--jobs 2]
 
 The tables are those of `specs/tables`, for a study in which nothing is missing; the seeds of each cell are
 multiplied until there are enough records (those that several tables read count once). A test set has 20 to
-5,000 documents, as in the papers; counts are drawn around the published values, so that verdicts of all kinds
-occur. Tables, comparisons, bases and the archive are made by the functions of the rules. The datasets count as
+5,000 documents, as in the papers; counts are drawn around the published values, so that all
+verdicts occur. Tables, comparisons, bases and the archive are made by the functions of the rules. The datasets count as
 licensed ones: the proof has counts and hashes only. Then the archive's own verify.py runs with `--python` (a
 Python with nothing but numpy), in a process of its own. `--quick` uses only the papers' seeds and six tables.
 There is no peer.
@@ -47,7 +47,7 @@ from pubmill.tables.finished_tables import finished_table
 from pubmill.tables.published_values import published_of_cells
 from tests.full_tables import SPECS, graph, published, recipe, specs
 
-Counts = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
+Counts = dict[str, np.ndarray[Any, Any]]
 QUICK = 6
 
 
@@ -84,7 +84,10 @@ def counts_of(kind: str, units: int, share: float, noise: np.random.Generator) -
             "without_gold": 0 * one,
             "precision": right,
             "recall": right,
-            **{f"class:{name}:A": found for name, found in (("gold", gold), ("predicted", gold), ("correct", right))},
+            **{
+                f"class:{name}:A": found
+                for name, found in (("gold", gold), ("predicted", gold), ("correct", right))
+            },
             **{f"negative:{name}:N": one for name in ("gold", "predicted", "correct")},
         }
     if kind == "regression":
@@ -134,7 +137,10 @@ def make(folder: Path, names: Sequence[str], seeds: int, jobs: int) -> Path:
         tables=tuple(names), open_datasets=(), versions={"proof": 1},
     )  # fmt: skip
     write_proof(own, SPECS, folder, proof)
-    print(f"proof of {len(names)} tables and {len(runs)} records: {proof.stat().st_size / 1e6:.1f} MB", flush=True)
+    print(
+        f"proof of {len(names)} tables and {len(runs)} records: {proof.stat().st_size / 1e6:.1f} MB",
+        flush=True,
+    )
     return proof
 
 

@@ -108,7 +108,11 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
     """Return the runs behind the tables, the counts of their documents and, for open data, their items."""
     recipes = [one["recipe"] for basis in bases for one in (basis, *basis["others"].values())]
     paths = (
-        path for one in recipes for rows in one["records"].values() for found in rows.values() for path in found
+        path
+        for one in recipes
+        for rows in one["records"].values()
+        for found in rows.values()
+        for path in found
     )
     runs = read_runs(results, paths)
     known = {run.path: {**own_fields(results, run), "set": None} for run in runs}
@@ -121,7 +125,7 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
             texts.append(run.record.recipe)
         known[run.path]["recipe"] = numbers[text]
     members: Members = {}
-    sets = []
+    sets: list[dict[str, Any]] = []
     for key, of_set in by_test_set(runs).items():
         sets.append(_add_set(members, len(sets), key, of_set, recipe, results))
         for place, run in enumerate(of_set):
@@ -174,7 +178,7 @@ def as_gzipped_array(values: Array) -> bytes:
 
 def readme(recipe: ProofRecipe) -> str:
     """Return the text that stands in the archive."""
-    name = f"{recipe.study}.proof.zip"
+    name, names = f"{recipe.study}.proof.zip", ", ".join(recipe.open_datasets)
     return f"""\
 # {recipe.title}
 
@@ -183,13 +187,13 @@ Proof of the study "{recipe.study}", {recipe.scale_title}. It holds no text of a
     unzip {name} verify.py
     python verify.py {name}
 
-recomputes every score, cell, test, rank and verdict of the study's tables of results, and compares. It needs Python 3.9 or
-later and numpy. Run a verify.py that you trust: compare it with that of pubmill
+recomputes every score, cell, test, rank and verdict of the study's tables of results, and compares. It needs
+Python 3.9 or later and numpy. Run a verify.py that you trust: compare it with that of pubmill
 (`python -m pubmill.proof.assembling`), and the archive with the SHA-256 that the authors published.
 
 - `tables/`: the tables as shown, and what they are recomputed from
 - `published/`: the published values of the papers
 - `runs.json.gz`: metrics, hashes and recipes of runs
 - `counts/`: the counts of each document, by test set and run
-- `items/`: ids with gold and predicted labels, of open datasets only: {", ".join(recipe.open_datasets) or "none"}
+- `items/`: ids with gold and predicted labels, of these open datasets only: {names or "none"}
 """

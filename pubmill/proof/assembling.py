@@ -1,6 +1,6 @@
 """The one file `verify.py`, from the modules of the verifier.
 
-    python -m pubmill.proof.assembling > verify.py
+python -m pubmill.proof.assembling > verify.py
 """
 
 import ast

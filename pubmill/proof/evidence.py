@@ -120,7 +120,11 @@ def gold_items(key: SetKey, split: str, results: Path) -> list[dict[str, Any]]:
         {
             "id": example.id,
             "document": example.document,
-            **{name: value for name in GOLD[key.kind] if (value := getattr(example, name)) or name != "layers"},
+            **{
+                name: value
+                for name in GOLD[key.kind]
+                if (value := getattr(example, name)) or name != "layers"
+            },
         }
         for example in examples
     ]

@@ -292,7 +292,7 @@ def started_with(*configfiles: str) -> SimpleNamespace:
 
 def report_command(name: str) -> str:
     """Return a command of a report of the demo."""
-    shown = SimpleNamespace(recipe=SimpleNamespace(study="demo"))
+    shown = SimpleNamespace(recipe=SimpleNamespace(study="demo", scale="demo"), _configfiles=[])
     return str(getattr(Report, name).fget(shown))
 
 
@@ -323,6 +323,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "report_content.command": lambda: report_command("command"),
     "report_content.snakemake_command": lambda: report_command("snakemake_command"),
     "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",
+    "report_content.proof_command": lambda: report_command("proof_command"),
     "network._where_it_went": lambda: _where_it_went(GONE),
     "plan.main": lambda: said_by("scripts/plan.py"),
     "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),

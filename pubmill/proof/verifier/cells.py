@@ -8,7 +8,7 @@ import math
 import statistics
 from typing import Any, Callable, Iterable, Mapping, Optional
 
-from pubmill.proof.verifier.container import Refused
+from pubmill.proof.verifier.container import RefusedError
 from pubmill.proof.verifier.equivalence import Uncertain, of_runs, seeds_for_half_a_point, summed, verdict_of
 
 Json = dict[str, Any]
@@ -98,7 +98,7 @@ class Builder:
             "expected": expected,
             "seeds": [],
             "published": published,
-            "difference": value - published["value"] if known else None,  # type: ignore[operator, index]
+            "difference": value - published["value"] if known else None,  # type: ignore[index]
             "verdict": None,
             "other": None,
         }
@@ -268,34 +268,40 @@ def same(found: Any, shown: Any, where: str) -> None:
             same(value, shown.get(key) if isinstance(shown, dict) else None, f"{where}, {key}")
     elif isinstance(found, (list, tuple)):
         if not isinstance(shown, (list, tuple)) or len(found) != len(shown):
-            raise Refused(f"{where}: recomputed {len(found)} parts, shown {shown!r:.80}")
+            raise RefusedError(f"{where}: recomputed {len(found)} parts, shown {shown!r:.80}")
         for number, (one, other) in enumerate(zip(found, shown)):
             same(one, other, f"{where} {number + 1}")
     elif isinstance(found, float) and isinstance(shown, (int, float)) and not isinstance(shown, bool):
         if not math.isclose(found, shown, rel_tol=1e-7, abs_tol=1e-9):
-            raise Refused(f"{where}: recomputed {found!r}, shown {shown!r}")
+            raise RefusedError(f"{where}: recomputed {found!r}, shown {shown!r}")
     elif found != shown:
-        raise Refused(f"{where}: recomputed {found!r:.80}, shown {shown!r:.80}")
+        raise RefusedError(f"{where}: recomputed {found!r:.80}, shown {shown!r:.80}")
 
 
 def check_cells(builder: Builder, shown: Cells, where: str) -> int:
     """Check every cell of a table, and return their number."""
     number = 0
-    if {key: set(rows) for key, rows in shown.items()} != {key: set(rows) for key, rows in builder.cells.items()}:
-        raise Refused(f"{where}: its cells are not those of its recipe")
+    if {key: set(rows) for key, rows in shown.items()} != {
+        key: set(rows) for key, rows in builder.cells.items()
+    }:
+        raise RefusedError(f"{where}: its cells are not those of its recipe")
     for column, rows in builder.cells.items():
         for row, cell in rows.items():
             place, printed = f"{where}, {column}, {row}", shown[column][row]
             same({key: value for key, value in cell.items() if key != "other"}, printed, place)
             if (printed["missing"] is None) != (cell["value"] is not None):
-                raise Refused(f"{place}: a cell has either a value or the reason why it has none")
+                raise RefusedError(f"{place}: a cell has either a value or the reason why it has none")
             other = printed.get("copied_from") or printed.get("minus")
             if (cell["other"] is None) != (other is None):
-                raise Refused(f"{place}: refers to another cell than its recipe")
+                raise RefusedError(f"{place}: refers to another cell than its recipe")
             if other is not None:
                 reference = cell["other"]
                 same(reference["table"], other["table"], place)
                 builder_of_other = builder.others[reference["table"]].at(reference)
-                same({key: value for key, value in builder_of_other.items() if key != "other"}, other["cell"], place)
+                same(
+                    {key: value for key, value in builder_of_other.items() if key != "other"},
+                    other["cell"],
+                    place,
+                )
             number += 1
     return number

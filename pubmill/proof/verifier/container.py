@@ -16,7 +16,7 @@ SUMS = "SHA256SUMS"
 """Member with the SHA-256 of every other one, in the form of `sha256sum`."""
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A proof that does not hold; the message says where."""
 
 
@@ -28,9 +28,7 @@ def pack(members: Mapping[str, bytes]) -> bytes:
         fields = struct.pack(
             "<HHHHHIIIHH", 20, 1 << 11, 0, 0, 33, zlib.crc32(content), size, size, len(encoded), 0
         )
-        listing.append(
-            b"PK\1\2\24\0" + fields + struct.pack("<HHHII", 0, 0, 0, 0, place) + encoded
-        )
+        listing.append(b"PK\1\2\24\0" + fields + struct.pack("<HHHII", 0, 0, 0, 0, place) + encoded)
         parts += [b"PK\3\4" + fields + encoded, content]
         place += 30 + len(encoded) + size
     directory = b"".join(listing)
@@ -39,7 +37,7 @@ def pack(members: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """Return the members of an archive; refuse one that differs in any byte from what `pack` makes of them."""
+    """Return the members of an archive; refuse one that differs in a byte from what `pack` makes of them."""
     members: dict[str, bytes] = {}
     place = 0
     try:
@@ -52,7 +50,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
     except (struct.error, ValueError):
         same = False
     if not same:
-        raise Refused("the archive is damaged: its headers do not fit its members")
+        raise RefusedError("the archive is damaged: its headers do not fit its members")
     return members
 
 
@@ -72,20 +70,20 @@ def intact(data: bytes) -> dict[str, bytes]:
     if members.get(SUMS) != sums(members):
         listed = members.get(SUMS, b"").decode(errors="replace").splitlines()
         wrong = [line[66:] for line in sums(members).decode().splitlines() if line not in listed]
-        raise Refused(f"the archive is damaged: {SUMS} does not fit {', '.join(wrong[:3]) or 'itself'}")
+        raise RefusedError(f"the archive is damaged: {SUMS} does not fit {', '.join(wrong[:3]) or 'itself'}")
     return members
 
 
 def read_packed(members: Mapping[str, bytes], name: str) -> Any:
     """Return the content of a gzipped JSON file."""
     if name not in members:
-        raise Refused(f"{name} is missing")
+        raise RefusedError(f"{name} is missing")
     return json.loads(gzip.decompress(members[name]))
 
 
 def read_array(members: Mapping[str, bytes], name: str) -> np.ndarray[Any, Any]:
     """Return the content of a gzipped array."""
     if name not in members:
-        raise Refused(f"{name} is missing")
+        raise RefusedError(f"{name} is missing")
     found: np.ndarray[Any, Any] = np.load(io.BytesIO(gzip.decompress(members[name])), allow_pickle=False)
     return found

@@ -47,7 +47,7 @@ def t_below(freedom: float, t: float) -> float:
     return tail if t < 0 else 1 - tail
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def t_critical(freedom: float, probability: float) -> float:
     """Return the t below which it is with a probability above 1/2."""
     low, high = 0.0, 1.0
@@ -78,7 +78,7 @@ def power_of(shift: float, freedom: float, alpha: float) -> float:
     return 1 - below
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def detectable_shift(freedom: float, alpha: float, power: float) -> float:
     """Return the difference, in standard errors, that is found with this power."""
     low, high = 0.0, 1.0
@@ -90,7 +90,7 @@ def detectable_shift(freedom: float, alpha: float, power: float) -> float:
     return high
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def seeds_for_half_a_point(spread: float, alpha: float, power: float) -> int:
     """Return the seeds of each of two models that resolve 0.5 points between them."""
     if spread == 0:

@@ -8,7 +8,7 @@ from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pubmill.proof.verifier.container import Refused
+from pubmill.proof.verifier.container import RefusedError
 from pubmill.proof.verifier.metrics import Numbers
 
 Item = Mapping[str, Any]
@@ -74,9 +74,13 @@ def counts_of_labelled_words(gold: Sequence[Item], predicted: Sequence[Item], ne
             counted[name][place] = float(value)
         for number, (label, other) in enumerate(zip(item["labels"], answer["labels"])):
             answered = () if other == "O" else (other.partition("-")[2],)
-            add_class(counted, size, place, "word", () if label == "O" else (label.partition("-")[2],), answered)
+            add_class(
+                counted, size, place, "word", () if label == "O" else (label.partition("-")[2],), answered
+            )
             if item.get("layers"):
-                marked = [LAYERS[name] for name, marks in item["layers"].items() if name in LAYERS and marks[number]]
+                marked = [
+                    LAYERS[name] for name, marks in item["layers"].items() if name in LAYERS and marks[number]
+                ]
                 add_class(counted, size, place, "layer", marked, answered)
     return counted
 
@@ -148,7 +152,7 @@ def counts_by_unit(
     families = {name.partition(":")[0] for name in names if ":" in name}
     surplus = [name for name in counted if name not in names and name.partition(":")[0] in families]
     if surplus:
-        raise Refused(f"its items have the counts {', '.join(surplus)}, which are not in the proof")
+        raise RefusedError(f"its items have the counts {', '.join(surplus)}, which are not in the proof")
     none = [0.0] * len(gold)
     by_item = np.array([counted.get(name, none) for name in names]).T
     units = units_of_items(gold)

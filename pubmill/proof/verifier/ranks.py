@@ -163,7 +163,9 @@ def ranking(table: str, label: str, scored: Scored, weights: Numbers, over_datas
                 "difference": float(means[upper] - means[lower]),
                 "interval": percentiles(gaps),
                 "reversed": float(np.mean(gaps <= 0)) if len(gaps) else 1.0,
-                "improvement": improvement([(scored.runs[one][upper], scored.runs[one][lower]) for one in used]),
+                "improvement": improvement(
+                    [(scored.runs[one][upper], scored.runs[one][lower]) for one in used]
+                ),
                 "resolved": bool(p_values[upper, lower] <= 1 - CONFIDENCE),
             }
         )
@@ -173,7 +175,8 @@ def ranking(table: str, label: str, scored: Scored, weights: Numbers, over_datas
 def both_sided(drawn: Numbers) -> Numbers:
     """Return the p values [models, models] that two models are equal; ties count for both orders."""
     ahead = np.array([np.count_nonzero(one[:, None] >= drawn, axis=0) for one in drawn.T])
-    return np.minimum(1.0, 2 * (1 + np.minimum(ahead, ahead.T)) / (1 + len(drawn)))
+    p_values: Numbers = np.minimum(1.0, 2 * (1 + np.minimum(ahead, ahead.T)) / (1 + len(drawn)))
+    return p_values
 
 
 def significantly_better(means: Numbers, p_values: Numbers) -> Numbers:

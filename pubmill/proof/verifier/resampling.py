@@ -5,7 +5,7 @@ The draws are those of the study: numpy's generator with the same seeds, asked i
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
+from typing import Callable, Iterator, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -56,7 +56,8 @@ def chunks(units: int) -> Iterator[int]:
 def observed_scores(folds: Sequence[Fold], metric: str, aggregate: str) -> Numbers:
     """Return the score of each model on the documents as they are."""
     found = [scores_of(metric, f.names, weighted(np.ones((1, len(f.values))), f.values)) for f in folds]
-    return by_model(folds, found, aggregate)[0]
+    scores: Numbers = by_model(folds, found, aggregate)[0]
+    return scores
 
 
 def by_model(folds: Sequence[Fold], found: Sequence[Numbers], aggregate: str) -> Numbers:
@@ -98,7 +99,8 @@ def exchanged(
     first, second = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     gained = fold.values[:, :, second] - fold.values[:, :, first]
     whole = fold.values.sum(axis=0, dtype=float)
-    units, sides = len(fold.values), ([], [])  # type: tuple[int, tuple[list[Any], list[Any]]]
+    units = len(fold.values)
+    sides: tuple[list[Numbers], list[Numbers]] = ([], [])
     for size in chunks(units):
         swapped = generator.integers(2, size=(size, units), dtype=np.uint8)
         moved = weighted(swapped, gained)

@@ -23,7 +23,7 @@ from pubmill.proof.verifier.cells import (
     read_published,
     same,
 )
-from pubmill.proof.verifier.container import Refused, intact, read_array, read_packed
+from pubmill.proof.verifier.container import RefusedError, intact, read_array, read_packed
 from pubmill.proof.verifier.items import counts_by_unit
 from pubmill.proof.verifier.metrics import METRICS, columns_read
 from pubmill.proof.verifier.ranks import (
@@ -51,14 +51,16 @@ class Proof:
         self.runs: dict[str, Json] = runs["runs"]
         for record, run in self.runs.items():
             if (run["failed"] is None) != (run["set"] is not None):
-                raise Refused(f"{record}: a run has either counts or the reason why it failed")
+                raise RefusedError(f"{record}: a run has either counts or the reason why it failed")
         self.counts = functools.lru_cache(maxsize=4)(self._counts)
 
     def _counts(self, number: int) -> Any:
         """Return the counts of a test set [runs, units, names]."""
         found, known = read_array(self.members, self.sets[number]["counts"]), self.sets[number]
         if found.shape[1:] != (known["units"], len(known["names"])):
-            raise Refused(f"{known['counts']}: its shape {found.shape} is not that of its units and names")
+            raise RefusedError(
+                f"{known['counts']}: its shape {found.shape} is not that of its units and names"
+            )
         return found
 
     def score(self, record: str, metric: str) -> tuple[Optional[float], Optional[str]]:
@@ -67,7 +69,7 @@ class Proof:
         if run is None or run["failed"] is not None:
             return None, NO_RECORD if run is None else run["failed"]
         if metric not in run["metrics"]:
-            raise Refused(f"{record} has no {metric}")
+            raise RefusedError(f"{record} has no {metric}")
         return 100 * run["metrics"][metric], None
 
     def fold(self, records: Sequence[Sequence[str]], metric: str) -> Fold:
@@ -75,7 +77,7 @@ class Proof:
         flat = [self.runs[record] for of_model in records for record in of_model]
         number = flat[0]["set"]
         if any(run["set"] != number for run in flat):
-            raise Refused(f"{records[0][0]} and others of its row were scored on different examples")
+            raise RefusedError(f"{records[0][0]} and others of its row were scored on different examples")
         names = self.sets[number]["names"]
         kept = columns_read(metric, names)
         chosen = self.counts(number)[[run["place"] for run in flat]][:, :, kept]
@@ -92,12 +94,12 @@ def check_set(proof: Proof, number: int) -> tuple[int, int]:
     counts = proof.counts(number)
     runs = {record: run for record, run in proof.runs.items() if run["set"] == number}
     if sorted(run["place"] for run in runs.values()) != list(range(len(counts))):
-        raise Refused(f"{known['counts']}: its runs are not those of the records")
+        raise RefusedError(f"{known['counts']}: its runs are not those of the records")
     totals = counts.sum(axis=1, dtype=np.float64)
     by_name = {name: totals[:, place] for place, name in enumerate(known["names"])}
     stated = sorted({name for run in runs.values() for name in run["metrics"]})
     if unknown := [name for name in stated if name not in METRICS]:
-        raise Refused(f"{known['counts']}: no metric is called {', '.join(unknown)}")
+        raise RefusedError(f"{known['counts']}: no metric is called {', '.join(unknown)}")
     scores = {name: METRICS[name](by_name) for name in stated}
     for record, run in runs.items():
         found = {name: float(scores[name][run["place"]]) for name in run["metrics"]}
@@ -113,8 +115,10 @@ def check_items(proof: Proof, known: Json, runs: Mapping[str, Json], counts: Any
     for record, run in runs.items():
         predicted = read_packed(proof.members, run["items"])
         found = counts_by_unit(known["kind"], gold, predicted, known["negative"], known["names"])
-        if found.shape != counts.shape[1:] or not np.allclose(found, counts[run["place"]], rtol=1e-9, atol=1e-9):
-            raise Refused(f"{record}: its counts are not those of its items")
+        if found.shape != counts.shape[1:] or not np.allclose(
+            found, counts[run["place"]], rtol=1e-9, atol=1e-9
+        ):
+            raise RefusedError(f"{record}: its counts are not those of its items")
     return len(runs)
 
 
@@ -144,7 +148,7 @@ class ShownTable:
         needed = self.builder.seeds_needed()
         same(needed, self.shown["seeds_needed"], f"{self.name}, seeds needed")
         if needed.keys() != self.shown["seeds_needed"].keys():
-            raise Refused(f"{self.name}: the rows with seeds needed are not those with enough runs")
+            raise RefusedError(f"{self.name}: the rows with seeds needed are not those with enough runs")
         every = (cell for rows in self.builder.cells.values() for cell in rows.values())
         verdicts = sum(cell["verdict"] is not None for cell in every)
         return {"cells": cells, "verdicts": verdicts, "tests": self._tests(), "rankings": self._rankings()}
@@ -181,16 +185,18 @@ class ShownTable:
                 folds, row["metric"], aggregate, zlib.crc32(f"{self.name}/{row['key']}".encode())
             )
             for column, score in zip(columns, scores):
-                same(100 * float(score), self.builder.cells[column][row["key"]]["value"], f"{self.name}, {column}")
-            adjusted = [holm_adjusted([one[place] for one in tests]) for place in (2, 3)]
+                cell = self.builder.cells[column][row["key"]]
+                same(100 * float(score), cell["value"], f"{self.name}, {column}, {row['key']}")
+            by_bootstrap = holm_adjusted([one.bootstrap_p for one in tests])
+            by_randomisation = holm_adjusted([one.randomisation_p for one in tests])
             pairs = [
                 {
                     "other": columns[one.other],
                     "difference": 100 * one.difference,
                     "bootstrap_p": one.bootstrap_p,
-                    "bootstrap_adjusted": adjusted[0][place],
+                    "bootstrap_adjusted": by_bootstrap[place],
                     "randomisation_p": one.randomisation_p,
-                    "randomisation_adjusted": adjusted[1][place],
+                    "randomisation_adjusted": by_randomisation[place],
                     "interval": one.interval and [100 * end for end in one.interval],
                 }
                 for place, one in enumerate(tests)
@@ -209,7 +215,7 @@ class ShownTable:
 
     def _rankings(self) -> int:
         """Check the ranks of models by published values and by runs, and return the number of rankings."""
-        table, builder = {**self.basis["audited"], "name": self.name}, self.builder
+        table = {**self.basis["audited"], "name": self.name}
         content = self.proof.members[f"published/{self.name}.csv"]
         printed = read_published(content, table["left_out"])
         values = {}
@@ -247,9 +253,8 @@ class ShownTable:
         row = self.builder.rows[name]
         found = self._runs(row)
         runs = {column: found.get(column, []) for column in columns}
-        scores = {
-            column: [seed["value"] for seed in self.builder.cells[column][name]["seeds"]] for column in columns
-        }
+        cells = {column: self.builder.cells[column][name] for column in columns}
+        scores = {column: [seed["value"] for seed in cell["seeds"]] for column, cell in cells.items()}
         return RowOfRuns(self._folds(row, runs), self._unit(runs), scores, row["dataset"], row["metric"])
 
 
@@ -293,14 +298,15 @@ def main() -> int:
         data = pathlib.Path(arguments.proof).read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         if arguments.sha256 and digest != arguments.sha256.lower():
-            raise Refused(f"its SHA-256 is {digest}, not {arguments.sha256}")
+            raise RefusedError(f"its SHA-256 is {digest}, not {arguments.sha256}")
         study, own = proof_at(arguments.proof).study, pathlib.Path(__file__).read_bytes()
         total = check_proof(arguments.proof, arguments.jobs)
-    except (Refused, OSError) as error:
+    except (RefusedError, OSError) as error:
         print(f"REFUSED: {arguments.proof}: {error}", file=sys.stderr)
         return 1
     except Exception as error:
-        print(f"REFUSED: {arguments.proof}: malformed content ({type(error).__name__}: {error})", file=sys.stderr)
+        kind = type(error).__name__
+        print(f"REFUSED: {arguments.proof}: malformed content ({kind}: {error})", file=sys.stderr)
         return 1
     print(f"{study['title']} (study {study['study']}, {study['scale_title']})")
     print(", ".join(f"{number} {name}" for name, number in total.items()))
