@@ -4,8 +4,8 @@
 
 The tables are those of `specs/tables`, for a study in which nothing is missing; the seeds of each cell are
 multiplied until there are enough records (those that several tables read count once). A test set has 20 to
-5,000 documents, as in the papers; counts are drawn around the published values, so that all
-verdicts occur. Tables, comparisons, bases and the archive are made by the functions of the rules. The datasets count as
+5,000 documents, as in the papers; counts are drawn around the published values, so that all verdicts occur.
+Tables, comparisons, bases and the archive are made by the functions of the rules. The datasets count as
 licensed ones: the proof has counts and hashes only. Then the archive's own verify.py runs with `--python` (a
 Python with nothing but numpy), in a process of its own. `--quick` uses only the papers' seeds and six tables.
 There is no peer.

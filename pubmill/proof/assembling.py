@@ -4,6 +4,7 @@ python -m pubmill.proof.assembling > verify.py
 """
 
 import ast
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,14 @@ holds a copy of this program; run a copy that you trust, because a changed progr
 docs/proof.md of pubmill describes what is checked. Apache License 2.0.
 """
 '''
+FIRST = '''\
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: processes are faster than threads here
+
+'''
 
 
 @cache
@@ -34,14 +43,14 @@ def assembled() -> str:
         lines, tree = source.splitlines(), ast.parse(source)
         for node in tree.body:
             if isinstance(node, ast.Import | ast.ImportFrom):
-                imports |= _kept_import(node)
+                imports |= _kept_import(node) - {"import os"}
                 lines[node.lineno - 1 : node.end_lineno] = [""] * (_end(node) - node.lineno + 1)
         heading = tree.body[0]
         lines[heading.lineno - 1 : heading.end_lineno] = [""] * (_end(heading) - heading.lineno + 1)
         title = (ast.get_docstring(tree) or "").replace("\n", "\n# ")
-        bodies.append(f"\n\n# {title}\n\n\n" + "\n".join(lines).strip() + "\n")
-    future = "from __future__ import annotations\n\n"
-    return HEAD + future + "\n".join(sorted(imports, key=_import_order)) + "\n" + "".join(bodies)
+        body = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines).strip())
+        bodies.append(f"\n\n# {title}\n\n\n{body}\n")
+    return HEAD + FIRST + "\n".join(sorted(imports, key=_import_order)) + "\n" + "".join(bodies)
 
 
 def _end(node: ast.stmt) -> int:

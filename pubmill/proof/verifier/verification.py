@@ -6,6 +6,7 @@ import argparse
 import functools
 import hashlib
 import multiprocessing
+import os
 import pathlib
 import sys
 import time
@@ -274,7 +275,7 @@ def check_part(path: str, part: Any) -> dict[str, int]:
 def check_proof(path: str, jobs: int) -> dict[str, int]:
     """Check a whole proof with several processes, and return how much was checked."""
     proof = proof_at(path)
-    parts = [(path, part) for part in (*proof.study["tables"], *range(len(proof.sets)))]
+    parts = [(path, part) for part in (*range(len(proof.sets)), *proof.study["tables"])]
     if jobs > 1:
         with multiprocessing.Pool(jobs) as pool:
             found = pool.starmap(check_part, parts, chunksize=1)
@@ -291,7 +292,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Recompute every number of a proof and compare.")
     parser.add_argument("proof", help="the archive, STUDY.proof.zip")
     parser.add_argument("--sha256", help="digest that the archive must have")
-    parser.add_argument("--jobs", type=int, default=1, help="number of processes (1)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
     arguments = parser.parse_args()
     start = time.monotonic()
     try:
