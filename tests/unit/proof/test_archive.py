@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -91,9 +92,9 @@ def changed_examples(folder: Path) -> Path:
     return path
 
 
-def test_examples_that_have_changed_since_are_refused(tmp_path: Path) -> None:
-    results = toy.make(tmp_path)
-    path = changed_examples(results)
+def test_examples_that_have_changed_since_are_refused(results: Path, tmp_path: Path) -> None:
+    shutil.copytree(results.parent, tmp_path / "copy")
+    path = changed_examples(tmp_path / "copy/results")
     with pytest.raises(PubmillError, match="has changed since its runs were scored") as error:
-        toy.again(results)
+        toy.again(tmp_path / "copy/results")
     assert str(path) in str(error.value)
