@@ -188,8 +188,8 @@ Proof of the study "{recipe.study}", {recipe.scale_title}. It holds no text of a
     python verify.py {name}
 
 recomputes every score, cell, test, rank and verdict of the study's tables of results, and compares. It needs
-Python 3.9 or later and numpy. Run a verify.py that you trust: compare it with that of pubmill
-(`python -m pubmill.proof.assembling`), and the archive with the SHA-256 that the authors published.
+Python 3.9 or later and numpy. Run a verify.py that you trust, and compare the archive's SHA-256 with the one
+that the authors published; docs/proof.md of pubmill describes both.
 
 - `tables/`: the tables as shown, and what they are recomputed from
 - `published/`: the published values of the papers

@@ -23,14 +23,14 @@ holds a copy of this program; run a copy that you trust, because a changed progr
 docs/proof.md of pubmill describes what is checked. Apache License 2.0.
 """
 '''
-FIRST = '''\
+FIRST = """\
 from __future__ import annotations
 
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: processes are faster than threads here
 
-'''
+"""
 
 
 @cache
