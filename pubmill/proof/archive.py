@@ -23,10 +23,11 @@ from pubmill.proof.evidence import (
     count_array,
     count_names,
     gold_items,
-    is_open,
+    has_items,
     masked_names,
     own_fields,
     predicted_items,
+    predictions_of,
     read_runs,
 )
 from pubmill.proof.verifier.container import SUMS, pack, sums
@@ -129,9 +130,8 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
     for key, of_set in by_test_set(runs).items():
         sets.append(_add_set(members, len(sets), key, of_set, recipe, results))
         for place, run in enumerate(of_set):
-            known[run.path] |= {"set": len(sets) - 1, "place": place}
-            if sets[-1]["gold"]:
-                known[run.path]["items"] = item_name(run.path)
+            items = item_name(run.path) if item_name(run.path) in members else None
+            known[run.path] |= {"set": len(sets) - 1, "place": place, "items": items}
     content = {"sets": sets, "runs": known, "recipes": texts}
     return {**members, "runs.json.gz": as_gzip(content)}
 
@@ -142,19 +142,21 @@ def _add_set(
     """Add the counts and items of a test set to the members; return its description."""
     names, counts = count_names(runs), f"counts/{number:04d}.npy.gz"
     members[counts] = as_gzipped_array(count_array(runs, names))
-    gold_name, may_show = None, is_open(key, recipe.open_datasets, results)
-    if may_show:
+    gold_name, split = None, runs[0].record.split
+    shows_labels = has_items(key, split, recipe.open_datasets, results)
+    if shows_labels:
         gold_name = f"items/{number:04d}.gold.json.gz"
-        gold = gold_items(key, runs[0].record.split, results)
+        gold = gold_items(key, split, results)
         members[gold_name] = as_gzip(gold)
         for run in runs:
-            members[item_name(run.path)] = as_gzip(predicted_items(run.path, gold, results))
+            if predictions_of(run.path, results).exists():
+                members[item_name(run.path)] = as_gzip(predicted_items(run.path, gold, results))
     return {
         **key._asdict(),
         "counts": counts,
-        "names": names if may_show else masked_names(names),
+        "names": names if shows_labels else masked_names(names),
         "gold": gold_name,
-        "negative": runs[0].record.recipe.get("negative") if may_show else None,
+        "negative": runs[0].record.recipe.get("negative") if shows_labels else None,
     }
 
 

@@ -70,11 +70,13 @@ def by_test_set(runs: Iterable[ScoredRun]) -> dict[SetKey, list[ScoredRun]]:
     return found
 
 
-def is_open(key: SetKey, datasets: Sequence[str], results: Path) -> bool:
-    """Return whether a proof may hold the items of a test set: its dataset is open, its data bear no label of
-    a stricter class, and items of its kind are no text."""
-    folder = results / BELOW.dataset(key.dataset)
-    return key.dataset in datasets and key.kind in GOLD and access_of(folder) == PUBLIC
+def has_items(key: SetKey, split: str, datasets: Sequence[str], results: Path) -> bool:
+    """Return whether a proof holds the items of a test set: its dataset is open, its data bear no label of a
+    stricter class, items of its kind are no text, and the scored examples are still those on disk."""
+    folder, examples = results / BELOW.dataset(key.dataset), results / BELOW.examples(key.dataset, split)
+    if key.dataset not in datasets or key.kind not in GOLD or access_of(folder) != PUBLIC:
+        return False
+    return examples.exists() and sha256(examples) == key.data_sha256
 
 
 def count_array(runs: Sequence[ScoredRun], names: Sequence[str]) -> Array:
@@ -113,8 +115,6 @@ def masked_names(names: Sequence[str]) -> list[str]:
 def gold_items(key: SetKey, split: str, results: Path) -> list[dict[str, Any]]:
     """Return ids, documents and gold labels of a test set, in the order of its examples."""
     path = results / BELOW.examples(key.dataset, split)
-    if sha256(path) != key.data_sha256:
-        raise PubmillError(f"{path} has changed since its runs were scored; run the study again")
     examples: Iterable[Any] = read_examples(path, KINDS[key.kind])
     return [
         {
@@ -130,9 +130,14 @@ def gold_items(key: SetKey, split: str, results: Path) -> list[dict[str, Any]]:
     ]
 
 
+def predictions_of(record: str, results: Path) -> Path:
+    """Return the predictions of a run; those of records that were only found on disk may be missing."""
+    return results / BELOW.predictions(*run_of(record))
+
+
 def predicted_items(record: str, gold: Sequence[Mapping[str, Any]], results: Path) -> list[dict[str, Any]]:
     """Return the predictions of a run in the order of the gold items, without ids."""
-    path = results / BELOW.predictions(*run_of(record))
+    path = predictions_of(record, results)
     lines = {line.pop("id"): line for line in read_jsonl_gz(path)}
     return [lines[item["id"]] for item in gold]
 

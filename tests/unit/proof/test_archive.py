@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.metrics.contributions import read_items, write_items
 from pubmill.proof.assembling import assembled
 from pubmill.proof.verifier.container import SUMS, unpack
+from pubmill.proof.verifier.verification import check_proof
 from pubmill.storage.files import write_jsonl_gz
 from pubmill.storage.result_paths import BELOW
 from tests.unit.proof import toy_proof as toy
@@ -47,7 +49,7 @@ def test_a_licensed_dataset_has_counts_and_hashes_only(data: bytes) -> None:
     labels = {name.split(":", 2)[2] for name in known["names"] if name.count(":") == 2}
     assert labels == {"000000", "000001", "000002"}
     own = [run for path, run in runs["runs"].items() if f"/{toy.SECRET}/" in path]
-    assert len(own) == 9 and all("items" not in run and len(run["record_sha256"]) == 64 for run in own)
+    assert len(own) == 9 and all(run["items"] is None and len(run["record_sha256"]) == 64 for run in own)
 
 
 def test_the_label_in_the_data_counts_more_than_the_recipe(results: Path) -> None:
@@ -85,16 +87,30 @@ def test_hashes_are_those_of_the_files(results: Path, data: bytes) -> None:
         assert run["contributions_sha256"] == hashlib.sha256(items).hexdigest()
 
 
-def changed_examples(folder: Path) -> Path:
+def change_examples(folder: Path) -> None:
     path = folder / BELOW.examples("topics", "test")
     rows = [{**json.loads(line), "document": "x"} for line in gzip.decompress(path.read_bytes()).splitlines()]
     write_jsonl_gz(path, rows)
-    return path
 
 
-def test_examples_that_have_changed_since_are_refused(results: Path, tmp_path: Path) -> None:
+def test_items_that_are_not_those_of_the_runs_are_left_out(results: Path, tmp_path: Path) -> None:
+    """Records found on disk may be of other examples, or without predictions; they have counts and hashes."""
     shutil.copytree(results.parent, tmp_path / "copy")
-    path = changed_examples(tmp_path / "copy/results")
-    with pytest.raises(PubmillError, match="has changed since its runs were scored") as error:
+    copied = tmp_path / "copy/results"
+    change_examples(copied)
+    (copied / BELOW.predictions("blurb", "bert", "words", "standard", 2)).unlink()
+    found = toy.again(copied)
+    runs = toy.read(unpack(found), "runs.json.gz")
+    assert {one["dataset"] for one in runs["sets"] if one["gold"]} == set(toy.OPEN) - {"topics"}
+    without = [path for path, run in runs["runs"].items() if "/words/" in path and not run["items"]]
+    assert without == [toy.record_path("bert", "words", 2)]
+    (tmp_path / "proof.zip").write_bytes(found)
+    assert check_proof(str(tmp_path / "proof.zip"), 1)["runs by their items"] == 35
+
+
+def test_a_record_without_its_contributions_is_refused(results: Path, tmp_path: Path) -> None:
+    shutil.copytree(results.parent, tmp_path / "copy")
+    lost = tmp_path / "copy/results" / BELOW.contributions(toy.record_path("bert", "words", 2))
+    write_items(lost, read_items(lost)._replace(contributions=None))
+    with pytest.raises(PubmillError, match="its contributions are of another run; score it again"):
         toy.again(tmp_path / "copy/results")
-    assert str(path) in str(error.value)
