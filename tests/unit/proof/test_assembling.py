@@ -39,7 +39,7 @@ def test_it_runs_alone(results: Path, data: bytes, tmp_path: Path) -> None:
     digest = (results / f"{BELOW.proof('toy')}.sha256").read_text().split()[0]
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, "-I", program, proof, *arguments]
+        words = [sys.executable, "-I", str(program), str(proof), *arguments]
         return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     done = run("--sha256", digest)

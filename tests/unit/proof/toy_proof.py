@@ -68,7 +68,7 @@ def example(kind: str, number: int, dice: Random) -> Example:
     if kind == "regression":
         return RegressionExample(**own, text=CANARY, text_pair=CANARY, score=dice.uniform(0, 4))
     answer = Answer(text=f"{CANARY} one", start=0)
-    question = {"question": CANARY, "context": f"{CANARY} one two", "answers": [answer]}
+    question: dict[str, Any] = {"question": CANARY, "context": f"{CANARY} one two", "answers": [answer]}
     return SpanExample(**own, **question, group=f"q{number // 2}", golds=[answer.text])
 
 
