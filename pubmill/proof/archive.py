@@ -83,7 +83,7 @@ def study_facts(recipe: ProofRecipe) -> dict[str, Any]:
         "scale": recipe.scale,
         "scale_title": recipe.scale_title,
         "comparable": recipe.comparable,
-        "tables": recipe.tables,
+        "tables": {name: table_files(name) for name in recipe.tables},
         "open_datasets": recipe.open_datasets,
         "pubmill": pubmill.__version__,
         "commit": provenance.commit(),
@@ -91,15 +91,25 @@ def study_facts(recipe: ProofRecipe) -> dict[str, Any]:
     }
 
 
+def table_files(table: str) -> dict[str, str]:
+    """Return the members of a table: as it is shown, its comparisons, and its basis."""
+    below = {
+        "shown": BELOW.table(table, "json"),
+        "comparisons": BELOW.comparisons(table, "json"),
+        "basis": BELOW.table_basis(table),
+    }
+    return {what: f"{path}.gz" for what, path in below.items()}
+
+
 def table_members(bases: Mapping[str, Any], specs: Path, results: Path) -> Members:
     """Return the tables as they are shown, what they are recomputed from, and published values."""
     found: Members = {}
     published = {*bases, *(other for basis in bases.values() for other in basis["others"])}
     for name, basis in bases.items():
-        found[f"tables/{name}.json.gz"] = as_gzip(read_json(results / BELOW.table(name, "json")))
-        compared = read_json(results / BELOW.comparisons(name, "json"))
-        found[f"tables/{name}.comparisons.json.gz"] = as_gzip(compared)
-        found[f"tables/{name}.basis.json.gz"] = as_gzip(basis)
+        files = table_files(name)
+        found[files["shown"]] = as_gzip(read_json(results / BELOW.table(name, "json")))
+        found[files["comparisons"]] = as_gzip(read_json(results / BELOW.comparisons(name, "json")))
+        found[files["basis"]] = as_gzip(basis)
     return found | {
         f"published/{name}.csv": (specs / f"tables/{name}.published.csv").read_bytes() for name in published
     }

@@ -127,7 +127,7 @@ class Builder:
         seeds = []
         for path in paths:
             score, failed = self._scores(path, self.rows[row]["metric"])
-            number = int(path.rpartition("/seed-")[2][: -len(".json")])
+            number = int(path.rpartition("-")[2][: -len(".json")])
             fold = dataset_of(path) if folds else ""
             seeds.append({"seed": number, "value": score, "failed": failed, "fold": fold, "record": path})
         return seeds

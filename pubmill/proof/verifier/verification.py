@@ -129,8 +129,10 @@ class ShownTable:
 
     def __init__(self, proof: Proof, name: str) -> None:
         self.proof, self.name = proof, name
-        self.shown: Json = read_packed(proof.members, f"tables/{name}.json.gz")
-        self.basis: Json = read_packed(proof.members, f"tables/{name}.basis.json.gz")
+        files: dict[str, str] = proof.study["tables"][name]
+        self.shown: Json = read_packed(proof.members, files["shown"])
+        self.basis: Json = read_packed(proof.members, files["basis"])
+        self.compared: Json = read_packed(proof.members, files["comparisons"])
         others = {other: self._builder(other, one) for other, one in self.basis["others"].items()}
         whole = {"recipe": self.basis["recipe"], "cells": self.shown["cells"]}
         self.others, self.builder = others, self._builder(name, whole, others)
@@ -176,7 +178,6 @@ class ShownTable:
 
     def _tests(self) -> int:
         """Check the comparisons of models in each row, and return the number of pairs."""
-        shown: Json = read_packed(self.proof.members, f"tables/{self.name}.comparisons.json.gz")
         aggregate, found = self.builder.recipe["aggregate"], []
         for row in self.builder.recipe["rows"]:
             runs = self._runs(row) if row["shown"] else {}
@@ -207,7 +208,7 @@ class ShownTable:
             units = sum(len(fold.values) for fold in folds)
             unit = self._unit(runs)
             found.append({"row": row["key"], "unit": unit, "units": units, "best": best, "pairs": pairs})
-        same({"rows": found, "resamplings": RESAMPLINGS}, shown, f"{self.name}, comparisons")
+        same({"rows": found, "resamplings": RESAMPLINGS}, self.compared, f"{self.name}, comparisons")
         return sum(len(row["pairs"]) for row in found)
 
     def _unit(self, runs: Mapping[str, list[Json]]) -> str:
