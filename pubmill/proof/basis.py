@@ -8,6 +8,7 @@ from pydantic_core import to_jsonable_python
 from pubmill.recipes.proofs import TableBasisRecipe
 from pubmill.recipes.tables import TableRecipe
 from pubmill.recipes.writing import as_values
+from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import read_table
 from pubmill.tables.finished_tables import other_tables
@@ -39,7 +40,12 @@ def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[st
 
 
 def with_record_paths(recipe: TableRecipe) -> dict[str, Any]:
-    """Return the JSON of a recipe with the paths of its records written out, and without other tables."""
-    values = as_values(recipe)
+    """Return the JSON of a recipe with the paths of its records written out, in the order in which programs
+    read them, and without other tables."""
+    values: dict[str, Any] = as_values(recipe)
     values.pop("others", None)
-    return {**values, "records": recipe.record_paths}
+    records = {
+        column: {row: list(paths_of(listed)) for row, listed in rows.items()}
+        for column, rows in values["records"].items()
+    }
+    return {**values, "records": records}

@@ -85,7 +85,7 @@ def forged_number(dice: Dice, folder: Path) -> str:
         part = metrics_of_runs(part) if member == "runs.json.gz" else part
         holder, key = dice.pick(list(numbers_in(part)))
         old = holder[key]
-        holder[key] = old + 1 if isinstance(old, int) else old + 0.001 * (abs(old) or 1)
+        holder[key] = old + 1 if isinstance(old, int) else old + 0.001 * max(abs(old), 0.001)
         where = f"{member}, {key}: {old} became {holder[key]}"
 
     said = answer(toy_proof.edited(honest(), member, forge), folder)
