@@ -180,6 +180,56 @@ rule checklist:
         " --output {R:q}/reports/{STUDY.study:q}.checklist > {log:q} 2>&1"
 
 
+rule basis:
+    input:
+        lambda w: T.proof.basis_inputs(w.results_table),
+        published=lambda w: [
+            published_values(name, ROOT / "specs")
+            for name in (w.results_table, *T.tables.others(w.results_table))
+        ],
+    output:
+        T.paths.table_basis("{results_table}"),
+    log:
+        T.paths.log(T.paths.table_basis("{results_table}")),
+    wildcard_constraints:
+        results_table=any_of(SPECS.tables),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("basis"),
+    params:
+        version=VERSIONS["basis"],
+        recipe=lambda w: as_json(T.proof.basis_recipe(w.results_table)),
+        found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
+    message:
+        "Ranking the models of {wildcards.results_table}, for the proof"
+    shell:
+        "python {SCRIPTS:q}/proof.py basis --recipe {params.recipe:q} --specs {ROOT:q}/specs --results {R:q}"
+        " --output {output:q} > {log:q} 2>&1"
+
+
+rule proof:
+    input:
+        lambda w: T.proof.inputs(),
+        published=lambda w: T.proof.published(ROOT / "specs"),
+    output:
+        T.paths.proof_files(STUDY.study),
+    log:
+        T.paths.log(T.paths.proof(STUDY.study)),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("proof"),
+    params:
+        version=VERSIONS["proof"],
+        recipe=lambda w: as_json(T.proof.recipe()),
+    message:
+        "Packing the proof {output[0]}"
+    shell:
+        "python {SCRIPTS:q}/proof.py study --recipe {params.recipe:q} --specs {ROOT:q}/specs --results {R:q}"
+        " --output {output[0]:q} > {log:q} 2>&1"
+
+
 rule crate:
     input:
         lambda w: T.crate.inputs(),

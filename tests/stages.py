@@ -60,6 +60,8 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "report": ("scripts/report.py", "pubmill/publication/templates/*"),
     "checklist": ("scripts/checklist.py", "pubmill/publication/templates/*"),
     "crate": ("scripts/crate.py",),
+    "basis": ("scripts/proof.py",),
+    "proof": ("scripts/proof.py", "pubmill/proof/verifier/*.py"),
 }
 """Stage -> the files from which its sources are collected."""
 

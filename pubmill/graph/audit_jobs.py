@@ -94,7 +94,7 @@ class AuditJobs:
         """Return the recipe of the audit. Its counts and runs are the papers' only at a scale that is
         comparable with them."""
         return AuditRecipe(
-            tables=tuple(self._table(name, spec) for name, spec in self._specs.tables.items()),
+            tables=tuple(map(self.table, self._specs.tables)),
             protocols={name: self._stated(spec) for name, spec in self._specs.protocols.items()},
             facts=tuple(
                 name for name in self._specs.fact_tables if "/table" in name
@@ -114,7 +114,9 @@ class AuditJobs:
             unstated=tuple(folds) if combined and combined.ours else (),
         )
 
-    def _table(self, name: str, spec: TableSpec) -> AuditedTable:
+    def table(self, name: str) -> AuditedTable:
+        """Return a table as it is audited and its models are ranked."""
+        spec = self._specs.tables[name]
         cells = [(f"{column.name}/{row.name}", column, row) for column in spec.columns for row in spec.rows]
         protocols = {cell: spec.protocol_of(column, row) for cell, column, row in cells}
         copied = {cell: spec.origin_title(column, row) for cell, column, row in cells}

@@ -9,7 +9,7 @@ from pubmill.storage.result_paths import Paths
 
 
 class Publication:
-    """Tables, comparisons, pages, report and checklist of a study."""
+    """Tables, comparisons, pages, report, checklist and proof of a study."""
 
     def __init__(
         self,
@@ -30,16 +30,18 @@ class Publication:
     def files(self) -> list[str]:
         """Return the files that the RO-Crate holds."""
         checklist = self._paths.checklist_files(self._study.study)
+        proof = self._paths.proof_files(self._study.study) if self._requests.result_tables() else []
         return [
             *self._table_files(),
             *self._comparison_files(),
             self._report_file(),
             *checklist,
             *self._page_files(),
+            *proof,
         ]
 
     def everything(self) -> list[str]:
-        """Return the targets of a study; the RO-Crate is made only when it is requested."""
+        """Return the targets of a study; proof and RO-Crate are made only when they are requested."""
         result_tables = self._requests.result_tables()
         return [
             self._report_file(),

@@ -20,6 +20,7 @@ from pubmill.graph.model_facts import ModelFacts
 from pubmill.graph.model_jobs import Models
 from pubmill.graph.pipelines import Pipelines
 from pubmill.graph.pretrainings import Pretrainings
+from pubmill.graph.proof_jobs import ProofJobs
 from pubmill.graph.record_digests import RecordDigests
 from pubmill.graph.record_status import Records
 from pubmill.graph.report_jobs import ReportJobs
@@ -162,6 +163,9 @@ class Graph:
             self.requests,
             self.scope,
             self.report,
+        )
+        self.proof = ProofJobs(
+            specs, paths, self.runs, self.pipelines, self.tables, self.scope, self.report, self.audit
         )
         self.publication = Publication(
             study, paths, self.requests, self.scope, self.contamination, self.audit

@@ -29,7 +29,7 @@ STAGES = {
     ),
     "tables": (
         "score", "score_annotation", "score_predictions", "table", "compare", "fact_table", "contradictions",
-        "audit", "report", "checklist", "crate",
+        "audit", "report", "checklist", "crate", "basis", "proof",
     ),
 }  # fmt: skip
 """Stage -> its rules; a rule that is not listed belongs to the stage `other`."""

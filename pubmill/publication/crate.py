@@ -2,8 +2,8 @@
 sources.
 
 Profile: Workflow Run Crate 0.5 (https://w3id.org/ro/wfrun/workflow/0.5), on RO-Crate 1.1. The study's results
-are copied into the crate. Sources, examples, predictions and weights are not; sources are identified by URL
-and hash. No folder of the machine is named.
+are copied into the crate. Sources, texts and weights are not; sources are identified by URL and hash. No
+folder of the machine is named.
 """
 
 import hashlib
@@ -41,9 +41,9 @@ STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
 NOWHERE: dict[str, Any] = {"results": "results", "mirror": None, "local_files": {}}
 """Neutral values in the crate for the keys of config.yaml that name folders of a machine."""
 CONTENT = (
-    "Tables, report, reproducibility checklist and dataset pages of a study that pubmill ran, with the "
-    "workflow, its specifications and the list of all source files. Sources, examples, predictions and "
-    "weights are not in it."
+    "Tables, report, reproducibility checklist, dataset pages and proof of a study that pubmill ran, with "
+    "the workflow, its specifications and the list of all source files. Sources, texts and weights are not "
+    "in it; the proof has the labels of open datasets and of predictions on them."
 )
 TERMS_OF_USE = (
     "pubmill's code and specifications are under the Apache License 2.0. Tables, report and pages belong to "
@@ -59,6 +59,7 @@ FORMATS = {
     ".json": "application/json",
     ".jsonl": "application/jsonl",
     ".md": "text/markdown",
+    ".sha256": "text/plain",
     ".tex": "application/x-tex",
     ".tsv": "text/tab-separated-values",
     ".xml": "application/xml",

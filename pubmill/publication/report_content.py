@@ -190,9 +190,23 @@ class Report:
     @property
     def snakemake_command(self) -> str:
         """The same command of Snakemake."""
+        return commands.snakemake(configuration=commands.configuration_options(self._configfiles))
+
+    @property
+    def _configfiles(self) -> list[str]:
         study = self.recipe.study
-        files = [] if study == DEMO else [f"studies/{study}.yaml"]
-        return commands.snakemake(configuration=commands.configuration_options(files))
+        return [] if study == DEMO else [f"studies/{study}.yaml"]
+
+    @property
+    def proof_command(self) -> str:
+        """The command that packs the proof."""
+        proof = f"results/{self.recipe.scale}/{BELOW.proof(self.recipe.study)}"
+        return commands.snakemake(proof, configuration=commands.configuration_options(self._configfiles))
+
+    @property
+    def proof_name(self) -> str:
+        """The file name of the proof."""
+        return BELOW.proof(self.recipe.study).rpartition("/")[2]
 
     @property
     def explain_command(self) -> str:

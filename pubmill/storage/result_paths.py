@@ -261,6 +261,10 @@ class Paths:
     def comparison_files(self, table: str) -> list[str]:
         return [self.comparisons(table, form) for form in COMPARISON_FORMS]
 
+    def table_basis(self, table: str) -> str:
+        """Return what a table is recomputed from in a proof."""
+        return f"{self.table(table)}.basis.json"
+
     def page(self, dataset: str, form: str = "") -> str:
         """Return the page of a dataset."""
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
@@ -295,6 +299,13 @@ class Paths:
 
     def crate(self, study: str) -> str:
         return f"{self.report(study)}.crate"
+
+    def proof(self, study: str) -> str:
+        return f"{self.report(study)}.proof.zip"
+
+    def proof_files(self, study: str) -> list[str]:
+        """Return the proof and the file with its SHA-256."""
+        return [self.proof(study), f"{self.proof(study)}.sha256"]
 
 
 def source_of_record(record: str) -> str:

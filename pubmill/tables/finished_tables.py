@@ -12,11 +12,16 @@ from pubmill.tables.recorded_runs import load_runs
 def finished_table(recipe: TableRecipe, published: Path, results: Path) -> Table:
     """Return a table from the file of its published values and the records below a results folder. The files
     of the tables that it refers to are found from its own (PAPER/tableNN.published.csv)."""
-    others = {
+    others = other_tables(recipe, published, results)
+    return build(recipe, read_published(published, recipe.left_out), load_runs(recipe, results), others)
+
+
+def other_tables(recipe: TableRecipe, published: Path, results: Path) -> dict[str, Table]:
+    """Return the parts of other tables that a table refers to; `published`: its own published values."""
+    return {
         name: _part(other, published.parents[1] / f"{name}.published.csv", results)
         for name, other in recipe.others.items()
     }
-    return build(recipe, read_published(published, recipe.left_out), load_runs(recipe, results), others)
 
 
 def _part(recipe: TableRecipe, published: Path, results: Path) -> Table:

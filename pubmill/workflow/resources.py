@@ -46,6 +46,8 @@ RULES: Mapping[str, Needs] = {
     "table": Needs(2_000, HOUR),
     "compare": Needs(2_000, 4 * HOUR),
     "report": Needs(4_000, HOUR),
+    "basis": Needs(2_000, 4 * HOUR),
+    "proof": Needs(8_000, 4 * HOUR),
 }
 """Rules that need more than LITTLE; training rules have functions of their own."""
 

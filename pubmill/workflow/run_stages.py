@@ -18,7 +18,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "annotate": ("annotate", "take_predictions"),
     "score": ("score", "score_annotation", "score_predictions"),
     "tables": ("table", "compare", "fact_table"),
-    "report": ("report", "dataset_page", "contradictions", "checklist", "crate", "audit"),
+    "report": ("report", "dataset_page", "contradictions", "checklist", "crate", "audit", "basis", "proof"),
 }
 """Stage -> its rules, in the order in which a run reaches them."""
 OTHER = "other"

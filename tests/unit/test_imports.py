@@ -27,6 +27,7 @@ ROOMS: dict[str, str] = {
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",
     "floors": "annotation metrics specs storage tables",
+    "proof": "annotation hardware metrics recipes statistics storage tables",
     "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",

@@ -68,6 +68,7 @@ NOT_TRIED = {
     r"\.venv/bin/python -m http\.server": "serves until it is stopped",
     r"\.venv/bin/python -m tests\.spec_reference": "tests/unit/test_spec_reference.py compares",
     r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
+    r"\.venv/bin/python -m pubmill\.proof\.assembling": "tests/unit/proof runs what it prints",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
     r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
@@ -292,7 +293,7 @@ def started_with(*configfiles: str) -> SimpleNamespace:
 
 def report_command(name: str) -> str:
     """Return a command of a report of the demo."""
-    shown = SimpleNamespace(recipe=SimpleNamespace(study="demo"))
+    shown = SimpleNamespace(recipe=SimpleNamespace(study="demo", scale="demo"), _configfiles=[])
     return str(getattr(Report, name).fget(shown))
 
 
@@ -323,6 +324,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "report_content.command": lambda: report_command("command"),
     "report_content.snakemake_command": lambda: report_command("snakemake_command"),
     "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",
+    "report_content.proof_command": lambda: report_command("proof_command"),
     "network._where_it_went": lambda: _where_it_went(GONE),
     "plan.main": lambda: said_by("scripts/plan.py"),
     "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),

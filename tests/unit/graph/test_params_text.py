@@ -36,6 +36,8 @@ def recipes_of(made: Graph) -> list[Any]:
         made.pages.recipe("chemprot@blurb"),
         made.checklist.recipe(),
         made.crate.recipe(),
+        made.proof.recipe(),
+        made.proof.basis_recipe("gu2020/table06"),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         *(made.corpora.parse_recipe(shard.source, shard.name) for shard in made.corpora.shards("pubmed-pmc")),
         made.corpora.latest_recipe("pubmed-abstracts"),

@@ -1,0 +1,1 @@
+"""Proofs of studies: text-free archives with the program that recomputes every number in them."""

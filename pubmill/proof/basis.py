@@ -1,0 +1,51 @@
+"""What a table of results is recomputed from: its recipe, the tables that it refers to, and its ranks."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from pubmill.recipes.proofs import TableBasisRecipe
+from pubmill.recipes.tables import TableRecipe
+from pubmill.recipes.writing import as_values
+from pubmill.storage.path_lists import paths_of
+from pubmill.storage.result_paths import BELOW
+from pubmill.tables.cells import read_table
+from pubmill.tables.finished_tables import other_tables
+from pubmill.tables.ranks import rankings_of
+from pubmill.tables.ranks_of_runs import rankings_of_runs
+
+
+def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[str, Any]:
+    """Return the basis of a finished table, as JSON."""
+    name = recipe.audited.name
+    published = specs / recipe.audited.file
+    table = read_table(results / BELOW.table(name, "json"))
+    others = other_tables(recipe.table, published, results)
+    found: dict[str, Any] = to_jsonable_python(
+        {
+            "recipe": with_record_paths(recipe.table),
+            "audited": as_values(recipe.audited),
+            "others": {
+                other: {"recipe": with_record_paths(part), "cells": others[other].cells}
+                for other, part in recipe.table.others.items()
+            },
+            "ranks": {
+                "published": rankings_of(recipe.audited, specs)[0],
+                "runs": rankings_of_runs(recipe.audited, table, results)[0],
+            },
+        }
+    )
+    return found
+
+
+def with_record_paths(recipe: TableRecipe) -> dict[str, Any]:
+    """Return the JSON of a recipe with the paths of its records written out, in the order in which programs
+    read them, and without other tables."""
+    values: dict[str, Any] = as_values(recipe)
+    values.pop("others", None)
+    records = {
+        column: {row: list(paths_of(listed)) for row, listed in rows.items()}
+        for column, rows in values["records"].items()
+    }
+    return {**values, "records": records}

@@ -1,0 +1,38 @@
+"""Recipes of proofs.
+
+All paths are below the results folder.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pubmill.recipes.audits import AuditedTable
+from pubmill.recipes.tables import TableRecipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableBasisRecipe:
+    """The input of the job that writes what a table is recomputed from: its recipe, and how its models are
+    ranked (`audited`)."""
+
+    table: TableRecipe
+    audited: AuditedTable
+    versions: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProofRecipe:
+    """The input of the job that builds a proof.
+
+    - `tables`: the study's tables of results.
+    - `open_datasets`: the datasets with labelled items in the proof; others have counts and hashes only.
+    """
+
+    study: str
+    title: str
+    scale: str
+    scale_title: str
+    comparable: bool
+    tables: tuple[str, ...]
+    open_datasets: tuple[str, ...]
+    versions: dict[str, int]
