@@ -4,6 +4,7 @@ import typer
 
 from pubmill.cli import (
     audit_command,
+    check_command,
     compare_command,
     demo_command,
     doctor_command,
@@ -19,6 +20,7 @@ from pubmill.cli import (
     score_command,
     seeds_command,
     table_command,
+    tex_command,
 )
 from pubmill.errors import run
 
@@ -50,6 +52,8 @@ for verb in (
     predict_command.predict,
     inputs_command.inputs,
     score_command.score,
+    tex_command.tex,
+    check_command.check,
 ):
     APP.command(verb.__name__.removesuffix("_page"), context_settings=PASSED_ON)(verb)
 

@@ -289,6 +289,10 @@ class Paths:
     def checklist_files(self, study: str) -> list[str]:
         return [self.checklist(study, form) for form in CHECKLIST_FORMS]
 
+    def manuscript(self, study: str, name: str = "") -> str:
+        """Return the folder of files for a manuscript, or one of them."""
+        return _path_in(f"{self.report(study)}.manuscript", name)
+
     def crate(self, study: str) -> str:
         return f"{self.report(study)}.crate"
 

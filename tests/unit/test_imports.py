@@ -28,6 +28,7 @@ ROOMS: dict[str, str] = {
     "tables": "annotation messages metrics recipes specs statistics storage",
     "floors": "annotation metrics specs storage tables",
     "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
+    "manuscript": "messages publication recipes storage tables",
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage",
