@@ -5,8 +5,8 @@
 
 Inputs:  the manuscript's main file and the files in its folder that it inputs; the configuration, as for
          Snakemake, and the study's finished tables and comparisons (JSON)
-Output:  a line for each finding on standard output: its place, what stands there, what the tables have, and what
-         to do; with --json the same for programs. The status is 1 if there is any, else 0
+Output:  a line for each finding on standard output: its place, what stands there, what the tables have, and
+         what to do; with --json the same for programs. The status is 1 if there is any, else 0
 """
 
 import argparse

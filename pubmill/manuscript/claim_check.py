@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pubmill.manuscript.findings import Finding
 from pubmill.manuscript.latex_source import Source
-from pubmill.manuscript.sentences import Mention, Sentence, TableNames, sentences
+from pubmill.manuscript.sentences import Mention, Sentence, TableNames, quotes, sentences
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons
 
@@ -33,7 +33,7 @@ _CLAIM = re.compile(
 )
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|neither|nor|without|cannot|hardly|whether|if|may|might|could|would|should|can|fails?|"
-    r"failed|few|rarely)\b|n't\b|\b(?:expect|hypothesi)\w*)[^,;:]{0,45}$",
+    r"failed|few|rarely)\b|n't\b|\b(?:expect|hypothesi)\w*)(?:[^,;:]|,(?=\s\d)){0,60}$",
     re.IGNORECASE,
 )
 _REVERSED = re.compile(
@@ -67,7 +67,7 @@ def check_claims(
 ) -> Iterator[Finding]:
     """Yield the claims of a file that no table's comparisons support."""
     for sentence in sentences(source):
-        if sentence.quotes:
+        if quotes(sentence.text, names.values()):
             continue
         for found in _claim_words(sentence):
             reasons = []

@@ -2,7 +2,7 @@
 
 A number is compared if it looks like a score (from 10 to 100, with decimals, without a unit) or is followed
 by "points". It is right if it is any number that a table has of the rows and columns that its sentence names:
-the value, its runs, their spread, the published value, or a difference between two of them.
+the value, its spread, the published value, or a difference between two of them.
 """
 
 import re
@@ -15,7 +15,7 @@ from pubmill.manuscript.findings import Finding
 from pubmill.manuscript.latex_source import Source
 from pubmill.manuscript.macro_check import annotated_lines
 from pubmill.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber, numbers
-from pubmill.manuscript.sentences import Sentence, TableNames, sentences
+from pubmill.manuscript.sentences import Sentence, TableNames, quotes, sentences
 from pubmill.tables.cells import Cell, Table
 
 _UNIT = re.compile(
@@ -30,7 +30,7 @@ _POINTS = re.compile(
 )
 _NO_SCORE = re.compile(
     r"(?:Tables?|Tabs?\.|Sections?|Sec\.|Figures?|Figs?\.|Equations?|Eqs?\.|Appendix|Chapter|Algorithm|[Vv]ersions?|v|"
-    r"Python|CUDA|PyTorch|transformers|seeds?|pages?|pp\.|\\S|[$€£])\s*$"
+    r"Python|CUDA|PyTorch|transformers|seeds?|pages?|pp\.|\\S|\\\$|[€£])\s*$"
 )
 _EXPONENT = re.compile(r"(?:[eE][-+]?\d|\}?\s*(?:\\cdot|\\times)\s*10)")
 
@@ -47,7 +47,7 @@ def check_numbers(source: Source, tables: Tables, names: Mapping[str, TableNames
     """Yield the numbers of a file's sentences that no table has of what their sentence names."""
     annotated = annotated_lines(source)
     for sentence in sentences(source):
-        if sentence.quotes:
+        if quotes(sentence.text, names.values()):
             continue
         scores, differences = _candidates(sentence)
         if not scores and not differences:
@@ -96,9 +96,6 @@ def _cell_quantities(key: CellKey, cell: Cell) -> Iterator[Quantity]:
         value = PARTS[macro].of(cell)
         if value is not None:
             yield Quantity(PARTS[macro].name, value, key)
-    for seed in cell.seeds:
-        if seed.value is not None:
-            yield Quantity(f"run {seed.name}", seed.value, key)
 
 
 def _differences(name: str, table: Table, row: str, cells: Mapping[str, Cell]) -> Iterator[Quantity]:

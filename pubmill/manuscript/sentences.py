@@ -34,12 +34,10 @@ _BREAK = re.compile(
 
 
 class Sentence(NamedTuple):
-    """A sentence. `start`: its offset in the file; `text`: without hidden parts, at the same length;
-    `quotes`: whether it cites work for something other than a name."""
+    """A sentence. `start`: its offset in the file; `text`: without hidden parts, at the same length."""
 
     start: int
     text: str
-    quotes: bool
 
 
 def sentences(source: Source) -> Iterator[Sentence]:
@@ -50,7 +48,7 @@ def sentences(source: Source) -> Iterator[Sentence]:
     for end in [*_sentence_ends(text), len(text)]:
         one = text[place:end]
         if one.strip() and not any(place <= start <= _line_end(text, end) for start in ignored):
-            yield Sentence(place, one, _quotes(one))
+            yield Sentence(place, one)
         place = end
 
 
@@ -86,16 +84,6 @@ def _sentence_ends(text: str) -> Iterator[int]:
             yield found.end()
 
 
-def _quotes(text: str) -> bool:
-    """Return whether a citation stands elsewhere than directly after a name."""
-    for found in _CITE.finditer(text):
-        before = text[: found.start()].rstrip(" \n{}(")
-        word = before[max((before.rfind(space) for space in " \n{("), default=-1) + 1 :]
-        if not is_name(word):
-            return True
-    return False
-
-
 def is_name(word: str) -> bool:
     """Return whether a word looks like the name of a model or dataset: two capitals, or a digit among
     letters."""
@@ -128,6 +116,20 @@ class TableNames:
     def columns(self, text: str) -> list[Mention]:
         """Return the mentions of columns in a text, in order."""
         return _mentions(text, self._column_pattern, self._columns)
+
+    def end_with_name(self, text: str) -> bool:
+        """Return whether a text ends with the name of a row or column."""
+        return any(one.end == len(text) for one in (*self.columns(text), *self.rows(text)))
+
+
+def quotes(text: str, names: Iterable[TableNames]) -> bool:
+    """Return whether a sentence cites work for something other than a name directly before the citation."""
+    for found in _CITE.finditer(text):
+        before = text[: found.start()].rstrip(" \n{}(")
+        word = before[max((before.rfind(space) for space in " \n{("), default=-1) + 1 :]
+        if not is_name(word) and not any(one.end_with_name(before) for one in names):
+            return True
+    return False
 
 
 def _names(named: Iterable[tuple[str, str]], own: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
