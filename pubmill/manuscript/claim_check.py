@@ -33,7 +33,7 @@ _CLAIM = re.compile(
 )
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|neither|nor|without|cannot|hardly|whether|if|may|might|could|would|should|can|fails?|"
-    r"failed|few|rarely)\b|n't\b|\b(?:expect|hypothesi)\w*)(?:[^,;:]|,(?=\s\d)){0,60}$",
+    r"failed|few|rarely)\b|n't\b|\b(?:expect|hypothesi)\w*)(?:(?!\b(?:and|but)\b)(?:[^,;:]|,(?=\s\d))){0,60}$",
     re.IGNORECASE,
 )
 _REVERSED = re.compile(
@@ -177,7 +177,8 @@ def _published_objection(name: str, column: str, row: str, table: Table) -> str:
     value = table.cells[column][row].value
     for other in table.columns:
         published = table.cells[other.key][row].published
-        if published and (value is None or published.value > value):
+        decimals = len(published.printed.partition(".")[2]) if published else 0
+        if published and (value is None or published.value > round(value, decimals)):
             shown = "no value" if value is None else f"{value:.2f}"
             published_text = f"{published.printed} is published for {other.label}"
             return f"{name} has {shown} for {column} on {row}, but {published_text}"

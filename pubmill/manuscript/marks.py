@@ -6,7 +6,7 @@ r"""Marks: comments of a manuscript that name the table, rows and columns behind
 
 `columns` names the cells after the first of each row of a tabular, `row` the row; in a tabular with models as
 rows, they are `rows` and `column`. `-` is a cell that is not compared. `% pubmill: name Our model = KEY` is
-another name of a row or column; `% pubmill: ignore` exempts the sentence or row with this comment. A comment
+another name of a row or column; `% pubmill: ignore` exempts the sentence with this comment. A comment
 with macros, `84.52 % \cell{...}{...}{...}`, names the cells of the last numbers before it.
 """
 

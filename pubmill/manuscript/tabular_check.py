@@ -31,7 +31,6 @@ def check_tabulars(source: Source, tables: Tables) -> Iterator[Finding]:
     """Yield the findings in the marked tabulars of a file."""
     bold = bold_macros(source.code)
     table, across, found = "", Mark(0, "", ""), list[MarkedCell]()
-    ignored = {source.line_start(one.start) for one in marks_of(source) if one.kind == "ignore"}
     for mark in marks_of(source):
         if mark.kind in ("table", "columns", "rows"):
             yield from _bold_findings(source, tables, found)
@@ -42,7 +41,7 @@ def check_tabulars(source: Source, tables: Tables) -> Iterator[Finding]:
                 yield _unknown(source, mark, f"table {table}", "pubmill: table NAME of a table of this study")
         elif mark.kind in ("columns", "rows"):
             across = mark
-        elif mark.kind in ("row", "column") and source.line_start(mark.start) not in ignored:
+        elif mark.kind in ("row", "column"):
             try:
                 marked = _marked_cells(source, tables, table, across, mark, bold)
             except PubmillError as error:

@@ -78,7 +78,7 @@ def _print_recipes(to: Console, found: Differences) -> None:
     if recipes.keys:
         made = table("recipe", "key", "A", "B", "in")
         for one in recipes.keys:
-            made.add_row(one.kind, one.key, one.left, one.right, _listed(one.where))
+            made.add_row(one.kind, one.key, one.left, one.right, _listed(one.where, 1))
         to.print(made)
     else:
         to.print(f"No key differs in {_counted(recipes.compared, 'recipe')}.")
@@ -139,8 +139,8 @@ def _with_count(ids: Sequence[str]) -> str:
     return f"{len(ids)}: {_listed(ids)}" if ids else "0"
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed(names: Iterable[str], most: int = SHOWN) -> str:
     """Return the first names, and how many more there are."""
     found = list(names)
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return ", ".join(found[:SHOWN]) + more
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(found[:most]) + more

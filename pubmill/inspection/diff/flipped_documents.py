@@ -1,8 +1,8 @@
 """Documents that one side predicts right and the other does not.
 
 A document (or question, or example, whichever is resampled in comparisons) is right in a run if every
-prediction of its examples is right in every part, and right on a side if it is so in most of the runs, more than
-half. Only counts and ids are returned, and an id only if it cannot be text.
+prediction of its examples is right in every part, and right on a side if it is so in more than half of the
+runs. Only counts and ids are returned, and an id only if it cannot be text.
 """
 
 from collections.abc import Sequence

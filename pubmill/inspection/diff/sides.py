@@ -205,8 +205,8 @@ def _side_of_commit(name: str, commit: str, context: Context, graph: Graph) -> S
         except PubmillError as error:
             lines = str(error).replace(f"{folder}/", "").splitlines()
             raise PubmillError(
-                f"{name}: the present code cannot read the specs of study {context.study} there: {lines[0]}"
-                + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else "")
+                f"{name}: the present code cannot read the specs of study {context.study} there: "
+                f"{' '.join(lines[:2])}; compare commits whose specs it can read, or folders of their runs"
             ) from None
     runs = {run: _made_by(commit, _records(graph, run)) for run in sorted(set(_requested(graph)))}
     return Side(name, recipes, {run: paths for run, paths in runs.items() if paths}, _aggregates(graph))
