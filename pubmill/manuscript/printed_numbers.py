@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 NUMBER = re.compile(
-    r"(?<![\w.,])(?P<sign>[-+\N{MINUS SIGN}]?)(?P<digits>\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})(?![A-Za-z0-9]|[.,]\d)"
+    r"(?<![\w.,])[-+\N{MINUS SIGN}]?(?:\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})(?![A-Za-z0-9]|[.,]\d)"
 )
 """A number in decimal notation that stands alone."""
 _HALF = 1e-9

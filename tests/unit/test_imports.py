@@ -32,8 +32,8 @@ ROOMS: dict[str, str] = {
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage",
-    "inspection": "annotation convert graph hardware messages metrics planning pretraining publication recipes"
-    " specs statistics storage tables workflow",
+    "inspection": "annotation convert graph hardware messages metrics planning pretraining publication"
+    " recipes specs statistics storage tables workflow",
     "cli": "inspection messages specs storage",
     "library": "annotation corpus finetuning metrics prediction recipes storage submissions",
 }

@@ -11,6 +11,7 @@ from pubmill.inspection.diff.flipped_documents import Flips, flips
 from pubmill.inspection.diff.recipe_differences import RecipeDifferences, recipe_differences
 from pubmill.inspection.diff.run_differences import Cost, RunDifference, read_runs, run_differences
 from pubmill.inspection.diff.sides import Names, Side, paired
+from pubmill.messages.counted_nouns import counted
 from pubmill.planning.terminal_tables import table
 from pubmill.publication.rendering import count, duration, metric, number, p_value, signed
 
@@ -81,7 +82,7 @@ def _print_recipes(to: Console, found: Differences) -> None:
             made.add_row(one.kind, one.key, one.left, one.right, _listed(one.where, 1))
         to.print(made)
     else:
-        to.print(f"No key differs in {_counted(recipes.compared, 'recipe')}.")
+        to.print(f"No key differs in {counted(recipes.compared, 'recipe')}.")
     for side, names in (("A", recipes.left), ("B", recipes.right)):
         if names:
             to.print(f"Only {side} has {_listed(map('/'.join, names))}")
@@ -94,7 +95,7 @@ def _print_scores(to: Console, found: Differences) -> None:
         gap = "—" if one.difference is None else signed(one.difference)
         span = f"{signed(one.interval[0])} to {signed(one.interval[1])}" if one.interval else "—"
         p = "—" if one.p is None else p_value(one.p)
-        texts = [f"{score} ({_counted(runs, 'run')})" for score, runs in zip(shown, one.runs, strict=True)]
+        texts = [f"{score} ({counted(runs, 'run')})" for score, runs in zip(shown, one.runs, strict=True)]
         made.add_row(one.common, metric(one.metric), *texts, gap, span, p, one.why)
     to.print(Text("\nScores", style="bold"))
     to.print(made)
@@ -104,7 +105,7 @@ def _print_documents(to: Console, found: Differences) -> None:
     made = table("runs", "of", "right in B only", "right in A only", "note")
     for one, flipped in zip(found.runs, found.flips, strict=True):
         shown = [_with_count(ids) if not flipped.why else "—" for ids in (flipped.gained, flipped.lost)]
-        of = _counted(flipped.units, flipped.unit) if not flipped.why else "—"
+        of = counted(flipped.units, flipped.unit) if not flipped.why else "—"
         made.add_row(one.common, of, *shown, flipped.why)
     to.print(Text("\nDocuments", style="bold"))
     to.print(made)
@@ -129,10 +130,6 @@ def _together(costs: Sequence[Cost]) -> Cost:
         sum(tokens) if len(tokens) == len(costs) else None,
         tuple(sorted({device for one in costs for device in one.devices})),
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _with_count(ids: Sequence[str]) -> str:

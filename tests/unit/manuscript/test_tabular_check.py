@@ -42,7 +42,7 @@ def test_a_right_row_is_no_finding(tmp_path: Path, row: str) -> None:
 @pytest.mark.parametrize(
     ("row", "kind", "found", "expected"),
     [
-        ("BC2GM & 84.10 & 81.00 & 79.50 \\\\ % pubmill: row bc2gm", "stale", "84.10", "84.52 (exactly 84.5175"),
+        ("BC2GM & 84.10 & 81.00 & 79.50 \\\\ % pubmill: row bc2gm", "stale", "84.10", "(exactly 84.5175"),
         ("BC2GM & 84.51 & 81.00 & 79.50 \\\\ % pubmill: row bc2gm", "rounding", "84.51", "is 84.52"),
         ("BC2GM & 84.6 & 81.00 & 79.50 \\\\ % pubmill: row bc2gm", "rounding", "84.6", "is 84.5"),
         ("BC2GM & 0.854 & 0.810 & 79.50 \\\\ % pubmill: row bc2gm", "stale", "0.854", "is 0.845"),
