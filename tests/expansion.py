@@ -134,11 +134,9 @@ class Tex:
         before, self.todo = self.todo if todo is not self.todo else [], todo
         found = []
         while self.todo:
-            one = self._next_expanded(keeps_protected=True)
-            if one:
-                found.append(one)
+            found.append(self._next_expanded(keeps_protected=True))
         self.todo = before
-        return found
+        return [one for one in found if one]
 
     def _next_expanded(self, keeps_protected: bool = False) -> Token | None:
         """Take tokens and expand them; return the first that cannot be expanded."""

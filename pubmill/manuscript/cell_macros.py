@@ -84,7 +84,6 @@ def check_study(text: str, file: str, study: str, scale: str) -> None:
     found = WRITTEN.match(text)
     if found and found.groups() != (study, scale):
         raise PubmillError(
-            f"{file}: it has the numbers of study {found[1]}, scale {found[2]}, not of {study}, "
-            f"scale {scale}; name that study (--study {found[1]}), or write the file again "
-            f"(pubmill tex {study})"
+            f"{file}: it has the numbers of study {found[1]}, scale {found[2]}, not of {study}, scale "
+            f"{scale}; check the manuscript with --study {found[1]}, or write the file again by pubmill tex"
         )

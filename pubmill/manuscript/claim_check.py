@@ -14,6 +14,8 @@ from typing import NamedTuple
 from pubmill.manuscript.findings import Finding
 from pubmill.manuscript.latex_source import Source
 from pubmill.manuscript.sentences import Mention, Sentence, TableNames, quotes, sentences
+from pubmill.manuscript.study_tables import StudyTables
+from pubmill.messages import commands
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons
 
@@ -59,22 +61,17 @@ class Claim(NamedTuple):
     best: bool
 
 
-def check_claims(
-    source: Source,
-    tables: Mapping[str, Table],
-    compared: Mapping[str, Comparisons],
-    names: Mapping[str, TableNames],
-) -> Iterator[Finding]:
+def check_claims(source: Source, study: StudyTables, names: Mapping[str, TableNames]) -> Iterator[Finding]:
     """Yield the claims of a file that no table's comparisons support."""
     for sentence in sentences(source):
         if quotes(sentence.text, names.values()):
             continue
         for found in _claim_words(sentence):
             reasons = []
-            for name, table in tables.items():
+            for name in study.tables:
                 claim = _claim(sentence, found, names[name])
                 if claim:
-                    reasons.append(_objection(name, claim, table, compared[name]))
+                    reasons.append(_objection(name, claim, study))
             if reasons and all(reasons):
                 yield Finding(
                     *source.place(sentence.start + found.start()),
@@ -148,8 +145,9 @@ def _is_reversed(word: str) -> bool:
     return word.lower().endswith(" by")
 
 
-def _objection(name: str, claim: Claim, table: Table, compared: Comparisons) -> str:
+def _objection(name: str, claim: Claim, study: StudyTables) -> str:
     """Return why the comparisons of a table do not support a claim; empty if they do."""
+    table, compared = study.tables[name], study.compared[name]
     for row in claim.rows:
         pairs = [(one, other) for one in claim.better for other in claim.worse]
         if claim.best:
@@ -160,9 +158,7 @@ def _objection(name: str, claim: Claim, table: Table, compared: Comparisons) -> 
             return f"{name} has no test for {row}"
         for one, other in pairs:
             ways = [(one, other)] if claim.ordered else [(one, other), (other, one)]
-            objections = [
-                _pair_objection(name, first, second, row, table, compared) for first, second in ways
-            ]
+            objections = [_pair_objection(name, first, second, row, study) for first, second in ways]
             if all(objections):
                 return objections[0]
     return ""
@@ -185,8 +181,9 @@ def _published_objection(name: str, column: str, row: str, table: Table) -> str:
     return ""
 
 
-def _pair_objection(name: str, better: str, worse: str, row: str, table: Table, compared: Comparisons) -> str:
+def _pair_objection(name: str, better: str, worse: str, row: str, study: StudyTables) -> str:
     """Return why no test shows that one column is better than another; empty if one does."""
+    table, compared = study.tables[name], study.compared[name]
     values = [table.cells[key][row].value for key in (better, worse)]
     if None not in values and values[0] < values[1]:  # type: ignore[operator]
         return f"{name} has {values[0]:.2f} for {better} and {values[1]:.2f} for {worse} on {row}"
@@ -196,8 +193,8 @@ def _pair_objection(name: str, better: str, worse: str, row: str, table: Table, 
     pair = next((one for one in tests.pairs if one.other == worse), None)
     if tests.best != better or pair is None:
         return (
-            f"{name} tests on {row} only against the best, {tests.best}, not {better} against {worse}; "
-            f"pubmill compare {name} {better} {worse} does"
+            f"{name} tests on {row} only against the best, {tests.best}; to test {better} against {worse}: "
+            f"{commands.pubmill('compare', name, better, worse, '--study', study.study)}"
         )
     if pair.bootstrap_adjusted >= 1 - compared.confidence:
         return f"{name} has p = {pair.bootstrap_adjusted:.2g} for {better} against {worse} on {row}"

@@ -60,7 +60,7 @@ def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterat
                 "macros",
                 found,
                 f"the table has {_shown(now, changed)}",
-                "Run pubmill tex",
+                "Write the file again by pubmill tex",
             )
 
 

@@ -43,7 +43,7 @@ def _findings(sources: Sequence[Source], study: StudyTables) -> Iterator[Finding
         yield from check_annotated(source, study.tables)
         yield from check_tabulars(source, study.tables)
         yield from check_numbers(source, study.tables, names)
-        yield from check_claims(source, study.tables, study.compared, names)
+        yield from check_claims(source, study, names)
     used = [key for source in texts for _, _, key in uses(source.code)]
     for source in macros:
         check_study(source.text, source.name, study.study, study.scale)
@@ -52,7 +52,8 @@ def _findings(sources: Sequence[Source], study: StudyTables) -> Iterator[Finding
 
 def _check_names(source: Source, tables: Tables) -> Iterator[Finding]:
     """Yield a finding for each mark that names an unknown row or column."""
-    known = {one.key for table in tables.values() for one in (*table.rows, *table.composites, *table.columns)}
+    known = {row.key for table in tables.values() for row in (*table.rows, *table.composites)}
+    known |= {column.key for table in tables.values() for column in table.columns}
     for mark in marks_of(source):
         key = mark.names.rpartition("=")[2].strip()
         if mark.kind == "name" and key not in known:

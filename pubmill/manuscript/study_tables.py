@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.manuscript.cell_texts import Tables
+from pubmill.messages import commands
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import read_table
 from pubmill.tables.comparisons import Comparisons, read_comparisons
@@ -31,8 +32,8 @@ def read_study_tables(study: str, scale: str, names: Sequence[str], results: Pat
     ]
     if absent := [str(path) for path in files if not path.is_file()]:
         raise PubmillError(
-            f"study {study} is not finished: there is no {', '.join(absent)}; make its tables first "
-            f"(pubmill run {study})"
+            f"study {study} is not finished: there is no {', '.join(absent)}; make its tables: "
+            f"{commands.pubmill('run', study)}"
         )
     tables = {name: read_table(results / BELOW.table(name, "json")) for name in names}
     compared = {name: read_comparisons(results / BELOW.comparisons(name, "json")) for name in names}
