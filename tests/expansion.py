@@ -168,9 +168,9 @@ class Tex:
                 first, second = self.todo.pop(), self.todo.pop()
                 self._condition(self._meaning(first) == self._meaning(second))
             case "if":
-                first, second = self._next_expanded(), self._next_expanded()
-                assert first and second
-                self._condition(first == second or (not first.kind and not second.kind))
+                left, right = self._next_expanded(), self._next_expanded()
+                assert left and right
+                self._condition(left == right or (not left.kind and not right.kind))
             case "else":
                 self._skip(stops_at_else=False)
             case "fi":

@@ -64,7 +64,7 @@ GU = "--configfile studies/gu2020.yaml"
         ("tex gu2020 --output paper", f"scripts/tex.py {GU} --output paper"),
         ("check paper.tex --study gu2020 --json", f"scripts/check.py paper.tex {GU} --json"),
         ("check paper.tex", "scripts/check.py paper.tex"),
-        ("diff HEAD~1 HEAD --study small", "scripts/diff.py HEAD~1 HEAD --study small"),
+        ("diff 66b032f HEAD --study small", "scripts/diff.py 66b032f HEAD --study small"),
         (
             "compare table06 pubmedbert-base no-pretraining --study small",
             "scripts/compare.py --table results/small/tables/gu2020/table06.json --results results/small "
