@@ -4,8 +4,10 @@ import typer
 
 from pubmill.cli import (
     audit_command,
+    check_command,
     compare_command,
     demo_command,
+    diff_command,
     doctor_command,
     explain_command,
     export_command,
@@ -19,6 +21,7 @@ from pubmill.cli import (
     score_command,
     seeds_command,
     table_command,
+    tex_command,
 )
 from pubmill.errors import run
 
@@ -41,6 +44,7 @@ for verb in (
     open_command.open_page,
     explain_command.explain,
     compare_command.compare,
+    diff_command.diff,
     plan_command.plan,
     seeds_command.seeds,
     doctor_command.doctor,
@@ -50,6 +54,8 @@ for verb in (
     predict_command.predict,
     inputs_command.inputs,
     score_command.score,
+    tex_command.tex,
+    check_command.check,
 ):
     APP.command(verb.__name__.removesuffix("_page"), context_settings=PASSED_ON)(verb)
 

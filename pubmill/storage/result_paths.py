@@ -297,6 +297,10 @@ class Paths:
         """Return how many seeds of each run a study makes, where a protocol decides that as runs finish."""
         return self.at(f"seeds/{study}.json")
 
+    def manuscript(self, study: str, name: str = "") -> str:
+        """Return the folder of files for a manuscript, or one of them."""
+        return _path_in(f"{self.report(study)}.manuscript", name)
+
     def crate(self, study: str) -> str:
         return f"{self.report(study)}.crate"
 

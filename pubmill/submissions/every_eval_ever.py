@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.metrics import METRICS
+from pubmill.metrics.correctness import gold_answers, is_right
 from pubmill.recipes.submissions import System
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import PUBLIC
@@ -154,7 +155,7 @@ def _samples(
         inputs = {name: value for name, value in row_of(example, found.recipe).items() if name != "dataset"}
         raw = json.dumps(inputs, ensure_ascii=False, sort_keys=True)
         reference, predicted = _gold(example), prediction_of(line)
-        right = _is_right(example, predicted)
+        right = is_right(example, predicted)
         yield {
             "schema_version": SCHEMA,
             "evaluation_id": evaluation_id,
@@ -195,14 +196,5 @@ def _gold(example: Any) -> list[str]:
     if hasattr(example, "label"):
         return [example.label]
     if hasattr(example, "answers"):
-        return list(dict.fromkeys([*(answer.text for answer in example.answers), *example.golds]))
+        return gold_answers(example)
     return [_text(example.labels)]
-
-
-def _is_right(example: Any, predicted: Any) -> bool:
-    """Return whether a prediction equals the gold; for a question, its first answer any of the gold's."""
-    if hasattr(example, "answers"):
-        gold = {text.casefold() for text in _gold(example)} or {""}
-        return predicted[0].casefold() in gold
-    own = getattr(example, "score", getattr(example, "label", None))
-    return bool(predicted == (example.labels if own is None else own))

@@ -91,7 +91,7 @@ def comparisons(table: Table, results: Path) -> Comparisons:
     """Compare the models of every row, from the contribution files beside the records."""
     rows = [row for row in table.rows if row.shown]
     runs = run_frame(table)
-    of_rows = dict(list(runs[runs["complete"]].groupby("row")))
+    of_rows = dict(list(runs[runs["complete"].astype(bool)].groupby("row")))
     found = (_compare_row(table, row, of_rows[row.key], results) for row in rows if row.key in of_rows)
     return Comparisons(
         **values_of(Heading, table),

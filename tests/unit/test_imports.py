@@ -29,11 +29,12 @@ ROOMS: dict[str, str] = {
     "floors": "annotation metrics specs storage tables",
     "proof": "annotation hardware metrics recipes statistics storage tables",
     "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
+    "manuscript": "messages publication recipes storage tables",
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage tables",
-    "inspection": "convert graph hardware messages metrics planning pretraining publication recipes specs"
-    " storage tables workflow",
+    "inspection": "annotation convert graph hardware messages metrics planning pretraining publication"
+    " recipes specs statistics storage tables workflow",
     "cli": "inspection messages specs storage",
     "library": "annotation corpus finetuning metrics prediction recipes storage submissions",
 }

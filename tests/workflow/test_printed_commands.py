@@ -19,6 +19,7 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.cli.open_command import advice_for
+from pubmill.errors import PubmillError
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
@@ -26,6 +27,8 @@ from pubmill.inspection.damaged_results import Finding, report
 from pubmill.inspection.doctor import dataset_diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
+from pubmill.manuscript import claim_check
+from pubmill.manuscript.study_tables import read_study_tables
 from pubmill.messages import commands
 from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.publication.dataset_pages import Page
@@ -36,8 +39,10 @@ from pubmill.workflow import requested_targets as asked
 from pubmill.workflow import run_start as starting
 from tests import printed
 from tests.conftest import ROOT
+from tests.made_up_study import NAME, made_up_study
 from tests.printed import Printed
 from tests.workflow.conftest import Project, copy_of
+from tests.world.dice import Dice
 
 PLACEHOLDERS = {
     "/path/to/folder/of/jsonl.gz": "own/abstracts",
@@ -297,6 +302,20 @@ def report_command(name: str) -> str:
     return str(getattr(Report, name).fget(shown))
 
 
+def untested_claim() -> str:
+    """Return the objection to a claim about two models that are not the best."""
+    study = made_up_study(Dice(1))
+    row = next(row for row in study.rows if len(study.filled_in(row)) > 2)
+    _, one, other = sorted(study.filled_in(row), key=lambda column: -study.value(row, column))[:3]
+    return claim_check._pair_objection(NAME, one, other, row, study.tables._replace(study="gu2020"))
+
+
+def unfinished_study() -> str:
+    with pytest.raises(PubmillError) as error:
+        read_study_tables("gu2020", "full", ["gu2020/table06"], Path("results/full"))
+    return str(error.value)
+
+
 CELL = "gu2020/table06 BC2GM PubMedBERT"
 FULL = "results/full/datasets/bc2gm/card.json"
 GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
@@ -305,6 +324,8 @@ CARD = Path("results/demo/datasets/bc5-chem/card.json")
 
 ADVICE: dict[str, Callable[[], str]] = {
     "audit_rendering.to_markdown": lambda: (ROOT / "docs/audit.md").read_text(),
+    "claim_check._pair_objection": lambda: untested_claim(),
+    "study_tables.read_study_tables": lambda: unfinished_study(),
     "checkout.start_script": lambda: commands.script("explain", "gu2020/table06", "BC2GM", "PubMedBERT"),
     "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),
     "requested_targets._lost_target_message": lambda: asked._lost_target_message(

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pubmill.inspection.data_check.checks import CheckOutcome, SplitCheck, Unchecked
+from pubmill.messages.counted_nouns import counted
 from pubmill.planning.terminal_tables import coloured, table
 
 
@@ -72,7 +73,8 @@ def totals(outcomes: Sequence[CheckOutcome], unchecked: Sequence[Unchecked]) -> 
     equal = sum(len(split.equal) for split in splits)
     hashes = [split.hash for split in splits if split.hash is not None]
     return (
-        f"{right} of {len(compared)} datasets are as expected: {equal} of {counts} counts and "
-        f"{sum(hashes)} of {len(hashes)} known hashes are equal; {len(outcomes) - len(compared)} datasets "
-        f"have nothing to compare; {len(unchecked)} datasets not checked"
+        f"as expected: {right} of {counted(len(compared), 'dataset')}, {equal} of {counted(counts, 'count')} "
+        f"and {sum(hashes)} of {counted(len(hashes), 'known hash', 'known hashes')}; nothing to compare in "
+        f"{counted(len(outcomes) - len(compared), 'dataset')}; "
+        f"not checked: {counted(len(unchecked), 'dataset')}"
     )

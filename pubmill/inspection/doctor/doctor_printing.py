@@ -8,6 +8,7 @@ from rich.text import Text
 from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.model_diagnoses import ModelFinding
+from pubmill.messages.counted_nouns import counted
 from pubmill.planning.terminal_tables import BAD, DIM, GOOD
 
 FROM = {
@@ -38,7 +39,8 @@ def print_findings(to: Console, findings: Sequence[DatasetFinding], links: Links
         to.print("\nThere is no network: no host answers, so links were not checked.")
     if links is None:
         to.print("\nLinks were not checked (--offline).")
-    to.print(f"\n{sum(f.sound for f in wanted)} of {len(wanted)} datasets that the study uses are in order")
+    sound = sum(finding.sound for finding in wanted)
+    to.print(f"\nIn order: {sound} of {counted(len(wanted), 'dataset')} that the study uses")
 
 
 def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:

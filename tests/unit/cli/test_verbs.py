@@ -61,6 +61,10 @@ GU = "--configfile studies/gu2020.yaml"
             "predict kept notes.txt out.jsonl --format text",
             "scripts/predict.py --model kept --input notes.txt --output out.jsonl --format text",
         ),
+        ("tex gu2020 --output paper", f"scripts/tex.py {GU} --output paper"),
+        ("check paper.tex --study gu2020 --json", f"scripts/check.py paper.tex {GU} --json"),
+        ("check paper.tex", "scripts/check.py paper.tex"),
+        ("diff 66b032f HEAD --study small", "scripts/diff.py 66b032f HEAD --study small"),
         (
             "compare table06 pubmedbert-base no-pretraining --study small",
             "scripts/compare.py --table results/small/tables/gu2020/table06.json --results results/small "

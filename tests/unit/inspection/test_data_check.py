@@ -69,7 +69,7 @@ def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) ->
     text = printed([found], [])
     assert row(text, "train")[:9] == ["secret", "one", "train", "2", "mentions", "2", "mentions", "all", "1"]
     assert "equal" in row(text, "train") and "known" in row(text, "dev") and "form" in row(text, "test")
-    assert "1 of 1 datasets are as expected: 3 of 3 counts and 1 of 1 known hashes are equal" in text
+    assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in text
 
 
 def test_what_has_nothing_expected_is_not_as_expected(specs: Path, folder: Path) -> None:
@@ -80,12 +80,12 @@ def test_what_has_nothing_expected_is_not_as_expected(specs: Path, folder: Path)
     )
     text = printed([outcome(specs, folder)], [])
     assert f"nothing to compare: {NAME}, any split" in text
-    assert "0 of 0 datasets are as expected: 0 of 0 counts" in text
-    assert "1 datasets have nothing to compare" in text
+    assert "as expected: 0 of 0 datasets, 0 of 0 counts" in text
+    assert "nothing to compare in 1 dataset;" in text
     edit(specs, "expect: {train: {}}", "expect: {dev: {mentions: 1}}")
     text = printed([outcome(specs, folder)], [])
     assert f"nothing to compare: {NAME}, train, test" in text
-    assert "1 of 1 datasets are as expected: 1 of 1 counts" in text
+    assert "as expected: 1 of 1 dataset, 1 of 1 count " in text
 
 
 def test_a_fault_names_its_dataset(specs: Path) -> None:
@@ -100,7 +100,7 @@ def test_counts_that_differ_are_reported_and_shown(specs: Path, folder: Path) ->
     found = outcome(specs, folder)
     assert "dev mentions: expected 7, found 1, difference -6" in found.faults[0]
     assert row(printed([found], []), "dev")[:8] == ["dev", "7", "mentions", "1", "mentions", "2", "of", "3"]
-    assert "0 of 1 datasets are as expected: 4 of 5 counts" in totals([found], [])
+    assert "as expected: 0 of 1 dataset, 4 of 5 counts" in totals([found], [])
 
 
 def test_published_bytes_that_differ_are_reported_and_shown(specs: Path, folder: Path) -> None:
@@ -160,7 +160,7 @@ def test_what_is_absent_is_named_with_where_to_apply(specs: Path) -> None:
     assert all(name in why[NAME] for name in FILES.values())
     assert "absent: https://raw.githubusercontent.com/" in why["bc2gm"] and "and 2 more" in why["bc2gm"]
     text = printed([], unchecked)
-    assert APPLY in text and "2 datasets not checked" in text
+    assert APPLY in text and "not checked: 2 datasets" in text
 
 
 def test_the_biggest_comes_first(specs: Path, folder: Path, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_datasets_are_in_order_and_their_name_and_time_stand_once() -> None:
     assert [line.split()[0] for line in found[1:4]] == ["bc2gm", "gad", "test"]
     assert found[2].endswith(" 3.0") and not found[3].endswith(" 3.0")
     assert found[4:8] == ["gad: train: differs", "gad: too few", "not checked why", "n2c2 apply"]
-    assert found[8].startswith("1 of 2 datasets are as expected") and len(found) == 9
+    assert found[8].startswith("as expected: 1 of 2 datasets,") and len(found) == 9
 
 
 def test_what_nothing_can_be_compared_with_is_named_unless_it_failed() -> None:
@@ -78,6 +78,6 @@ def test_totals_count_datasets_counts_and_known_hashes() -> None:
         CheckOutcome("c", [split()], [], 1.0),
     ]
     assert totals(outcomes, [Unchecked("d", "why"), Unchecked("e", "why")]) == (
-        "1 of 2 datasets are as expected: 7 of 8 counts and 2 of 3 known hashes are equal; 1 datasets "
-        "have nothing to compare; 2 datasets not checked"
+        "as expected: 1 of 2 datasets, 7 of 8 counts and 2 of 3 known hashes; nothing to compare in 1 "
+        "dataset; not checked: 2 datasets"
     )

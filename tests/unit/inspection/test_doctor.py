@@ -297,7 +297,7 @@ def test_the_program_says_it_all_and_reports_by_its_status(root: Path, tmp_path:
         assert "public; licence: corpus under the NCBI public domain notice" in done.stdout
         assert "\x1b" not in done.stdout
     assert "bc5-chem: NOT AVAILABLE" in done.stdout and "to do: fetch https://" in done.stdout
-    assert "1 of 2 datasets that the study uses are in order" in done.stdout
+    assert "In order: 1 of 2 datasets that the study uses" in done.stdout
 
 
 def test_a_licensed_dataset_is_reported_by_the_program_with_its_page(specs: Path, tmp_path: Path) -> None:

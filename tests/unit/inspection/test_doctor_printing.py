@@ -50,7 +50,7 @@ def test_datasets_of_the_study_come_first_with_their_state(specs: Specs) -> None
     assert made[4] == "gad@blurb: NOT AVAILABLE (files: ); counts differ"
     assert made[6:9] == ["    dead link: u: 404", "    to do: one", "    to do: two"]
     assert made[9:12] == ["", "Other datasets", "jnlpba: available (files: ); counts as expected"]
-    assert made[13:] == ["", "1 of 2 datasets that the study uses are in order"]
+    assert made[13:] == ["", "In order: 1 of 2 datasets that the study uses"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_datasets_of_the_study_come_first_with_their_state(specs: Specs) -> None
 def test_unchecked_links_are_said_to_be(specs: Specs, links: Links | None, text: str | None) -> None:
     made = lines(print_findings, [finding(specs, "bc2gm", wanted=False)], links)
     assert [line for line in made if "inks were" in line] == ([text] if text else [])
-    assert "Datasets that the study uses" not in made and made[-1].startswith("0 of 0 datasets")
+    assert "Datasets that the study uses" not in made and made[-1].startswith("In order: 0 of 0 datasets")
 
 
 def test_models_have_their_source_and_what_to_do() -> None:

@@ -103,6 +103,11 @@ def test_one_model_alone_is_compared_with_none(tmp_path: Path) -> None:
         assert "No row has two models" in FORMS[form](found)
 
 
+def test_a_table_without_runs_compares_nothing(tmp_path: Path) -> None:
+    found = compared(tmp_path, table(tmp_path, recipe(records={}), "row,column,metric,value,note\n"))
+    assert found.rows == () and "No row has two models with complete scores." in FORMS["md"](found)
+
+
 def test_a_pipeline_of_one_run_is_compared_too(tmp_path: Path) -> None:
     made(tmp_path)
     score = hold(tmp_path, pipeline_path("genes"), contributions(99, 0.6))

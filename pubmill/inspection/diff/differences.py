@@ -1,0 +1,143 @@
+"""All differences between two sides, and their output as text or JSON."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.text import Text
+
+from pubmill.inspection.diff.flipped_documents import Flips, flips
+from pubmill.inspection.diff.recipe_differences import RecipeDifferences, recipe_differences
+from pubmill.inspection.diff.run_differences import Cost, RunDifference, read_runs, run_differences
+from pubmill.inspection.diff.sides import Names, Side, paired
+from pubmill.messages.counted_nouns import counted
+from pubmill.planning.terminal_tables import table
+from pubmill.publication.rendering import count, duration, metric, number, p_value, signed
+
+SHOWN = 5
+"""How many names or ids a line lists; JSON has all."""
+
+
+class Differences(NamedTuple):
+    """Differences of two sides, A and B. `flips`: for each of `runs`; `left_only`, `right_only`: runs with
+    records on one side."""
+
+    left: str
+    right: str
+    recipes: RecipeDifferences
+    runs: list[RunDifference]
+    flips: list[Flips]
+    left_only: list[Names]
+    right_only: list[Names]
+
+
+def differences(left: Side, right: Side) -> Differences:
+    """Compare two sides."""
+    pairs = paired(left.runs, right.runs)
+    flipped = [flips(read_runs(left.runs[one]), read_runs(right.runs[other])) for one, other in pairs.both]
+    return Differences(
+        left.name,
+        right.name,
+        recipe_differences(left, right),
+        run_differences(left, right),
+        flipped,
+        pairs.left,
+        pairs.right,
+    )
+
+
+def as_json(found: Differences) -> str:
+    """Return differences as JSON."""
+    recipes = found.recipes._asdict() | {"keys": [one._asdict() for one in found.recipes.keys]}
+    names = {"a": found.left, "b": found.right, "a_only": found.left_only, "b_only": found.right_only}
+    runs = [
+        one._asdict() | {"costs": [cost._asdict() for cost in one.costs], "flips": flipped._asdict()}
+        for one, flipped in zip(found.runs, found.flips, strict=True)
+    ]
+    return json.dumps({**names, "recipes": recipes, "runs": runs}, indent=1) + "\n"
+
+
+def print_differences(to: Console, found: Differences) -> None:
+    """Print recipes, scores, documents and cost."""
+    to.print(f"A: {found.left}\nB: {found.right}")
+    _print_recipes(to, found)
+    if not found.runs:
+        to.print("\nNo run has records on both sides, so there are no scores to compare.")
+    else:
+        _print_scores(to, found)
+        _print_documents(to, found)
+        _print_cost(to, found)
+    for side, names in (("A", found.left_only), ("B", found.right_only)):
+        if names:
+            to.print(f"Runs with records of {side} only: {_listed(map('/'.join, names))}")
+
+
+def _print_recipes(to: Console, found: Differences) -> None:
+    recipes = found.recipes
+    to.print(Text("\nRecipes", style="bold"))
+    if recipes.keys:
+        made = table("recipe", "key", "A", "B", "in")
+        for one in recipes.keys:
+            made.add_row(one.kind, one.key, one.left, one.right, _listed(one.where, 1))
+        to.print(made)
+    else:
+        to.print(f"No key differs in {counted(recipes.compared, 'recipe')}.")
+    for side, names in (("A", recipes.left), ("B", recipes.right)):
+        if names:
+            to.print(f"Only {side} has {_listed(map('/'.join, names))}")
+
+
+def _print_scores(to: Console, found: Differences) -> None:
+    made = table("runs", "metric", "A", "B", "B - A", "95 % interval", "p", "note")
+    for one in found.runs:
+        shown = ["—" if score is None else number(score) for score in one.scores]
+        gap = "—" if one.difference is None else signed(one.difference)
+        span = f"{signed(one.interval[0])} to {signed(one.interval[1])}" if one.interval else "—"
+        p = "—" if one.p is None else p_value(one.p)
+        texts = [f"{score} ({counted(runs, 'run')})" for score, runs in zip(shown, one.runs, strict=True)]
+        made.add_row(one.common, metric(one.metric), *texts, gap, span, p, one.why)
+    to.print(Text("\nScores", style="bold"))
+    to.print(made)
+
+
+def _print_documents(to: Console, found: Differences) -> None:
+    made = table("runs", "of", "right in B only", "right in A only", "note")
+    for one, flipped in zip(found.runs, found.flips, strict=True):
+        shown = [_with_count(ids) if not flipped.why else "—" for ids in (flipped.gained, flipped.lost)]
+        of = counted(flipped.units, flipped.unit) if not flipped.why else "—"
+        made.add_row(one.common, of, *shown, flipped.why)
+    to.print(Text("\nDocuments", style="bold"))
+    to.print(made)
+
+
+def _print_cost(to: Console, found: Differences) -> None:
+    made = table("side", "runs", "time", "time of a run", "tokens", "device")
+    for side, name in enumerate("AB"):
+        total = _together([one.costs[side] for one in found.runs])
+        mean = duration(total.seconds / total.runs) if total.runs else "—"
+        tokens = "not recorded" if total.tokens is None else count(total.tokens)
+        made.add_row(name, str(total.runs), duration(total.seconds), mean, tokens, "; ".join(total.devices))
+    to.print(Text("\nCost of these runs", style="bold"))
+    to.print(made)
+
+
+def _together(costs: Sequence[Cost]) -> Cost:
+    tokens = [one.tokens for one in costs if one.tokens is not None]
+    return Cost(
+        sum(one.runs for one in costs),
+        sum(one.seconds for one in costs),
+        sum(tokens) if len(tokens) == len(costs) else None,
+        tuple(sorted({device for one in costs for device in one.devices})),
+    )
+
+
+def _with_count(ids: Sequence[str]) -> str:
+    return f"{len(ids)}: {_listed(ids)}" if ids else "0"
+
+
+def _listed(names: Iterable[str], most: int = SHOWN) -> str:
+    """Return the first names, and how many more there are."""
+    found = list(names)
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(found[:most]) + more

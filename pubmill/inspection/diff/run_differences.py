@@ -1,0 +1,167 @@
+"""Scores, documents and cost of paired runs."""
+
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from pandas import DataFrame
+
+from pubmill.inspection.diff.sides import Names, Side, paired
+from pubmill.metrics import METRICS
+from pubmill.metrics.records import Record, read_record
+from pubmill.recipes.tables import Aggregate, Row
+from pubmill.statistics.resampling import RESAMPLINGS, Fold, bootstrap, compare, interval, observed
+from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import RECORD, TRAINING, run_of
+from pubmill.tables.comparisons import row_folds
+
+
+class Cost(NamedTuple):
+    """The cost of runs: seconds and tokens of their fine-tuning, and devices. `tokens`: None if a run has no
+    count."""
+
+    runs: int
+    seconds: float
+    tokens: int | None
+    devices: tuple[str, ...]
+
+
+class RunDifference(NamedTuple):
+    """Runs of one dataset on both sides, in points (0..100).
+
+    `left`, `right`: names; `scores`: None where there is none; `difference`: right minus left; `interval`: at
+    95 % over seeds and documents; `p`: of the paired bootstrap over documents, None if the documents differ;
+    `why`: why something is absent.
+    """
+
+    left: str
+    right: str
+    metric: str
+    runs: tuple[int, int]
+    scores: tuple[float | None, float | None]
+    difference: float | None
+    interval: tuple[float, float] | None
+    p: float | None
+    why: str
+    costs: tuple[Cost, Cost]
+
+    @property
+    def common(self) -> str:
+        """The parts that both names have in common."""
+        pairs = zip(self.left.split("/"), self.right.split("/"), strict=True)
+        return "/".join(one for one, other in pairs if one == other) or self.right
+
+
+class Runs(NamedTuple):
+    """Records with their paths, without failed runs; `failed`: the number of these."""
+
+    paths: list[Path]
+    records: list[Record]
+    failed: int
+
+
+def run_differences(left: Side, right: Side) -> list[RunDifference]:
+    """Compare the runs that two sides have in common."""
+    aggregates = {**left.aggregates, **right.aggregates}
+    found = []
+    for one, other in paired(left.runs, right.runs).both:
+        sides = read_runs(left.runs[one]), read_runs(right.runs[other])
+        found.append(_run_difference(one, other, sides, aggregates.get(other[0], "mean")))
+    return found
+
+
+def read_runs(paths: Sequence[Path]) -> Runs:
+    """Read records."""
+    records = [read_record(path) for path in paths]
+    sound = [number for number, record in enumerate(records) if record.failed is None]
+    return Runs([paths[n] for n in sound], [records[n] for n in sound], len(records) - len(sound))
+
+
+def _run_difference(
+    left: Names, right: Names, sides: tuple[Runs, Runs], aggregate: Aggregate
+) -> RunDifference:
+    costs = _cost(sides[0]), _cost(sides[1])
+    names = "/".join(left), "/".join(right)
+    runs = len(sides[0].records), len(sides[1].records)
+    failed = sum(side.failed for side in sides)
+    why = f"{failed} failed runs left out" if failed else ""
+    metrics = sorted({record.metric for side in sides for record in side.records})
+    empty = RunDifference(*names, "", runs, (None, None), None, None, None, why, costs)
+    if not all(runs):
+        return empty._replace(why="no run without a failure on one side")
+    if len(metrics) > 1:
+        return empty._replace(why=f"scored with different metrics: {', '.join(metrics)}")
+    return _compared(empty._replace(metric=metrics[0]), sides, aggregate)
+
+
+def _compared(found: RunDifference, sides: tuple[Runs, Runs], aggregate: Aggregate) -> RunDifference:
+    """Return a difference with its scores and interval, paired if both sides have the same examples."""
+    function = METRICS[found.metric].function
+    generator = np.random.default_rng(zlib.crc32(f"{found.left} {found.right}".encode()))
+    if same_examples(sides):
+        folds = _folds(found.metric, dict(zip(("left", "right"), sides, strict=True)))
+        scores = observed(folds, function, aggregate)
+        [one] = compare(folds, function, aggregate, 1, generator).values()
+        spread, p = one.interval, one.bootstrap_p
+    else:
+        single = [_folds(found.metric, {"one": side}) for side in sides]
+        scores = np.concatenate([observed(folds, function, aggregate) for folds in single])
+        drawn = [bootstrap(folds, function, aggregate, generator, RESAMPLINGS)[1][:, 0] for folds in single]
+        spread, p = interval(drawn[1] - drawn[0]), None
+        reasons = filter(None, [found.why, "scored on different examples, so not paired"])
+        found = found._replace(why="; ".join(reasons))
+    return found._replace(
+        scores=(100 * float(scores[0]), 100 * float(scores[1])),
+        difference=100 * float(scores[1] - scores[0]),
+        interval=spread and (100 * spread[0], 100 * spread[1]),
+        p=p,
+    )
+
+
+def same_examples(sides: tuple[Runs, Runs]) -> bool:
+    """Return whether all runs were scored on the same examples."""
+    return len({(one.data_sha256, one.dataset, one.split) for side in sides for one in side.records}) == 1
+
+
+def _folds(metric: str, sides: dict[str, Runs]) -> list[Fold]:
+    """Return the contributions of the documents to the runs of some sides, as columns."""
+    runs = DataFrame(
+        [
+            (name, run_of(path).dataset, str(path.absolute()))
+            for name, side in sides.items()
+            for path in side.paths
+        ],
+        columns=["column", "dataset", "record"],
+    )
+    runs["dataset"] = runs["dataset"].iloc[0]
+    row = Row(key="diff", label="diff", metric=metric, published="", printed=metric)
+    return row_folds(row, runs, list(sides), Path())[0]
+
+
+def _cost(side: Runs) -> Cost:
+    tokens = [_tokens(path) for path in side.paths]
+    counted = [one for one in tokens if one is not None]
+    return Cost(
+        runs=len(side.records),
+        seconds=sum(record.seconds for record in side.records),
+        tokens=sum(counted) if counted and len(counted) == len(tokens) else None,
+        devices=tuple(sorted({_device(record) for record in side.records})),
+    )
+
+
+def _tokens(record: Path) -> int | None:
+    """Return the number of tokens that a run was trained on, from its trainer's notes beside the record."""
+    notes = record.with_name(record.name.removesuffix(RECORD) + TRAINING)
+    found = read_json(notes).get("tokens") if notes.is_file() else None
+    return found if isinstance(found, int) else None
+
+
+def _device(record: Record) -> str:
+    """Return the device of a run in words: its GPUs, or its processor."""
+    hardware = record.hardware
+    found = hardware.get("gpus") or []
+    gpus = [str(one.get("name", one)) if isinstance(one, dict) else str(one) for one in found]
+    names = ", ".join(f"{gpus.count(name)} x {name}" for name in dict.fromkeys(gpus))
+    return names or f"{hardware.get('cpu', 'unknown processor')}, {hardware.get('cores', '?')} cores"

@@ -1,0 +1,258 @@
+"""The two sides of a difference: what a commit, a study, a setting or a folder of runs stands for.
+
+A side has resolved recipes by kind and names, and the records of runs by the runs' names. Sides are paired by
+names; a part of the names that is one value on each side and differs (the setting, if two settings are
+compared) does not count.
+"""
+
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from pubmill.errors import PubmillError
+from pubmill.graph import Graph
+from pubmill.graph.record_digests import DESCRIPTIVE
+from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+from pubmill.messages.nearest_names import unknown
+from pubmill.metrics.records import Record, read_record
+from pubmill.recipes.tables import Aggregate
+from pubmill.recipes.writing import as_values
+from pubmill.specs import RecipeWeights
+from pubmill.specs.study import check_study, study_file
+from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import FINAL_RECORDS, run_of
+
+Names = tuple[str, ...]
+Value = TypeVar("Value")
+
+OF_RECORDS = (
+    "metric", "split", "versions", "data_sha256", "trained_on_sha256", "model_sha256", "dev_split",
+    "max_length", "scale", "commit", "packages", "python",
+)  # fmt: skip
+"""Fields of a record that are compared beside its recipe."""
+FINE_TUNING = "fine-tuning"
+DEMO = "demo"
+
+
+class Side(NamedTuple):
+    """One side. `recipes`: kind and names -> resolved recipe; `runs`: protocol, model, dataset and setting ->
+    records, by path; `aggregates`: protocol -> how its runs are aggregated."""
+
+    name: str
+    recipes: dict[Names, dict[str, Any]]
+    runs: dict[Names, list[Path]]
+    aggregates: Mapping[str, Aggregate]
+
+
+class Context(NamedTuple):
+    """Where operands are looked up. `root`: the checkout; `study`: the study whose recipes and results belong
+    to a commit or a setting; `settings`: `--config` of the command line."""
+
+    root: Path
+    study: str
+    settings: Sequence[str]
+
+
+def side_of(operand: str, context: Context) -> Side:
+    """Return what an operand stands for: a record, folder of runs, study, PROTOCOL/SETTING, or commit."""
+    if Path(operand).exists() and not operand.endswith(".yaml"):
+        return _side_of_runs(operand, context)
+    if operand == DEMO or operand.endswith(".yaml") or (context.root / f"studies/{operand}.yaml").is_file():
+        graph = _graph(context.root, operand, context.settings)
+        return _side_of_graph(operand, graph, lambda run: True)
+    graph = _graph(context.root, context.study, context.settings)
+    protocol, _, setting = operand.partition("/")
+    if protocol in graph.specs.protocols and setting:
+        return _side_of_setting(operand, graph, protocol, setting)
+    if commit := _commit(operand, context.root):
+        return _side_of_commit(operand, commit, context, graph)
+    known = [path.stem for path in (context.root / "studies").glob("*.yaml")]
+    settings = [f"{name}/{one}" for name, spec in graph.specs.protocols.items() for one in spec.settings]
+    raise PubmillError(
+        f"{unknown('such thing to compare', operand, [DEMO, *known, *settings])}. Name a record or folder of "
+        f"runs, a study, PROTOCOL/SETTING or a commit"
+    )
+
+
+def _graph(root: Path, study: str, settings: Sequence[str]) -> Graph:
+    """Return the graph of a study, by the specs below a folder."""
+    overlays = [] if study == DEMO else [str(study_file(study, root / "studies"))]
+    config = merged_config(root / "config.yaml", overlays, settings)
+    return Graph(*check_study(config, root / "specs"))
+
+
+def _aggregates(graph: Graph) -> dict[str, Aggregate]:
+    return {name: spec.final.aggregate for name, spec in graph.specs.protocols.items()}
+
+
+def _side_of_runs(operand: str, context: Context) -> Side:
+    """Return the records at or below a path."""
+    path = Path(operand)
+    found = [path] if path.is_file() else sorted({*path.rglob(FINAL_RECORDS), *path.glob("seed-*[0-9].json")})
+    if not found:
+        raise PubmillError(
+            f"{operand}: expected a record final/seed-N.json, or a folder that has some below it"
+        )
+    runs: dict[Names, list[Path]] = {}
+    for one in found:
+        runs.setdefault(tuple(run_of(one)[:4]), []).append(one)
+    recipes = {(FINE_TUNING, *names): described(read_record(paths[0])) for names, paths in runs.items()}
+    graph = _graph(context.root, context.study, context.settings)
+    return Side(operand, recipes, runs, _aggregates(graph))
+
+
+def described(record: Record) -> dict[str, Any]:
+    """Return the recipe of a record and the fields that identify its inputs."""
+    return {"recipe": record.recipe} | {name: getattr(record, name) for name in OF_RECORDS}
+
+
+def _side_of_graph(name: str, graph: Graph, wanted: Callable[[Names], bool]) -> Side:
+    """Return the recipes behind the runs of a study, and their records on disk."""
+    names = {run for run in _requested(graph) if wanted(run)}
+    runs = {run: paths for run in sorted(names) if (paths := _records(graph, run))}
+    recipes = dict(_recipes(graph, sorted(names)))
+    return Side(name, recipes, runs, _aggregates(graph))
+
+
+def _requested(graph: Graph) -> Iterator[Names]:
+    """Yield the runs that a study's tables request."""
+    for table in graph.requests.result_tables():
+        for _, _, paths in graph.tables.cells_with_runs(table):
+            yield from (tuple(run_of(path)[:4]) for path in paths)
+
+
+def _records(graph: Graph, run: Names) -> list[Path]:
+    return sorted(Path(graph.paths.run(*run)).glob(FINAL_RECORDS))
+
+
+def _recipes(graph: Graph, runs: Iterable[Names]) -> Iterator[tuple[Names, dict[str, Any]]]:
+    """Yield the recipes of runs, and the specs that they are made from."""
+    specs, named = graph.specs, {"protocol": set[str](), "model": set[str](), "dataset": set[str]()}
+    for protocol, model, dataset, setting in runs:
+        for kind, name in zip(named, (protocol, model, dataset), strict=True):
+            named[kind].add(name)
+        if protocol in specs.protocols:
+            recipe = graph.runs.recipe(protocol, model, dataset, setting)
+            yield (FINE_TUNING, protocol, model, dataset, setting), as_values(recipe)
+    weights = [specs.models[model].weights for model in named["model"] & specs.models.keys()]
+    pretraining = {one.recipe for one in weights if isinstance(one, RecipeWeights)} & specs.pretraining.keys()
+    bases = [specs.pretraining[name] for name in pretraining]
+    parts: list[tuple[str, Mapping[str, Any], set[str]]] = [
+        ("protocol", specs.protocols, named["protocol"]),
+        ("model", specs.models, named["model"]),
+        ("dataset", specs.datasets, named["dataset"]),
+        ("pretraining", specs.pretraining, pretraining),
+        ("corpus", specs.corpora, {one.corpus for one in bases}),
+        ("vocabulary", specs.vocabs, {one.vocab for one in bases}),
+    ]
+    for kind, known, names in parts:
+        for name in sorted(names & known.keys()):
+            yield (kind, name), known[name].model_dump(mode="json", exclude=DESCRIPTIVE)
+
+
+def _side_of_setting(name: str, graph: Graph, protocol: str, setting: str) -> Side:
+    """Return the runs on disk in a setting, and the recipes of the study's runs in it."""
+    spec = graph.specs.protocols[protocol]
+    if setting not in spec.settings:
+        raise PubmillError(f"protocol {protocol}: {unknown('setting', setting, spec.settings)}")
+    pattern = graph.paths.run(protocol, "*", "*", setting)
+    on_disk = {tuple(run_of(path)[:4]) for path in Path().glob(f"{pattern}/{FINAL_RECORDS}")}
+    others = {(protocol, model, dataset, setting) for _, model, dataset, _ in _requested(graph)}
+    names = {
+        run
+        for run in on_disk | others
+        if run[1] in graph.specs.models
+        and run[2] in graph.specs.datasets
+        and not spec.obstacle(graph.specs.datasets[run[2]], run[1], setting)
+    }
+    runs = {run: paths for run in sorted(names) if (paths := _records(graph, run))}
+    recipes = {names: recipe for names, recipe in _recipes(graph, sorted(names)) if names[0] == FINE_TUNING}
+    return Side(name, recipes, runs, _aggregates(graph))
+
+
+def _git(root: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
+    except OSError as error:
+        raise PubmillError(
+            f"git: {error.strerror}; commits can be compared only with git installed"
+        ) from None
+
+
+def _commit(named: str, root: Path) -> str | None:
+    """Return the hash of a commit, or None if git knows no such commit."""
+    if named.startswith("-"):
+        return None
+    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
+    return found.stdout.decode().strip() if found.returncode == 0 else None
+
+
+def _side_of_commit(name: str, commit: str, context: Context, graph: Graph) -> Side:
+    """Return the recipes of the study by the specs of a commit, and its records that this commit made."""
+    packed = _git(context.root, "archive", "--format=tar", commit, "specs", "studies", "config.yaml")
+    if packed.returncode:
+        raise PubmillError(f"{name}: the commit has no specs, studies and config.yaml, so nothing to compare")
+    with tempfile.TemporaryDirectory(prefix="pubmill-commit-") as folder:
+        with tarfile.open(fileobj=BytesIO(packed.stdout)) as archive:
+            archive.extractall(folder, filter="data")
+        try:
+            then = _graph(Path(folder), context.study, context.settings)
+            recipes = dict(_recipes(then, sorted(set(_requested(then)))))
+        except PubmillError as error:
+            lines = str(error).replace(f"{folder}/", "").splitlines()
+            raise PubmillError(
+                f"{name}: the present code cannot read the specs of study {context.study} there: "
+                f"{' '.join(lines[:2])}; compare commits whose specs it can read, or folders of their runs"
+            ) from None
+    runs = {run: _made_by(commit, _records(graph, run)) for run in sorted(set(_requested(graph)))}
+    return Side(name, recipes, {run: paths for run, paths in runs.items() if paths}, _aggregates(graph))
+
+
+def _made_by(commit: str, records: Iterable[Path]) -> list[Path]:
+    """Return the records whose runs were trained at a commit."""
+    return [path for path in records if read_json(path).get("commit") == commit]
+
+
+class Paired(NamedTuple):
+    """Names on both sides, of the left and the right one, and names on one side only."""
+
+    both: list[tuple[Names, Names]]
+    left: list[Names]
+    right: list[Names]
+
+
+def paired(left: Iterable[Names], right: Iterable[Names]) -> Paired:
+    """Pair names. Those of different lengths or kinds never belong together."""
+    sides = sorted(left), sorted(right)
+    found = Paired([], [], [])
+    for kind in dict.fromkeys((len(names), *_kind(names)) for side in sides for names in side):
+        first, second = ([names for names in side if (len(names), *_kind(names)) == kind] for side in sides)
+        ignored = _differing_places(first, second)
+        keys = [{_without(names, ignored): names for names in side} for side in (first, second)]
+        found.both.extend((keys[0][key], keys[1][key]) for key in keys[0] if key in keys[1])
+        found.left.extend(keys[0][key] for key in keys[0] if key not in keys[1])
+        found.right.extend(keys[1][key] for key in keys[1] if key not in keys[0])
+    return found
+
+
+def _kind(names: Names) -> Names:
+    """Return the kind of a recipe; runs have none."""
+    return names[:1] if len(names) != 4 else ()
+
+
+def _differing_places(first: Sequence[Names], second: Sequence[Names]) -> set[int]:
+    """Return the places at which each side has one value, and these differ."""
+    if not first or not second:
+        return set()
+    values = [[set(of_place) for of_place in zip(*side, strict=True)] for side in (first, second)]
+    return {
+        place for place, (a, b) in enumerate(zip(*values, strict=True)) if len(a) == len(b) == 1 and a != b
+    }
+
+
+def _without(names: Names, places: set[int]) -> Names:
+    return tuple(name for place, name in enumerate(names) if place not in places)

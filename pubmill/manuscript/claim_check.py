@@ -1,0 +1,201 @@
+r"""Compare claims of a manuscript ("outperforms", "significantly", "state-of-the-art") with the tests of the
+tables' comparisons.
+
+A claim is a clause with such a word that names two columns and a row of a table. It is supported if, in each
+row, the better column is the best one and its adjusted p value of the paired bootstrap against the other is
+below 1 minus the confidence of the comparisons. "State-of-the-art" needs one column. This must be better than
+all others in that sense, and than all published values of the row.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pubmill.manuscript.findings import Finding
+from pubmill.manuscript.latex_source import Source
+from pubmill.manuscript.sentences import Mention, Sentence, TableNames, quotes, sentences
+from pubmill.manuscript.study_tables import StudyTables
+from pubmill.messages import commands
+from pubmill.tables.cells import Table
+from pubmill.tables.comparisons import Comparisons
+
+_SCORE = r"(?:F1|F1-scores?|scores?|accuracy|accuracies|performance|results?|recall|precision|correlations?)"
+_COST = r"(?:more|fewer|less|faster|slower|cheaper|larger|smaller|longer|shorter|costlier|harder|easier)"
+_CLAIM = re.compile(
+    rf"\b(?:(?P<best>state[- ]of[- ]the[- ]art|SOTA)"
+    rf"|significantly(?!\s+(?:\w+ly\s+)?{_COST}\b)"
+    r"|significant(?=\s*(?:$|[.,;:)(]|improve|differ|gain|advantage|drop|loss|increase|decrease|"
+    r"(?:at|with|for|on|in)\b))"
+    r"|(?:(?:is|are|was|were|been|be)\s+(?:\w+ly\s+)?)?out-?perform(?:s|ed|ing)?(?:\s+by\b)?"
+    r"|surpass(?:es|ed|ing)?(?:\s+by\b)?|beats?|beaten\s+by|underperform(?:s|ed|ing)?"
+    rf"|(?:better|worse|superior|inferior)\s+(?:{_SCORE}\s+)?(?:on\s+\S+\s+)?(?:than|to)"
+    rf"|(?:higher|lower)\s+{_SCORE}\s+(?:on\s+\S+\s+)?than"
+    r"|improve(?:s|d|ments?)?\s+(?:significantly\s+|substantially\s+)?(?:up)?(?:on|over))(?![\w-])",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"(?:\b(?:not|no|never|neither|nor|without|cannot|hardly|whether|if|may|might|could|would|should|can|fails?|"
+    r"failed|few|rarely)\b|n't\b|\b(?:expect|hypothesi)\w*)(?:(?!\b(?:and|but)\b)(?:[^,;:]|,(?=\s\d))){0,60}$",
+    re.IGNORECASE,
+)
+_REVERSED = re.compile(
+    r"\bby\s*$|\b(?:worse|lower|inferior|underperform\w*|drops?|loss|decrease\w*)\b", re.IGNORECASE
+)
+_SYMMETRIC = re.compile(r"^\s*(?:differ|different|difference)", re.IGNORECASE)
+_REFERENCE = re.compile(
+    r"(?:\bthan|\bover|\bagainst|\bversus|\bvs\.?|\bcompared\s+(?:with|to)|\brelative\s+to|\bin\s+contrast\s+to|"
+    r"\bunlike)\s+(?:the\s+|that\s+of\s+|those\s+of\s+|both\s+|\\\w+\s*|\{)*$",
+    re.IGNORECASE,
+)
+_CLAUSES = re.compile(r";|,?\s+(?:but|while|whereas|although|though)\s|,\s+and\s", re.IGNORECASE)
+
+
+class Claim(NamedTuple):
+    """A claim. `better`, `worse`: columns; `rows`: rows, all by key; `ordered`: whether it has a direction;
+    `best`: whether it is about all columns and published values."""
+
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+    rows: tuple[str, ...]
+    ordered: bool
+    best: bool
+
+
+def check_claims(source: Source, study: StudyTables, names: Mapping[str, TableNames]) -> Iterator[Finding]:
+    """Yield the claims of a file that no table's comparisons support."""
+    for sentence in sentences(source):
+        if quotes(sentence.text, names.values()):
+            continue
+        for found in _claim_words(sentence):
+            reasons = []
+            for name in study.tables:
+                claim = _claim(sentence, found, names[name])
+                if claim:
+                    reasons.append(_objection(name, claim, study))
+            if reasons and all(reasons):
+                yield Finding(
+                    *source.place(sentence.start + found.start()),
+                    "claim",
+                    f'"{" ".join(found[0].split())}"',
+                    reasons[0],
+                    "State what the test shows, or remove the word",
+                )
+                break
+
+
+def _claim_words(sentence: Sentence) -> Iterator[re.Match[str]]:
+    """Yield the words of a sentence that claim something and are not denied."""
+    for found in _CLAIM.finditer(sentence.text):
+        if not _DENIED.search(sentence.text[: found.start()]):
+            yield found
+
+
+def _claim(sentence: Sentence, word: re.Match[str], names: TableNames) -> Claim | None:
+    """Return the claim of a word by the names of one table; None if the table does not have them."""
+    start, end = _clause(sentence.text, word.start())
+    least = 1 if word["best"] else 2
+    columns = _unambiguous(names.columns(sentence.text), start, end, least)
+    rows = _unambiguous(names.rows(sentence.text), start, end, 1)
+    if columns is None or rows is None:
+        return None
+    keys = tuple(dict.fromkeys(key for one in rows for key in one.keys))
+    if word["best"]:
+        better = (
+            tuple(dict.fromkeys(one.keys[0] for one in columns if one.start < word.start()))
+            or columns[0].keys
+        )
+        return Claim(better[-1:], (), keys, True, True)
+    better, worse, ordered = _sides(sentence.text, word, columns)
+    return Claim(better, worse, keys, ordered, False) if better and worse else None
+
+
+def _clause(text: str, place: int) -> tuple[int, int]:
+    """Return the span of the clause around a place."""
+    ends = [0, *(end for found in _CLAUSES.finditer(text) for end in found.span()), len(text)]
+    return max(end for end in ends if end <= place), min(end for end in ends if end > place)
+
+
+def _unambiguous(mentions: Sequence[Mention], start: int, end: int, least: int) -> list[Mention] | None:
+    """Return the mentions within a clause, or all of the sentence if these are too few; None if there are
+    fewer than `least`, or if one may mean several."""
+    within = [one for one in mentions if start <= one.start < end]
+    chosen = within if len({one.keys for one in within}) >= least else list(mentions)
+    if len({one.keys for one in chosen}) < least or any(len(one.keys) > 1 for one in chosen):
+        return None
+    return chosen
+
+
+def _sides(
+    text: str, word: re.Match[str], columns: Sequence[Mention]
+) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+    """Return the columns that are claimed to be better and worse, and whether the direction is stated."""
+    references = [one for one in columns if _REFERENCE.search(text[: one.start])]
+    before = [one for one in columns if one.start < word.start() and one not in references]
+    after = [one for one in columns if one.start >= word.start() or one in references]
+    ordered = bool(before and after) and not _SYMMETRIC.match(text[word.end() :])
+    if not before or not after:
+        before, after = list(columns[:1]), list(columns[1:])
+    if _REVERSED.search(text[word.start() : word.end() + 12].split(",")[0]) or _is_reversed(word[0]):
+        before, after = after, before
+    better, worse = ({one.keys[0]: None for one in side} for side in (before, after))
+    return tuple(better), tuple(key for key in worse if key not in better), ordered
+
+
+def _is_reversed(word: str) -> bool:
+    return word.lower().endswith(" by")
+
+
+def _objection(name: str, claim: Claim, study: StudyTables) -> str:
+    """Return why the comparisons of a table do not support a claim; empty if they do."""
+    table, compared = study.tables[name], study.compared[name]
+    for row in claim.rows:
+        pairs = [(one, other) for one in claim.better for other in claim.worse]
+        if claim.best:
+            pairs = [(claim.better[0], other) for other in _tested(compared, row)]
+            if why := _published_objection(name, claim.better[0], row, table):
+                return why
+        if not pairs:
+            return f"{name} has no test for {row}"
+        for one, other in pairs:
+            ways = [(one, other)] if claim.ordered else [(one, other), (other, one)]
+            objections = [_pair_objection(name, first, second, row, study) for first, second in ways]
+            if all(objections):
+                return objections[0]
+    return ""
+
+
+def _tested(compared: Comparisons, row: str) -> list[str]:
+    """Return the columns that are compared with the best one of a row."""
+    return [pair.other for one in compared.rows if one.row == row for pair in one.pairs]
+
+
+def _published_objection(name: str, column: str, row: str, table: Table) -> str:
+    value = table.cells[column][row].value
+    for other in table.columns:
+        published = table.cells[other.key][row].published
+        decimals = len(published.printed.partition(".")[2]) if published else 0
+        if published and (value is None or published.value > round(value, decimals)):
+            shown = "no value" if value is None else f"{value:.2f}"
+            published_text = f"{published.printed} is published for {other.label}"
+            return f"{name} has {shown} for {column} on {row}, but {published_text}"
+    return ""
+
+
+def _pair_objection(name: str, better: str, worse: str, row: str, study: StudyTables) -> str:
+    """Return why no test shows that one column is better than another; empty if one does."""
+    table, compared = study.tables[name], study.compared[name]
+    values = [table.cells[key][row].value for key in (better, worse)]
+    if None not in values and values[0] < values[1]:  # type: ignore[operator]
+        return f"{name} has {values[0]:.2f} for {better} and {values[1]:.2f} for {worse} on {row}"
+    tests = next((one for one in compared.rows if one.row == row), None)
+    if tests is None:
+        return f"{name} has no test for {row}"
+    pair = next((one for one in tests.pairs if one.other == worse), None)
+    if tests.best != better or pair is None:
+        return (
+            f"{name} tests on {row} only against the best, {tests.best}; to test {better} against {worse}: "
+            f"{commands.pubmill('compare', name, better, worse, '--study', study.study)}"
+        )
+    if pair.bootstrap_adjusted >= 1 - compared.confidence:
+        return f"{name} has p = {pair.bootstrap_adjusted:.2g} for {better} against {worse} on {row}"
+    return ""

@@ -1,0 +1,72 @@
+"""Claims: what the comparisons support, what they do not, and words that claim nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.manuscript.toy_study import findings
+
+SOUND = [
+    "PubMedBERT outperforms BERT uncased on BC2GM.",
+    "PubMedBERT significantly outperforms both BERT uncased and BERT cased on BC2GM.",
+    "On BC2GM, BERT cased is outperformed by PubMedBERT.",
+    "BERT cased is significantly worse than PubMedBERT on JNLPBA.",
+    "Compared with BERT cased, PubMedBERT is significantly better on JNLPBA.",
+    "BERT cased and PubMedBERT differ significantly on JNLPBA.",
+    "PubMedBERT does not significantly outperform BERT uncased on JNLPBA.",
+    "We asked whether BERT cased outperforms BERT uncased on BC2GM.",
+    "PubMedBERT is significantly slower than BERT uncased on JNLPBA.",
+    "PubMedBERT outperforms other models.",
+    "PubMedBERT is state-of-the-art on BC2GM.",
+    "BERT outperforms its predecessors on BC2GM.",
+    "\\citet{gu} report that BERT cased outperforms BERT uncased on BC2GM.",
+    "BERT cased beats BERT uncased on BC2GM. % pubmill: ignore",
+    "PubMedBERT outperforms BERT uncased on BC2GM, but not on JNLPBA.",
+]
+
+
+@pytest.mark.parametrize("text", SOUND)
+def test_a_supported_claim_is_no_finding(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "reason"),
+    [
+        (
+            "PubMedBERT outperforms BERT uncased on JNLPBA.",
+            "outperforms",
+            "p = 0.4 for pubmedbert-base against",
+        ),
+        (
+            "BERT uncased outperforms PubMedBERT on BC2GM.",
+            "outperforms",
+            "has 81.00 for bert-base-uncased and 84.52",
+        ),
+        (
+            "BERT uncased is better than BERT cased on BC2GM.",
+            "better than",
+            "only against the best, pubmedbert-base",
+        ),
+        ("PubMedBERT and BERT uncased differ significantly on JNLPBA.", "significantly", "p = 0.4"),
+        ("On ChemProt, PubMedBERT surpasses BERT uncased.", "surpasses", "has no test for chemprot@blurb"),
+        ("On JNLPBA and BC2GM, PubMedBERT beats BERT uncased.", "beats", "p = 0.4"),
+        (
+            "BERT cased sets a new state of the art on BC2GM.",
+            "state of the art",
+            "but 84.52 is published for Pub",
+        ),
+        ("PubMedBERT is state-of-the-art on JNLPBA.", "state-of-the-art", "p = 0.4"),
+        (
+            "PubMedBERT is not slow and outperforms BERT uncased on JNLPBA, which is significant.",
+            "outperforms",
+            "0.4",
+        ),
+    ],
+)
+def test_an_unsupported_claim_is_found_with_the_reason(
+    tmp_path: Path, text: str, word: str, reason: str
+) -> None:
+    [found] = findings(tmp_path, text)
+    assert found.kind == "claim" and found.found == f'"{word}"' and reason in found.expected
+    assert found.position == text.index(word) + 1
