@@ -1,4 +1,4 @@
-"""Convert the files of a dataset to examples, and check their counts."""
+"""Convert the files of a dataset to examples and check their counts; find their documents and identifiers."""
 
 
 rule convert:
@@ -20,3 +20,25 @@ rule convert:
         "Converting {wildcards.dataset}"
     shell:
         "python {SCRIPTS:q}/convert.py --recipe {params.recipe:q} {params.inputs:q} --output {R:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+
+
+rule concepts:
+    input:
+        examples=lambda w: T.datasets.concept_inputs(w.dataset)["examples"],
+        copies=lambda w: T.datasets.concept_inputs(w.dataset)["copies"],
+    output:
+        T.paths.concepts("{dataset}"),
+    log:
+        T.paths.log(T.paths.concepts("{dataset}").removesuffix(".jsonl.gz")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("concepts"),
+    params:
+        version=VERSIONS["concepts"],
+        recipe=lambda w: as_json(T.datasets.concepts_recipe(w.dataset)),
+    message:
+        "Finding documents and identifiers of {wildcards.dataset}"
+    shell:
+        "python {SCRIPTS:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
+        " --examples {R:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

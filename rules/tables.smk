@@ -53,6 +53,31 @@ rule compare:
         " --output {R:q}/tables/{wildcards.results_table:q}.comparisons > {log:q} 2>&1"
 
 
+rule overlap:
+    input:
+        table=T.paths.table("{results_table}", "json"),
+        runs=lambda w: T.overlap.run_files(w.results_table),
+        beside=lambda w: T.overlap.files_beside(w.results_table),
+    output:
+        T.paths.overlap_files("{results_table}"),
+    log:
+        T.paths.log(T.paths.overlap("{results_table}")),
+    wildcard_constraints:
+        results_table=any_of(SPECS.tables),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("overlap"),
+    params:
+        version=VERSIONS["overlap"],
+        recipe=lambda w: as_json(T.overlap.recipe(w.results_table)),
+    message:
+        "Splitting the scores of {wildcards.results_table} by what items share with training"
+    shell:
+        "python {SCRIPTS:q}/overlap.py --recipe {params.recipe:q} --table {input.table:q} --results {R:q}"
+        " --output {R:q}/tables/{wildcards.results_table:q}.overlap > {log:q} 2>&1"
+
+
 rule fact_table:
     input:
         facts=lambda w: T.fact_tables.files(w.fact_table),

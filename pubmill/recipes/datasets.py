@@ -31,6 +31,15 @@ class ConversionRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConceptsRecipe:
+    """The dataset whose sentences get documents and identifiers, its splits, and who may have them."""
+
+    dataset: str
+    splits: tuple[str, ...]
+    access: Access
+
+
+@dataclass(frozen=True, kw_only=True)
 class PublishedFile:
     """A file of a published form, and its hash; null if the published bytes are not known.
 

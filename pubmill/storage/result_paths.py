@@ -31,6 +31,7 @@ MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMS = ("json", "csv", "md", "tex", "html")
 COMPARISON_FORMS = PAGE_FORMS = ("json", "md", "html")
+OVERLAP_FORMS = ("json", "csv", "md", "html")
 DATASET_PAGE_FORMS = (*PAGE_FORMS, "croissant.json")
 CHECKLIST_FORMS = ("md", "html")
 
@@ -143,6 +144,10 @@ class Paths:
         """Return what the job that begins with a part found of datasets' texts."""
         return self.corpus(corpus, f"contamination/from-{_padded_number(first)}.json")
 
+    def document_years(self, corpus: str) -> str:
+        """Return the years of the study's documents in the sources of a corpus."""
+        return self.corpus(corpus, "document-years.json")
+
     # Vocabularies, pretraining, models
 
     def vocab(self, vocab: str, name: str = "") -> str:
@@ -195,6 +200,10 @@ class Paths:
 
     def examples(self, dataset: str, split: str) -> str:
         return self.dataset(dataset, f"{split}.jsonl.gz")
+
+    def concepts(self, dataset: str) -> str:
+        """Return the documents and identifiers of a dataset's examples."""
+        return self.at(f"concepts/{dataset}.jsonl.gz")
 
     def run(self, protocol: str, model: str, dataset: str, setting: str) -> str:
         """Return the folder of all runs of a model on a dataset."""
@@ -260,6 +269,13 @@ class Paths:
 
     def comparison_files(self, table: str) -> list[str]:
         return [self.comparisons(table, form) for form in COMPARISON_FORMS]
+
+    def overlap(self, table: str, form: str = "") -> str:
+        """Return the scores of a table split by what items share with training."""
+        return _with_suffix(f"{self.table(table)}.overlap", form)
+
+    def overlap_files(self, table: str) -> list[str]:
+        return [self.overlap(table, form) for form in OVERLAP_FORMS]
 
     def page(self, dataset: str, form: str = "") -> str:
         """Return the page of a dataset."""
@@ -337,6 +353,8 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
     match PurePosixPath(below).parts:
         case ("tables", paper, table):
             yield "tables", f"{paper}/{table.split('.')[0]}"
+        case ("concepts", file):
+            yield "datasets", file.removesuffix(".jsonl.gz")
         case ("pages", "datasets", page):
             yield "datasets", page.rpartition(".")[0]
         case ("runs", protocol, "selected", dataset, *_):

@@ -13,7 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Row, TableRecipe
 from pubmill.statistics.seed_stopping import PairState, next_runs, pair_states
-from pubmill.tables.overlap_of_runs import aligned
+from pubmill.tables.overlap_text import aligned
 
 
 class RowPlan(NamedTuple):

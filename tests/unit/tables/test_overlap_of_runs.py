@@ -10,7 +10,8 @@ from pubmill.errors import PubmillError
 from pubmill.metrics.records import write_record
 from pubmill.metrics.training_overlap import Counts
 from pubmill.storage.files import write_jsonl_gz
-from pubmill.tables.overlap_of_runs import as_text, overlaps_of_runs
+from pubmill.tables.overlap_of_runs import overlaps_of_runs
+from pubmill.tables.overlap_text import as_text
 from tests.unit.toy_tables import record
 
 RUNS = "runs/blurb/bert/bc2gm/standard"
@@ -44,7 +45,7 @@ def test_runs_are_added_up(tmp_path: Path) -> None:
     assert (found.dataset, found.runs) == ("bc2gm", 2)
     mentions = found.parts["mentions"]
     assert mentions["verbatim"] == Counts(2, 2, 2) and mentions["new"] == Counts(4, 2, 0)
-    assert found.parts["documents"]["document not marked"] == Counts(6, 4, 2)
+    assert found.parts["documents"]["document not known"] == Counts(6, 4, 2)
     text = as_text(found).splitlines()
     assert text[0] == "bc2gm, 2 runs, compared with train"
     assert text[3].split() == ["verbatim", "2", "33.3", "%", "2", "2", "100.00", "100.00", "100.00"]
