@@ -17,14 +17,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.annotation.concepts import Concepts, write_concepts
-from pubmill.annotation.examples import SPLITS, Split, TokensExample, read_examples
+from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.annotation.tagging import to_mentions
 from pubmill.convert.concepts import concepts_of, read_documents
 from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.datasets import ConceptsRecipe
 
-Examples = dict[Split, list[TokensExample]]
+Examples = dict[str, list[TokensExample]]
 
 
 def main() -> None:
@@ -39,8 +39,7 @@ def main() -> None:
     recipe = recipes.read(ConceptsRecipe, arguments.recipe)
     examples: Examples = {
         split: list(read_examples(arguments.examples / f"{split}.jsonl.gz", TokensExample))
-        for split in SPLITS
-        if split in recipe.splits
+        for split in recipe.splits
     }
     found = concepts_of(examples, [one for path in arguments.copies for one in read_documents(path)])
     if not any(found.values()):

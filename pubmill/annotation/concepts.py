@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.annotation.examples import SPLITS, Split
+from pubmill.annotation.examples import SPLITS
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
@@ -23,7 +23,7 @@ class ExampleConcepts(NamedTuple):
     identifiers: Identifiers
 
 
-Concepts = Mapping[Split, Mapping[str, ExampleConcepts]]
+Concepts = Mapping[str, Mapping[str, ExampleConcepts]]
 """Split -> id of an example -> its document and identifiers."""
 
 
@@ -36,14 +36,14 @@ def write_concepts(path: Path, concepts: Concepts, private: bool = False) -> Non
     )
 
 
-def _row(split: Split, name: str, one: ExampleConcepts) -> dict[str, Any]:
+def _row(split: str, name: str, one: ExampleConcepts) -> dict[str, Any]:
     mentions = [[start, end, sorted(names)] for (start, end), names in sorted(one.identifiers.items())]
     return {"split": split, "id": name, "document": one.document, "mentions": mentions}
 
 
 def read_concepts(path: Path) -> Concepts:
     """Read the file; a `PubmillError` names a line that is no such row."""
-    found: dict[Split, dict[str, ExampleConcepts]] = {split: {} for split in SPLITS}
+    found: dict[str, dict[str, ExampleConcepts]] = {split: {} for split in SPLITS}
     for number, row in enumerate(read_jsonl_gz(path), 1):
         try:
             identifiers = {(start, end): frozenset(names) for start, end, names in row["mentions"]}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pubmill.annotation.concepts import Concepts, ExampleConcepts
-from pubmill.annotation.examples import Split, TokensExample
+from pubmill.annotation.examples import TokensExample
 from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
 
@@ -56,7 +56,7 @@ def read_documents(path: Path) -> Iterator[AnnotatedDocument]:
 
 
 def _document(path: Path, block: Sequence[tuple[int, str]]) -> AnnotatedDocument:
-    texts = [found for _, line in block[:2] if (found := _TEXT.fullmatch(line))]
+    texts = [match for _, line in block[:2] if (match := _TEXT.fullmatch(line))]
     if not texts or texts[0][2] != "t":
         raise PubmillError(f"{path}:{block[0][0]}: a document must begin with `PMID|t|TITLE`")
     found: dict[str, frozenset[str]] = {}
@@ -79,7 +79,7 @@ def _without_blanks(text: str) -> str:
 
 
 def concepts_of(
-    splits: Mapping[Split, Sequence[TokensExample]], documents: Sequence[AnnotatedDocument]
+    splits: Mapping[str, Sequence[TokensExample]], documents: Sequence[AnnotatedDocument]
 ) -> Concepts:
     """Return documents and identifiers of the examples whose documents are found."""
     by_text = {one.text.replace(_BREAK, ""): one for one in documents}
@@ -113,18 +113,19 @@ class _Corpus:
         """Return the number of each sentence's document."""
         texts = ["".join(one.words) for one in examples]
         found: list[int | None] = []
-        place = 0
+        place: int | None = None
         for number, text in enumerate(texts):
             at = self._place(texts[number : number + _AHEAD], place)
             found.append(None if at is None else bisect_right(self._starts, at) - 1)
-            place = place if at is None else at + len(text)
+            place = None if at is None else at + len(text)
         return _with_gaps_filled(found)
 
-    def _place(self, texts: Sequence[str], after: int) -> int | None:
+    def _place(self, texts: Sequence[str], after: int | None) -> int | None:
         """Return where the first of some successive sentences is, at best right `after` the last one."""
-        start = after + self._text.startswith(_BREAK, after)
-        if self._text.startswith(texts[0], start):
-            return start
+        if after is not None:
+            start = after + self._text.startswith(_BREAK, after)
+            if self._text.startswith(texts[0], start):
+                return start
         for number in range(len(texts)):
             joined = "".join(texts[: number + 1])
             first = self._text.find(joined)

@@ -122,7 +122,7 @@ class DatasetItems:
         return parts
 
     def _mention_parts(
-        self, split: Split, gold: Sequence[TokensExample], predicted: Sequence[Sequence[str]]
+        self, split: str, gold: Sequence[TokensExample], predicted: Sequence[Sequence[str]]
     ) -> dict[Part, Counts]:
         concepts = None
         if self._concepts is not None:
@@ -133,7 +133,7 @@ class DatasetItems:
         return entity_parts(self._mentions, gold, predicted, concepts)
 
     def _document_parts(
-        self, split: Split, task: str, counts: Sequence[Counts], corpora: Sequence[str]
+        self, split: str, task: str, counts: Sequence[Counts], corpora: Sequence[str]
     ) -> Parts:
         """Return the parts by document, and where known by pretraining and year."""
         gold = self._examples(split, task)
@@ -150,7 +150,7 @@ class DatasetItems:
             parts |= {"years": year_parts(years, documents, counts)} if years else {}
         return parts
 
-    def _read(self, split: Split, task: str) -> list[Any]:
+    def _read(self, split: str, task: str) -> list[Any]:
         return list(read_examples(self._results / BELOW.examples(self.dataset, split), KINDS[task]))
 
     def _known(self, task: str) -> list[Any]:
@@ -169,7 +169,7 @@ class DatasetItems:
         path = self._results / BELOW.concepts(self.dataset)
         return read_concepts(path) if path.is_file() else None
 
-    def _documents(self, split: Split, examples: Sequence[Example]) -> list[str | None]:
+    def _documents(self, split: str, examples: Sequence[Example]) -> list[str | None]:
         """Return the documents of examples, by their source, else by the file of identifiers."""
         known = self._concepts[split] if self._concepts else {}
         return [
@@ -177,7 +177,7 @@ class DatasetItems:
             for one in examples
         ]
 
-    def _read_held(self, corpus: str, split: Split) -> frozenset[str]:
+    def _read_held(self, corpus: str, split: str) -> frozenset[str]:
         """Return the examples that a corpus contains."""
         path = self._results / BELOW.corpus(corpus, "contamination.json")
         found = read_json(path)["datasets"].get(self.dataset, {}).get(split)

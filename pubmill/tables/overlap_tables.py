@@ -84,8 +84,8 @@ class OverlapTable(Heading):
             f"Gold and predicted items, split by what they share with {' and '.join(self.training)}. The "
             "counts of all runs of a cell are added up; those of the parts add up to the whole. Mentions: "
             "the same words (verbatim), the same but for case, the same letters and digits (other form), or "
-            "new words; of these a new name of a known concept, a new concept, or no identifier, such as a wrong "
-            "prediction. Arguments of relations: the two together, both apart, one, or none."
+            "new words; of these a new name of a known concept, a new concept, or no identifier, such as a "
+            "wrong prediction. Arguments of relations: the two together, both apart, one, or none."
         )
 
     @property

@@ -163,7 +163,7 @@ def test_pretraining_and_years() -> None:
 
 
 def test_new_mentions_are_split_by_their_identifiers() -> None:
-    """A mention has a known concept if one of its identifiers is in training; other words stay as they are."""
+    """A mention has a known concept if one of its identifiers is in training."""
     gold = [sentence("tumour of IL-2 and Krebs or ulcer", "B-C O B-A O B-C O B-C")]
     scored = [{(0, 1): frozenset({"D1", "D9"}), (2, 3): frozenset({"D9"}), (4, 5): frozenset({"D2"})}]
     predicted = [["B-C", "O", "B-A", "O", "O", "B-C", "O"]]
