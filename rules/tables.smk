@@ -9,6 +9,7 @@ rule table:
         others_published=lambda w: [
             published_values(name, ROOT / "specs") for name in T.tables.others(w.results_table)
         ],
+        audit=lambda w: T.audit.verdicts(),
     output:
         T.paths.table_files("{results_table}"),
     log:
@@ -23,11 +24,12 @@ rule table:
         version=VERSIONS["table"],
         recipe=lambda w: as_json(T.tables.recipe(w.results_table)),
         found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
+        audit=lambda w: as_arguments({"audit": path for path in T.audit.verdicts()}),
     message:
         "Building {wildcards.results_table}"
     shell:
         "python {SCRIPTS:q}/table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.results_table:q} > {log:q} 2>&1"
+        " {params.audit:q} --output {R:q}/tables/{wildcards.results_table:q} > {log:q} 2>&1"
 
 
 rule compare:

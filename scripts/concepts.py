@@ -1,7 +1,6 @@
 """Find the documents of a dataset's sentences and the identifiers of their mentions.
 
-    .venv/bin/python scripts/concepts.py --recipe '{"dataset": "bc5-chem", "splits": ["train", "dev", "test"],
-        "access": "public"}' --copies train_corpus.txt dev_corpus.txt test_corpus.txt
+    .venv/bin/python scripts/concepts.py --recipe JSON --copies FILE ... \\
         --examples results/full/datasets/bc5-chem --output results/full/concepts/bc5-chem.jsonl.gz
 
 Inputs: the examples of the dataset, and PubTator files of the same corpus with identifiers.

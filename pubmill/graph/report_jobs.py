@@ -155,5 +155,4 @@ class ReportJobs:
             *sorted({path for found in self.fits().values() for path in found.values()}),
             *self.source_records(),
         ]
-        audit = [self._paths.audit("json")] if self._audit.files() else []
-        return [*self.measured(), *map(self._paths.at, below), *audit]
+        return [*self.measured(), *map(self._paths.at, below), *self._audit.verdicts()]

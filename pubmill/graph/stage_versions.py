@@ -26,7 +26,7 @@ VERSIONS = {
     "annotate": 1,
     "choose": 2,
     "score": 4,
-    "table": 9,
+    "table": 10,
     "compare": 2,
     "overlap": 1,
     "fact_table": 3,

@@ -38,10 +38,12 @@ ENTITY_PARTS = ("verbatim", "other case", "other form", "new")
 CONCEPT_PARTS = ("new name", "new concept", "no identifier")
 """Parts of `new` where mentions have identifiers."""
 RELATION_PARTS = ("pair", "both apart", "one", "none", "unmarked")
-DOCUMENT_PARTS = ("document in training", "other document", "document not known")
+NO_DOCUMENT, NO_YEAR = NOT_KNOWN = ("document not known", "year not known")
+"""Parts of items whose document or year is not known."""
+DOCUMENT_PARTS = ("document in training", "other document", NO_DOCUMENT)
 CORPUS_PARTS = ("in the corpus", "not found in the corpus")
-YEARS, NO_YEAR = 5, "year not known"
-"""Years in one part, and the part of documents without a year."""
+YEARS = 5
+"""Years in one part."""
 
 PLACEHOLDER = re.compile(r"@[A-Za-z]+\$")
 Part = str

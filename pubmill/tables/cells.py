@@ -156,6 +156,15 @@ class Table(ResultHeading):
         rules = (rule_in_words(self.equivalence, self.aggregate, labels), *self._seeds_note())
         return source + rules + self.notes + printed_notes(self) + self.silences + conflicts
 
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """The published values that are unreachable under the stated protocol, with the arithmetic."""
+        return tuple(
+            f"{column.label}, {row.label}, {cell.published.printed}: {cell.published.unreachable}"
+            for row, column, cell in self.read()
+            if cell.published and cell.published.unreachable
+        )
+
     def _seeds_note(self) -> tuple[str, ...]:
         """The note on `seeds_needed`, or nothing."""
         needs = [(row, self.seeds_needed[row.key]) for row in self.rows if row.key in self.seeds_needed]

@@ -8,7 +8,7 @@ from pathlib import Path
 from pandas import DataFrame
 
 from pubmill.annotation.examples import Split
-from pubmill.metrics.training_overlap import CONCEPT_PARTS, Counts, total
+from pubmill.metrics.training_overlap import CONCEPT_PARTS, NOT_KNOWN, Counts, total
 from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.recipes.tables import Heading, values_of
 from pubmill.statistics.verdict_models import Shape
@@ -59,6 +59,11 @@ class CellParts(Shape):
     parts: tuple[PartScores, ...]
 
     @property
+    def says_something(self) -> bool:
+        """Whether any item is in a part whose documents or years are known."""
+        return any(part.gold or part.predicted for part in self.parts if part.part not in NOT_KNOWN)
+
+    @property
     def together(self) -> Counts:
         """The counts of all parts."""
         return total(one.counts for one in self.parts)
@@ -90,9 +95,10 @@ class OverlapTable(Heading):
 
     @property
     def groups(self) -> list[list[CellParts]]:
-        """The cells of each row that are split into the same parts."""
+        """The cells of each row that are split into the same parts, without those about which nothing is
+        known."""
         found: dict[tuple[str, ...], list[CellParts]] = {}
-        for one in self.cells:
+        for one in (one for one in self.cells if one.says_something):
             found.setdefault((one.row, one.by, *(part.part for part in one.parts)), []).append(one)
         rows, by = list(self.row_labels), list(BY)
         return sorted(found.values(), key=lambda ones: (rows.index(ones[0].row), by.index(ones[0].by)))

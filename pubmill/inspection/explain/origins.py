@@ -86,7 +86,8 @@ def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account 
     if not path.is_file():
         return {"file": file, "split": "not yet"} if table in graph.overlap.tables() else None
     cells = [one for one in read_overlap_table(path).cells if (one.row, one.column) == (row, column)]
-    return {"file": file, **{one.by: _parts_account(one) for one in cells}} if cells else None
+    parts = {one.by: _parts_account(one) for one in cells if one.says_something}
+    return {"file": file, **parts} if cells else None
 
 
 def _parts_account(cell: CellParts) -> Account:
