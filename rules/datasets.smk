@@ -42,3 +42,25 @@ rule concepts:
     shell:
         "python {SCRIPTS:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
         " --examples {R:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule floors:
+    input:
+        T.paths.dataset_files("{dataset}"),
+    output:
+        T.paths.dataset_floors("{dataset}"),
+    log:
+        T.paths.log(T.paths.dataset_floors("{dataset}").removesuffix(".json")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("floors"),
+    params:
+        version=VERSIONS["floors"],
+        recipe=lambda w: as_json(T.datasets.floors_recipe(w.dataset)),
+        folder=T.paths.floors(),
+    message:
+        "Measuring the floors of {wildcards.dataset}"
+    shell:
+        "python {SCRIPTS:q}/measure_floors.py --recipe {params.recipe:q} --examples {R:q}/datasets/{wildcards.dataset:q}"
+        " --predictions {params.folder:q}/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

@@ -10,6 +10,7 @@ rule table:
             published_values(name, ROOT / "specs") for name in T.tables.others(w.results_table)
         ],
         audit=lambda w: T.audit.verdicts(),
+        floors=lambda w: T.tables.floor_files(w.results_table),
     output:
         T.paths.table_files("{results_table}"),
     log:

@@ -48,6 +48,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "export": ("scripts/export_model.py",),
     "convert": ("scripts/convert.py", "pubmill/convert/*.py"),  # specs name converters: nothing imports them
     "concepts": ("scripts/concepts.py",),
+    "floors": ("scripts/measure_floors.py",),
     "years": ("scripts/document_years.py",),
     "finetune": ("scripts/finetune.py",),
     "annotate": ("scripts/annotate.py", "scripts/take_predictions.py"),

@@ -3,7 +3,7 @@
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_access import DatasetAccess
 from pubmill.graph.dataset_recipes import conversion_recipe
-from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe
+from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe, FloorsRecipe
 from pubmill.specs import File, LocalFile, Specs
 from pubmill.storage.result_paths import Paths
 
@@ -39,6 +39,19 @@ class Datasets:
         """Return the conversion's arguments that name the raw files."""
         inputs = self.inputs(dataset).items()
         return [text for role, path in inputs for text in ("--input", f"{role}={path}")]
+
+    def floors_recipe(self, dataset: str) -> FloorsRecipe:
+        """Return the FloorsRecipe of a dataset."""
+        spec = self._specs.datasets[dataset]
+        return FloorsRecipe(
+            name=dataset,
+            kind=spec.kind,
+            task=spec.task,
+            splits=spec.splits,
+            access=spec.access,
+            metric=spec.metric,
+            negative=spec.negative,
+        )
 
     def has_concepts(self, dataset: str) -> bool:
         """Return whether identifiers of the dataset's mentions are known."""

@@ -23,7 +23,7 @@ STAGES = {
     ),
     "vocabularies": ("count_words", "train_vocab", "take_vocab", "vocab_diagnosis"),
     "pretraining": ("pack", "pretrain", "export_model", "take_model"),
-    "datasets": ("convert", "concepts", "dataset_page"),
+    "datasets": ("convert", "concepts", "floors", "dataset_page"),
     "fine-tuning": (
         "trial", "choose", "choose_for_model", "task_model", "finetune", "annotate", "take_predictions",
     ),

@@ -184,6 +184,10 @@ class Paths:
 
     # Datasets and runs
 
+    def dataset_floors(self, dataset: str) -> str:
+        """Return the scores of a dataset's floors."""
+        return f"{self.floors()}/{dataset}.json"
+
     def floors(self) -> str:
         """Return the folder of predictions that need no learning, or seconds of it."""
         return self.at("floors")
@@ -353,6 +357,8 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
     match PurePosixPath(below).parts:
         case ("tables", paper, table):
             yield "tables", f"{paper}/{table.split('.')[0]}"
+        case ("floors", file) if file.endswith(".json"):
+            yield "datasets", file.removesuffix(".json")
         case ("concepts", file):
             yield "datasets", file.removesuffix(".jsonl.gz")
         case ("pages", "datasets", page):

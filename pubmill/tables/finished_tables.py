@@ -1,5 +1,6 @@
 """Build tables of results from files: published values and records, also of tables they refer to."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from pubmill.recipes.tables import TableRecipe
@@ -7,6 +8,7 @@ from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Table
 from pubmill.tables.published_values import read_published, with_cells
 from pubmill.tables.recorded_runs import load_runs
+from pubmill.tables.row_floors import row_floors
 
 
 def finished_table(recipe: TableRecipe, published: Path, results: Path) -> Table:
@@ -16,7 +18,8 @@ def finished_table(recipe: TableRecipe, published: Path, results: Path) -> Table
         name: _part(other, published.parents[1] / f"{name}.published.csv", results)
         for name, other in recipe.others.items()
     }
-    return build(recipe, read_published(published, recipe.left_out), load_runs(recipe, results), others)
+    made = build(recipe, read_published(published, recipe.left_out), load_runs(recipe, results), others)
+    return replace(made, floors=row_floors(recipe, results))
 
 
 def _part(recipe: TableRecipe, published: Path, results: Path) -> Table:

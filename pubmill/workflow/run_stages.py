@@ -12,7 +12,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "pack": ("pack",),
     "pretrain": ("pretrain",),
     "models": ("export_model", "take_model"),
-    "convert": ("convert", "concepts"),
+    "convert": ("convert", "concepts", "floors"),
     "trials": ("trial", "choose", "choose_for_model"),
     "fine-tune": ("finetune", "task_model"),
     "annotate": ("annotate", "take_predictions"),

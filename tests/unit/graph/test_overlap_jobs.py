@@ -62,3 +62,13 @@ def test_years_are_those_of_documents_with_pmids(graph_of: Made, full_specs: Spe
     assert documents["bc5-chem"] == ("concepts/bc5-chem.jsonl.gz",) and "bc2gm" not in documents
     assert documents["chemprot@blurb"][-1] == "datasets/chemprot@blurb/test.jsonl.gz"
     assert graph.overlap.dated_files()[0].startswith(graph.results)
+
+
+def test_floors_belong_to_rows_with_train_and_test(graph_of: Made, demo_specs: Specs) -> None:
+    assert graph_of(demo_specs, tables=(TABLE,)).tables.recipe(TABLE).floors == {}
+    graph = graph_of(demo_specs, tables=(TABLE,), floors=True, datasets=("bc5-chem", "hoc@blurb"))
+    expected = {name: (f"floors/{name}.json",) for name in ("bc5-chem", "hoc@blurb")}
+    assert graph.tables.recipe(TABLE).floors == expected
+    assert graph.tables.floor_files(TABLE) == [graph.paths.dataset_floors(name) for name in sorted(expected)]
+    recipe = graph.datasets.floors_recipe("hoc@blurb")
+    assert (recipe.name, recipe.kind, recipe.task) == ("hoc@blurb", "multilabel", "classification")
