@@ -56,6 +56,8 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "score": ("scripts/score.py",),
     "table": ("scripts/table.py", "pubmill/publication/templates/*"),
     "compare": ("scripts/compare.py", "pubmill/publication/templates/*"),
+    "transfer": ("scripts/transfer.py",),
+    "transfer_matrix": ("scripts/transfer_matrix.py", "pubmill/publication/templates/*"),
     "overlap": ("scripts/overlap.py", "pubmill/publication/templates/*"),
     "fact_table": ("scripts/fact_table.py", "pubmill/publication/templates/*"),
     "page": ("scripts/dataset_page.py", "pubmill/publication/templates/*"),

@@ -28,6 +28,8 @@ VERSIONS = {
     "choose": 2,
     "score": 4,
     "table": 10,
+    "transfer": 1,
+    "transfer_matrix": 1,
     "compare": 2,
     "overlap": 1,
     "fact_table": 3,

@@ -33,6 +33,7 @@ from pubmill.graph.study_files import Publication
 from pubmill.graph.table_datasets import TableDatasets
 from pubmill.graph.table_jobs import Tables
 from pubmill.graph.table_models import TableModels
+from pubmill.graph.transfer_jobs import TransferJobs
 from pubmill.graph.user_folders import UserFolders
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes.audits import AuditRecipe
@@ -144,6 +145,7 @@ class Graph:
             self.requests,
             self.scope,
         )
+        self.transfers = TransferJobs(study, specs, paths, self.runs, self.scope)
         self.pages = DatasetPages(study, specs, paths, self.datasets)
         self.contradictions = ContradictionJobs(specs, self.tables)
         self.audit = AuditJobs(specs, paths, self.requests, self.runs, self.pipelines, self.tables)

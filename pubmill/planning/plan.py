@@ -26,9 +26,11 @@ STAGES = {
     "datasets": ("convert", "concepts", "floors", "dataset_page"),
     "fine-tuning": (
         "trial", "choose", "choose_for_model", "task_model", "finetune", "annotate", "take_predictions",
+        "transfer",
     ),
     "tables": (
-        "score", "score_annotation", "score_predictions", "table", "compare", "overlap", "fact_table",
+        "score", "score_annotation", "score_predictions", "table", "compare", "overlap", "transfer_matrix",
+        "fact_table",
         "contradictions", "audit", "report", "checklist", "crate",
     ),
 }  # fmt: skip

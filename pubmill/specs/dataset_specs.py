@@ -154,6 +154,8 @@ class DatasetSpec(Spec):
     - `suites`: benchmarks that include the dataset.
     - `negative`: the label for "no relation", which micro F1 ignores; null if there is none.
     - `pmids`: each example's `document` is a PMID; null if it is another identifier or absent.
+    - `mentions`: the type of all its mentions; models of datasets of one type can be scored on each other;
+      null: several types, or no mentions.
     - `concepts`: copies of the corpus with identifiers of its mentions; null: none is known.
     - `prompt`: template of the prompts of `pubmill inputs`; null: that of the task.
     - `expect`: counts; a null count removes the one of the included spec.
@@ -189,6 +191,7 @@ class DatasetSpec(Spec):
     options: dict[str, Any] = {}
     dummies: Dummies | None = None
     pmids: Literal[True] | None = None
+    mentions: Annotated[str, Field(pattern=r"^[a-z]+$")] | None = None
     concepts: ConceptFiles | None = None
     expect: Annotated[
         dict[Split, dict[str, int]],
@@ -238,11 +241,11 @@ class DatasetSpec(Spec):
             )
         return value
 
-    @field_validator("concepts")
+    @field_validator("concepts", "mentions")
     @classmethod
-    def are_of_mentions(cls, value: ConceptFiles | None, info: ValidationInfo) -> ConceptFiles | None:
+    def are_of_mentions(cls, value: Any, info: ValidationInfo) -> Any:
         if value is not None and info.data.get("kind", "tokens") != "tokens":
-            raise ValueError("only datasets of labelled words (kind tokens) have `concepts`")
+            raise ValueError(f"only datasets of labelled words (kind tokens) have `{info.field_name}`")
         return value
 
     @field_validator("negative")

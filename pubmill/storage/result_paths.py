@@ -259,6 +259,27 @@ class Paths:
             return self.at(f"runs/{protocol}/selected/{dataset}/{setting}.json")
         return f"{self.run(protocol, model, dataset, setting)}/selected.json"
 
+    def transfer(
+        self,
+        protocol: str,
+        model: str,
+        dataset: str,
+        setting: str,
+        seed: Number,
+        target: str,
+        form: str = "",
+    ) -> str:
+        """Return the scores of a run's model on another dataset."""
+        place = f"transfer/{protocol}/{model}/{dataset}/{setting}/seed-{seed}/{target}"
+        return _with_suffix(self.at(place), form)
+
+    def transfers(self, protocol: str, model: str, setting: str, form: str = "") -> str:
+        """Return the matrix of a model's scores on other datasets."""
+        return _with_suffix(self.at(f"transfer/{protocol}/{model}/{setting}"), form)
+
+    def transfers_files(self, protocol: str, model: str, setting: str) -> list[str]:
+        return [self.transfers(protocol, model, setting, form) for form in PAGE_FORMS]
+
     # Tables, pages, reports
 
     def table(self, table: str, form: str = "") -> str:
@@ -367,6 +388,11 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
             yield from (("protocols", protocol), ("datasets", dataset))
         case ("runs", protocol, model, dataset, *_):
             yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
+        case ("transfer", protocol, model, dataset, _, _, target):
+            yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
+            yield "datasets", target.removesuffix(".json")
+        case ("transfer", protocol, model, _):
+            yield from (("protocols", protocol), ("models", model))
         case ("vocabs", vocab, "on", page):
             yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
         case ("pretraining", "tokens", corpus, vocab, *_):

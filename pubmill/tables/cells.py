@@ -163,6 +163,11 @@ class Table(ResultHeading):
         """Return the share of the room above a row's highest floor that a score takes, if both are known."""
         return self.floors[row.key].share(value) if row.key in self.floors and value is not None else None
 
+    def published_room(self, row: Row, cell: Cell) -> float | None:
+        """Return the share of the room that a published value takes; None at a scale with other data."""
+        value = cell.published.value if cell.published and self.comparable else None
+        return self.room(row, value)
+
     @property
     def unreachable(self) -> tuple[str, ...]:
         """The published values that are unreachable under the stated protocol, with the arithmetic."""

@@ -70,7 +70,7 @@ def _floor_fields(table: Table, row: Row, cell: Cell) -> dict[str, Any]:
         "floor_score": exact(own.score) if own else None,
         "ceiling": exact(own.ceiling.score) if own else None,
         "share_of_room": exact(table.room(row, cell.value)),
-        "published_share_of_room": exact(table.room(row, cell.published.value if cell.published else None)),
+        "published_share_of_room": exact(table.published_room(row, cell)),
     }
 
 

@@ -15,9 +15,9 @@ STAGES: dict[str, tuple[str, ...]] = {
     "convert": ("convert", "concepts", "floors"),
     "trials": ("trial", "choose", "choose_for_model"),
     "fine-tune": ("finetune", "task_model"),
-    "annotate": ("annotate", "take_predictions"),
+    "annotate": ("annotate", "take_predictions", "transfer"),
     "score": ("score", "score_annotation", "score_predictions"),
-    "tables": ("table", "compare", "overlap", "fact_table"),
+    "tables": ("table", "compare", "overlap", "transfer_matrix", "fact_table"),
     "report": ("report", "dataset_page", "contradictions", "checklist", "crate", "audit"),
 }
 """Stage -> its rules, in the order in which a run reaches them."""

@@ -58,7 +58,7 @@ def test_a_composite_has_the_mean_of_the_highest_floors(tmp_path: Path) -> None:
 def test_tables_show_floors_and_the_share_of_the_room(tmp_path: Path) -> None:
     """bert has 81.00, and 80.90 in the paper, of a room from 61.80 to 100."""
     file = put(tmp_path, "bc2gm", dictionary_train={"entity_f1": 0.618}, random={"entity_f1": 0.01})
-    table = made(tmp_path, floors={"bc2gm": [file]})
+    table = made(tmp_path, floors={"bc2gm": [file]}, comparable=True)
     bc2gm, gad = table.rows
     assert table.room(bc2gm, 81.0) == pytest.approx(0.5026, abs=1e-4)
     assert table.room(gad, 81.0) is None and table.room(bc2gm, None) is None
@@ -82,3 +82,10 @@ def test_a_table_without_floors_has_no_column_for_them(tmp_path: Path) -> None:
     assert table.floors == {}
     for form in ("csv", "md", "html"):
         assert "loor" not in FORMS[form](table) and "of room" not in FORMS[form](table)
+
+
+def test_published_values_have_no_room_at_a_scale_with_other_data(tmp_path: Path) -> None:
+    file = put(tmp_path, "bc2gm", majority={"entity_f1": 0.618})
+    table = made(tmp_path, floors={"bc2gm": [file]})
+    assert "published 50 %" not in FORMS["md"](table) and "ours 50 % of room" in FORMS["md"](table)
+    assert table.published_room(table.rows[0], table.cells["bert"]["bc2gm"]) is None
