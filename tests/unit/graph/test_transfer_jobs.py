@@ -36,8 +36,8 @@ def test_a_study_without_two_datasets_of_a_type(graph_of: Made, demo_specs: Spec
         (
             "bc5-disease",
             "bc5-chem",
-            r"bc5-disease \(mentions: disease\) cannot be scored on bc5-chem \(mentions: chemical\); datasets "
-            "with the same `mentions:` are bc5-disease@blue, ncbi-disease",
+            r"bc5-disease \(mentions: disease\) cannot be scored on bc5-chem \(mentions: chemical\); "
+            "datasets with the same `mentions:` are bc5-disease@blue, ncbi-disease",
         ),
         ("jnlpba", "bc2gm", r"jnlpba \(mentions: None\) cannot be scored on bc2gm .* are none"),
         ("bc5-disease", "nothing", r"there is no specs/datasets/nothing.yaml"),

@@ -23,7 +23,8 @@ def put(results: Path, one: str, other: str, seed: int, score: float | None) -> 
     values = {
         "protocol": "blurb", "model": "bert", "setting": "standard", "seed": seed, "scale": "small",
         "trained_on": one, "scored_on": other, "mentions": "disease", "counts": None, "data_sha256": "d",
-        "metrics": None if score is None else {"entity_f1": score}, "failed": "nan" if score is None else None,
+        "metrics": None if score is None else {"entity_f1": score},
+        "failed": "nan" if score is None else None,
     }  # fmt: skip
     path = TRANSFER.format(one, seed, other)
     write_json(results / path, values)
