@@ -52,7 +52,7 @@ rule floors:
     log:
         T.paths.log(T.paths.dataset_floors("{dataset}").removesuffix(".json")),
     conda:
-        "../envs/data.yaml"
+        "../envs/floors.yaml"
     resources:
         **needs("floors"),
     params:

@@ -26,7 +26,7 @@ ROOMS: dict[str, str] = {
     "submissions": "annotation convert hardware messages metrics prediction recipes storage",
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",
-    "floors": "annotation metrics specs storage tables",
+    "floors": "annotation metrics recipes specs storage tables",
     "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
