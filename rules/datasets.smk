@@ -1,4 +1,4 @@
-"""Convert the files of a dataset to examples, and check their counts."""
+"""Convert the files of a dataset to examples and check their counts; find their documents and identifiers."""
 
 
 rule convert:
@@ -20,3 +20,47 @@ rule convert:
         "Converting {wildcards.dataset}"
     shell:
         "python {SCRIPTS:q}/convert.py --recipe {params.recipe:q} {params.inputs:q} --output {R:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+
+
+rule concepts:
+    input:
+        examples=lambda w: T.datasets.concept_inputs(w.dataset)["examples"],
+        copies=lambda w: T.datasets.concept_inputs(w.dataset)["copies"],
+    output:
+        T.paths.concepts("{dataset}"),
+    log:
+        T.paths.log(T.paths.concepts("{dataset}").removesuffix(".jsonl.gz")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("concepts"),
+    params:
+        version=VERSIONS["concepts"],
+        recipe=lambda w: as_json(T.datasets.concepts_recipe(w.dataset)),
+    message:
+        "Finding documents and identifiers of {wildcards.dataset}"
+    shell:
+        "python {SCRIPTS:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
+        " --examples {R:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule floors:
+    input:
+        T.paths.dataset_files("{dataset}"),
+    output:
+        T.paths.dataset_floors("{dataset}"),
+    log:
+        T.paths.log(T.paths.dataset_floors("{dataset}").removesuffix(".json")),
+    conda:
+        "../envs/floors.yaml"
+    resources:
+        **needs("floors"),
+    params:
+        version=VERSIONS["floors"],
+        recipe=lambda w: as_json(T.datasets.floors_recipe(w.dataset)),
+        folder=T.paths.floors(),
+    message:
+        "Measuring the floors of {wildcards.dataset}"
+    shell:
+        "python {SCRIPTS:q}/measure_floors.py --recipe {params.recipe:q} --examples {R:q}/datasets/{wildcards.dataset:q}"
+        " --predictions {params.folder:q}/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

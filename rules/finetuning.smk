@@ -153,3 +153,50 @@ rule score:
     shell:
         "python {SCRIPTS:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
         " --examples {input.examples:q} --output {output.record:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+
+
+rule transfer:
+    input:
+        model=T.paths.task_model(*FINAL),
+        examples=T.paths.examples("{target}", "test"),
+    output:
+        T.paths.transfer(*FINAL, "{target}", "json"),
+    log:
+        T.paths.log(T.paths.transfer(*FINAL, "{target}")),
+    wildcard_constraints:
+        target="[^/]+",
+    conda:
+        "../envs/training.yaml"
+    resources:
+        **needs("transfer"),
+        gpu_slots=1,
+    params:
+        recipe=lambda w: as_json(T.transfers.recipe(*run_of(w), int(w.seed), w.target)),
+        version=VERSIONS["transfer"],
+    message:
+        "Scoring {wildcards.model} of {wildcards.dataset} on {wildcards.target}, seed {wildcards.seed}"
+    shell:
+        "python {SCRIPTS:q}/transfer.py --recipe {params.recipe:q} --model {input.model:q} --examples {input.examples:q}"
+        " --output {output:q} > {log:q} 2>&1"
+
+
+rule transfer_matrix:
+    input:
+        lambda w: T.transfers.matrix_inputs(w.protocol, w.model, w.setting),
+    output:
+        T.paths.transfers_files("{protocol}", "{model}", "{setting}"),
+    log:
+        T.paths.log(T.paths.transfers("{protocol}", "{model}", "{setting}")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("transfer_matrix"),
+    params:
+        recipe=lambda w: as_json(T.transfers.matrix_recipe(w.protocol, w.model, w.setting)),
+        version=VERSIONS["transfer_matrix"],
+        stem=lambda w: T.paths.transfers(w.protocol, w.model, w.setting),
+    message:
+        "Scoring {wildcards.model} on other datasets"
+    shell:
+        "python {SCRIPTS:q}/transfer_matrix.py --recipe {params.recipe:q} --results {R:q} --output {params.stem:q}"
+        " > {log:q} 2>&1"

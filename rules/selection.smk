@@ -116,3 +116,26 @@ rule contamination:
     shell:
         "python {SCRIPTS:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {input.found:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule document_years:
+    input:
+        documents=lambda w: T.overlap.dated_files(),
+        shards=lambda w: T.corpora.parsed(w.corpus),
+    output:
+        T.paths.document_years("{corpus}"),
+    log:
+        T.paths.log(T.paths.document_years("{corpus}").removesuffix(".json")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("document_years"),
+    params:
+        version=VERSIONS["years"],
+        recipe=lambda w: as_json(T.overlap.years_recipe(w.corpus)),
+        parsed=T.paths.parsed(),
+    message:
+        "Looking up years of datasets' documents in the sources of {wildcards.corpus}"
+    shell:
+        "python {SCRIPTS:q}/document_years.py --recipe {params.recipe:q} --parsed {params.parsed:q} --results {R:q}"
+        " --output {output:q} > {log:q} 2>&1"

@@ -9,6 +9,8 @@ rule table:
         others_published=lambda w: [
             published_values(name, ROOT / "specs") for name in T.tables.others(w.results_table)
         ],
+        audit=lambda w: T.audit.verdicts(),
+        floors=lambda w: T.tables.floor_files(w.results_table),
     output:
         T.paths.table_files("{results_table}"),
     log:
@@ -23,11 +25,12 @@ rule table:
         version=VERSIONS["table"],
         recipe=lambda w: as_json(T.tables.recipe(w.results_table)),
         found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
+        audit=lambda w: as_arguments({"audit": path for path in T.audit.verdicts()}),
     message:
         "Building {wildcards.results_table}"
     shell:
         "python {SCRIPTS:q}/table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.results_table:q} > {log:q} 2>&1"
+        " {params.audit:q} --output {R:q}/tables/{wildcards.results_table:q} > {log:q} 2>&1"
 
 
 rule compare:
@@ -51,6 +54,31 @@ rule compare:
     shell:
         "python {SCRIPTS:q}/compare.py --table {input.table:q} --results {R:q}"
         " --output {R:q}/tables/{wildcards.results_table:q}.comparisons > {log:q} 2>&1"
+
+
+rule overlap:
+    input:
+        table=T.paths.table("{results_table}", "json"),
+        runs=lambda w: T.overlap.run_files(w.results_table),
+        beside=lambda w: T.overlap.files_beside(w.results_table),
+    output:
+        T.paths.overlap_files("{results_table}"),
+    log:
+        T.paths.log(T.paths.overlap("{results_table}")),
+    wildcard_constraints:
+        results_table=any_of(SPECS.tables),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs("overlap"),
+    params:
+        version=VERSIONS["overlap"],
+        recipe=lambda w: as_json(T.overlap.recipe(w.results_table)),
+    message:
+        "Splitting the scores of {wildcards.results_table} by what items share with training"
+    shell:
+        "python {SCRIPTS:q}/overlap.py --recipe {params.recipe:q} --table {input.table:q} --results {R:q}"
+        " --output {R:q}/tables/{wildcards.results_table:q}.overlap > {log:q} 2>&1"
 
 
 rule fact_table:

@@ -9,7 +9,9 @@
 reports/audit.json, reports/audit.md and reports/audit.html. `value` tests one printed number of any paper:
 --n is the number of items of the test split (accuracy), of its gold items (f1, recall) or of its questions
 (mrr). `seen` splits the scores of runs on entities or relations by what the scored items share with the
-training split, from the runs' stored predictions (pubmill.metrics.training_overlap defines the parts).
+training split, from the runs' stored predictions (pubmill.metrics.training_overlap defines the parts); with
+--corpora also by whether a corpus contains the item's document, and by its year. Identifiers of mentions are
+read from concepts/DATASET.jsonl.gz beside the runs, if it is there.
 `ranks` ranks the models of a table by its published values, with a paired bootstrap over datasets; with
 --results also by a study's own runs, over datasets, documents and seeds, and with CV* of the reproduction.
 """
@@ -29,7 +31,8 @@ from pubmill.storage.files import writing
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import audit
 from pubmill.tables.cells import read_table
-from pubmill.tables.overlap_of_runs import as_text, overlaps_of_runs
+from pubmill.tables.overlap_of_runs import overlaps_of_runs
+from pubmill.tables.overlap_text import as_text
 from pubmill.tables.rank_text import as_text as as_ranking
 from pubmill.tables.rank_text import reproductions_as_text
 from pubmill.tables.ranks import rankings_of
@@ -56,6 +59,9 @@ def main() -> None:
     seen = commands.add_parser("seen", help="split scores by what items share with training")
     seen.add_argument("runs", nargs="+", type=Path, help="folders of runs")
     seen.add_argument("--training", nargs="+", choices=("train", "dev"), default=("train",), help="splits")
+    seen.add_argument(
+        "--corpora", nargs="+", metavar="CORPUS", default=(), help="those that the models were pretrained on"
+    )
     ranks = commands.add_parser("ranks", help="test which ranks of a table are resolved")
     ranks.add_argument("table", help="a table, such as gu2020/table06")
     ranks.add_argument("--results", type=Path, help="results folder of a study with the finished table")
@@ -64,7 +70,7 @@ def main() -> None:
     if arguments.command == "page":
         write_page(arguments.specs, arguments.output)
     elif arguments.command == "seen":
-        found = overlaps_of_runs(arguments.runs, tuple(arguments.training))
+        found = overlaps_of_runs(arguments.runs, tuple(arguments.training), arguments.corpora)
         print("\n\n".join(map(as_text, found)))
     elif arguments.command == "ranks":
         print(ranks_as_text(arguments.table, arguments.specs, arguments.results))

@@ -4,7 +4,7 @@
         --results results/small --output results/small/tables/gu2020/table06
 
 Inputs: the records that the recipe names, below --results; the published values, and beside them those of the
-tables that its cells refer to.
+tables that its cells refer to; with --audit, the verdicts on whether published values are possible.
 Outputs: OUTPUT.json, .csv, .md, .tex and .html.
 """
 
@@ -19,6 +19,7 @@ from pubmill.errors import run
 from pubmill.publication.rendering import FORMS
 from pubmill.recipes.tables import TableRecipe
 from pubmill.storage.files import writing
+from pubmill.tables.audit import read_audit, with_unreachable
 from pubmill.tables.finished_tables import finished_table
 
 
@@ -29,10 +30,13 @@ def main() -> None:
     parser.add_argument("--recipe", required=True, help="recipe of the table, as JSON text")
     parser.add_argument("--published", required=True, type=Path, help="values of the paper (CSV)")
     parser.add_argument("--results", required=True, type=Path, help="results folder with the records")
+    parser.add_argument("--audit", type=Path, help="audit of the published values, .json")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     recipe = recipes.read(TableRecipe, arguments.recipe)
     table = finished_table(recipe, arguments.published, arguments.results)
+    if arguments.audit:
+        table = with_unreachable(table, read_audit(arguments.audit))
     for form, render in FORMS.items():
         with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
             temporary.write_text(render(table), encoding="utf-8")

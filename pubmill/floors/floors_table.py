@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pubmill.floors.headroom import FULL, Headroom
+from pubmill.floors.headroom import Headroom
 from pubmill.floors.measured import MeasuredFloor
+from pubmill.tables.row_floors import FULL
 
 HEADINGS = (
     "Dataset", "Metric", "Floor", "Score", "Ceiling", "Best published", "Share of room", "Published below",
@@ -28,7 +29,7 @@ def _values(one: Headroom) -> dict[str, Any]:
         "definitions": {floor.floor: floor.definition for floor in one.floors},
         "highest": one.highest and one.highest.floor,
         "labels_given_away": [floor.floor for floor in one.floors if floor.gives_labels_away],
-        "ceiling": one.ceiling._asdict(),
+        "ceiling": one.ceiling.model_dump(),
         "best_published": best and best._asdict(),
         "share_of_room": best and one.share(best.value),
         "published_scores": len(one.published),

@@ -8,21 +8,13 @@ from typing import NamedTuple
 from pubmill.annotation.examples import RegressionExample
 from pubmill.floors.measured import MeasuredFloor
 from pubmill.metrics.correlation import score_correlation
+from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.specs import DatasetSpec, Specs
 from pubmill.tables.published_values import read_published
+from pubmill.tables.row_floors import CeilingScore, share_of_room
 
-FULL = 100.0
-
-
-class Ceiling(NamedTuple):
-    """A score in per cent that annotators reach, and its source; 100 without one."""
-
-    score: float = FULL
-    source: str = ""
-
-
-AGREEMENT: Mapping[tuple[str, str], Ceiling] = {
-    ("pubmedqa", "accuracy"): Ceiling(78.0, "a single annotator (Jin et al. 2019)"),
+AGREEMENT: Mapping[tuple[str, str], CeilingScore] = {
+    ("pubmedqa", "accuracy"): CeilingScore(score=78.0, source="a single annotator (Jin et al. 2019)"),
 }
 """Dataset and metric -> the published score of annotators by that metric. Agreements by other measures, such
 as kappa, are no ceiling of a score."""
@@ -43,7 +35,7 @@ class Headroom(NamedTuple):
     label: str
     metric: str
     floors: Sequence[MeasuredFloor]
-    ceiling: Ceiling
+    ceiling: CeilingScore
     published: Sequence[PublishedScore]
 
     @property
@@ -69,13 +61,13 @@ class Headroom(NamedTuple):
         """Return the share of the room between the highest floor and the ceiling that a score in per cent
         takes; None without such room."""
         floor = self.highest
-        if floor is None or floor.score is None or 100 * floor.score >= self.ceiling.score:
+        if floor is None or floor.score is None:
             return None
-        return (value - 100 * floor.score) / (self.ceiling.score - 100 * floor.score)
+        return share_of_room(value, 100 * floor.score, self.ceiling.score)
 
 
 def headroom(
-    data: DatasetSpec, floors: Sequence[MeasuredFloor], ceiling: Ceiling, specs: Specs, folder: Path
+    data: DatasetSpec, floors: Sequence[MeasuredFloor], ceiling: CeilingScore, specs: Specs, folder: Path
 ) -> Headroom:
     """Return the headroom of a dataset; `folder`: that of the specs, with the published values."""
     published = tuple(published_scores(data, specs, folder))
@@ -99,7 +91,7 @@ def published_scores(data: DatasetSpec, specs: Specs, folder: Path) -> Iterable[
                     yield PublishedScore(float(one.value), name, str(one.row))
 
 
-def ceiling_of(data: DatasetSpec, test: Iterable[object]) -> Ceiling:
+def ceiling_of(data: DatasetSpec | FloorsRecipe, test: Iterable[object]) -> CeilingScore:
     """Return the ceiling of a dataset: a published score of annotators, what the ratings of its test examples
     give, or 100."""
     known = AGREEMENT.get((data.name, data.metric))
@@ -107,11 +99,12 @@ def ceiling_of(data: DatasetSpec, test: Iterable[object]) -> Ceiling:
         return known
     ratings = [one.ratings for one in test if isinstance(one, RegressionExample)]
     if data.metric != "pearson" or not ratings or not all(map(len, ratings)):
-        return Ceiling()
+        return CeilingScore()
     agreement = annotators_correlation(ratings)
     if agreement is None:
-        return Ceiling()
-    return Ceiling(100 * agreement, "the mean correlation of an annotator with the mean of the others")
+        return CeilingScore()
+    source = "the mean correlation of an annotator with the mean of the others"
+    return CeilingScore(score=100 * agreement, source=source)
 
 
 def annotators_correlation(ratings: Sequence[Sequence[float]]) -> float | None:

@@ -22,6 +22,7 @@ from pubmill.floors.mentions import MENTIONS
 from pubmill.floors.texts import TEXTS
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
+from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
 from pubmill.storage.result_paths import PREDICTIONS, RECORD
@@ -57,7 +58,7 @@ def floors_of(kind: str, task: str) -> list[Floor]:
 
 
 def measure_floors(
-    data: DatasetSpec, files: Mapping[str, Path], output: Path, split: Split = "test"
+    data: DatasetSpec | FloorsRecipe, files: Mapping[str, Path], output: Path, split: Split = "test"
 ) -> list[MeasuredFloor]:
     """Predict a split by each floor that applies; write predictions and scores into a folder.
 
@@ -77,7 +78,7 @@ def measure_floors(
 
 
 def _measure(
-    data: DatasetSpec,
+    data: DatasetSpec | FloorsRecipe,
     floor: Floor,
     examples: Mapping[Split, Sequence[Example]],
     files: Mapping[str, Path],

@@ -86,6 +86,10 @@ class AuditJobs:
         comparable = self._specs.scale.comparable and self._requests.result_tables()
         return self._paths.audit_files() if comparable else []
 
+    def verdicts(self) -> list[str]:
+        """Return the file with the verdicts on published values, if the study makes the audit."""
+        return [self._paths.audit("json")] if self.files() else []
+
     def digest(self) -> str:
         """Return a digest of the recipe, which is too long for an argument of a command."""
         return hashlib.sha256(as_json(self.recipe()).encode()).hexdigest()

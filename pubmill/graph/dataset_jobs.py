@@ -1,8 +1,9 @@
 """Datasets: their raw files and their conversion."""
 
+from pubmill.errors import PubmillError
 from pubmill.graph.dataset_access import DatasetAccess
 from pubmill.graph.dataset_recipes import conversion_recipe
-from pubmill.recipes.datasets import ConversionRecipe
+from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe, FloorsRecipe
 from pubmill.specs import File, LocalFile, Specs
 from pubmill.storage.result_paths import Paths
 
@@ -38,6 +39,41 @@ class Datasets:
         """Return the conversion's arguments that name the raw files."""
         inputs = self.inputs(dataset).items()
         return [text for role, path in inputs for text in ("--input", f"{role}={path}")]
+
+    def floors_recipe(self, dataset: str) -> FloorsRecipe:
+        """Return the FloorsRecipe of a dataset."""
+        spec = self._specs.datasets[dataset]
+        return FloorsRecipe(
+            name=dataset,
+            kind=spec.kind,
+            task=spec.task,
+            splits=spec.splits,
+            access=spec.access,
+            metric=spec.metric,
+            negative=spec.negative,
+        )
+
+    def has_concepts(self, dataset: str) -> bool:
+        """Return whether identifiers of the dataset's mentions are known."""
+        return self._specs.datasets[dataset].concepts is not None and not self.is_made_up(dataset)
+
+    def concept_inputs(self, dataset: str) -> dict[str, list[str]]:
+        """Return the examples of a dataset, and the copies of its corpus with identifiers."""
+        spec = self._specs.datasets[dataset]
+        if spec.concepts is None or not self.has_concepts(dataset):
+            raise PubmillError(
+                f"{dataset} has no identifiers: its spec names no files with them (`concepts`), or the scale "
+                "has made-up examples"
+            )
+        return {
+            "examples": [self._paths.examples(dataset, split) for split in spec.splits],
+            "copies": [self.copy(file) for file in spec.concepts.files],
+        }
+
+    def concepts_recipe(self, dataset: str) -> ConceptsRecipe:
+        """Return the ConceptsRecipe of a dataset."""
+        spec = self._specs.datasets[dataset]
+        return ConceptsRecipe(dataset=dataset, splits=spec.splits, access=spec.access)
 
     def is_made_up(self, dataset: str) -> bool:
         """Return whether the scale gives the dataset other files than the published ones."""

@@ -8,6 +8,7 @@ from pubmill.graph.corpus_jobs import Corpora
 from pubmill.graph.dataset_jobs import Datasets
 from pubmill.graph.headings import spec_file
 from pubmill.graph.model_jobs import Models
+from pubmill.graph.overlap_jobs import OverlapJobs
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
@@ -37,6 +38,7 @@ class ReportJobs:
         requests: Requests,
         scope: Scope,
         audit: AuditJobs,
+        overlap: OverlapJobs,
     ) -> None:
         self._study = study
         self._specs = specs
@@ -49,6 +51,7 @@ class ReportJobs:
         self._requests = requests
         self._scope = scope
         self._audit = audit
+        self._overlap = overlap
 
     def results(self) -> StudyResults:
         """Return the study and its results, which the checklist presents too."""
@@ -76,6 +79,7 @@ class ReportJobs:
             models=tuple(self._scope.models()),
             checkpoints=self.checkpoints(),
             fits=self.fits(),
+            overlap=tuple(self._overlap.tables()),
             datasets=tuple(self._scope.datasets()),
             sources=by_folder(self.source_records()),
             statements=tuple(statements),
@@ -145,10 +149,10 @@ class ReportJobs:
         below = [
             *(BELOW.table(table, "json") for table in self._requests.fact_tables()),
             *(BELOW.comparisons(table, "json") for table in self._requests.result_tables()),
+            *(BELOW.overlap(table, "json") for table in self._overlap.tables()),
             *(BELOW.page(dataset, "json") for dataset in self._scope.datasets()),
             *([BELOW.contradictions("json")] if self._requests.result_tables() else []),
             *sorted({path for found in self.fits().values() for path in found.values()}),
             *self.source_records(),
         ]
-        audit = [self._paths.audit("json")] if self._audit.files() else []
-        return [*self.measured(), *map(self._paths.at, below), *audit]
+        return [*self.measured(), *map(self._paths.at, below), *self._audit.verdicts()]

@@ -48,6 +48,8 @@ class Sources:
             for file in dataset.sources.values():
                 if isinstance(file, File):
                     yield file.url, _check_arguments(file)
+            for copy in dataset.concepts.files if dataset.concepts else ():
+                yield copy.url, _check_arguments(copy)
         for model in self._specs.models.values():
             if isinstance(model.released, ArchiveWeights):
                 found = model.released.sha256

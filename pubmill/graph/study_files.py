@@ -2,6 +2,7 @@
 
 from pubmill.graph.audit_jobs import AuditJobs
 from pubmill.graph.contamination_jobs import ContaminationJobs
+from pubmill.graph.overlap_jobs import OverlapJobs
 from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.specs.study import Study
@@ -19,6 +20,7 @@ class Publication:
         scope: Scope,
         contamination: ContaminationJobs,
         audit: AuditJobs,
+        overlap: OverlapJobs,
     ) -> None:
         self._study = study
         self._paths = paths
@@ -26,6 +28,7 @@ class Publication:
         self._scope = scope
         self._contamination = contamination
         self._audit = audit
+        self._overlap = overlap
 
     def files(self) -> list[str]:
         """Return the files that the RO-Crate holds."""
@@ -34,6 +37,7 @@ class Publication:
         return [
             *self._table_files(),
             *self._comparison_files(),
+            *self._overlap.files(),
             self._report_file(),
             *checklist,
             *self._page_files(),
@@ -47,6 +51,7 @@ class Publication:
             self._report_file(),
             *self._table_files(),
             *self._comparison_files(),
+            *self._overlap.files(),
             *self._page_files(),
             *self._paths.contradiction_files(),
             *self._audit.files(),

@@ -18,6 +18,7 @@ from pubmill.graph.fact_table_jobs import FactTables
 from pubmill.graph.model_access import ModelAccess
 from pubmill.graph.model_facts import ModelFacts
 from pubmill.graph.model_jobs import Models
+from pubmill.graph.overlap_jobs import OverlapJobs
 from pubmill.graph.pipelines import Pipelines
 from pubmill.graph.pretrainings import Pretrainings
 from pubmill.graph.proof_jobs import ProofJobs
@@ -34,6 +35,7 @@ from pubmill.graph.study_files import Publication
 from pubmill.graph.table_datasets import TableDatasets
 from pubmill.graph.table_jobs import Tables
 from pubmill.graph.table_models import TableModels
+from pubmill.graph.transfer_jobs import TransferJobs
 from pubmill.graph.user_folders import UserFolders
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes.audits import AuditRecipe
@@ -136,6 +138,20 @@ class Graph:
     def _add_publication(self) -> None:
         study, specs, paths = self.study, self.specs, self.paths
         self.contamination = ContaminationJobs(specs, paths, self.corpora, self.scope)
+        self.overlap = OverlapJobs(
+            study,
+            specs,
+            paths,
+            self.corpora,
+            self.datasets,
+            self.models,
+            self.pipelines,
+            self.runs,
+            self.tables,
+            self.requests,
+            self.scope,
+        )
+        self.transfers = TransferJobs(study, specs, paths, self.runs, self.scope)
         self.pages = DatasetPages(study, specs, paths, self.datasets)
         self.contradictions = ContradictionJobs(specs, self.tables)
         self.audit = AuditJobs(specs, paths, self.requests, self.runs, self.pipelines, self.tables)
@@ -151,6 +167,7 @@ class Graph:
             self.requests,
             self.scope,
             self.audit,
+            self.overlap,
         )
         self.checklist = ChecklistJobs(
             study,
@@ -168,7 +185,7 @@ class Graph:
             specs, paths, self.runs, self.pipelines, self.tables, self.scope, self.report, self.audit
         )
         self.publication = Publication(
-            study, paths, self.requests, self.scope, self.contamination, self.audit
+            study, paths, self.requests, self.scope, self.contamination, self.audit, self.overlap
         )
         self.crate = Crate(study, specs, paths, self.datasets, self.scope, self.report, self.publication)
 

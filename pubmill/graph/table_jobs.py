@@ -20,7 +20,7 @@ from pubmill.specs import DatasetSpec, Specs, TableSpec
 from pubmill.specs.study import Study
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.storage.path_lists import by_folder
-from pubmill.storage.result_paths import Paths
+from pubmill.storage.result_paths import BELOW, Paths
 
 COPIED = "the paper copied this value from {}, so no run of its own stands behind it"
 NO_SETTING = "the paper's setting is not for this dataset"
@@ -193,10 +193,29 @@ class Tables:
             for path in paths
         ]
 
+    def floors(self, table: str) -> dict[str, tuple[str, ...]]:
+        """Return the files with the floors of a table's rows, below the results folder: of the rows whose
+        datasets are all scored on test and have train; none if the study does not measure floors."""
+        spec, found = self._specs.tables[table], dict[str, tuple[str, ...]]()
+        for row in spec.rows if self._study.floors else ():
+            parts = self._runs.parts(spec.protocol, row.dataset)
+            if self._table_datasets.is_scored(spec, row.dataset) and all(
+                self._runs.scored_split(spec.protocol, part) == "test"
+                and "train" in self._specs.datasets[part].splits
+                for part in parts
+            ):
+                found[row.name] = tuple(map(BELOW.dataset_floors, parts))
+        return found
+
+    def floor_files(self, table: str) -> list[str]:
+        """Return the files with the floors of a table's rows."""
+        return sorted({self._paths.at(path) for paths in self.floors(table).values() for path in paths})
+
     def recipe(self, table: str) -> TableRecipe:
         """Return the recipe of a table."""
         return replace(
             self._recipe(table, self._shown(table)),
+            floors=self.floors(table),
             copied=self._references.copied(table),
             differences=self._references.differences(table),
             others=self.others(table),

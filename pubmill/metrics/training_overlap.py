@@ -8,7 +8,10 @@ Entities (`entity_parts`), by their words and type among the training mentions:
 - `verbatim`: the same words.
 - `other case`: the same words but for case.
 - `other form`: the same letters and digits but for case, with other spaces or punctuation.
-- `new`: none of these. Labelled words have no identifiers, so new names of known concepts are here too.
+- `new`: none of these. Where the identifiers of mentions are known, this part is split into
+  - `new name`: of a concept that is in training, by at least one of the mention's identifiers.
+  - `new concept`: of another one.
+  - `no identifier`: a mention without one, such as a prediction that is no gold mention.
 
 Relations (`relation_parts`), by the two arguments of the training examples, in either order and any form:
 
@@ -18,20 +21,29 @@ Relations (`relation_parts`), by the two arguments of the training examples, in 
 - `none`: neither occurs.
 - `unmarked`: the example does not mark its two arguments, or its source has placeholders for them (`@GENE$`).
 
-Documents (`document_parts`): whether the item's document also has training examples, if the source marks
-documents.
+Documents (`document_parts`): whether the item's document also has training examples, if it is known.
+Pretraining (`corpus_parts`): whether the item's document was found in the corpus of the model's pretraining.
+Years (`year_parts`): when the item's document was published.
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from pubmill.annotation.examples import Example, SequenceExample, TokensExample
+from pubmill.annotation.concepts import Identifiers
+from pubmill.annotation.examples import SequenceExample, TokensExample
 from pubmill.annotation.tagging import Mention, to_mentions
 
 ENTITY_PARTS = ("verbatim", "other case", "other form", "new")
+CONCEPT_PARTS = ("new name", "new concept", "no identifier")
+"""Parts of `new` where mentions have identifiers."""
 RELATION_PARTS = ("pair", "both apart", "one", "none", "unmarked")
-DOCUMENT_PARTS = ("document in training", "other document", "document not marked")
+NO_DOCUMENT, NO_YEAR = NOT_KNOWN = ("document not known", "year not known")
+"""Parts of items whose document or year is not known."""
+DOCUMENT_PARTS = ("document in training", "other document", NO_DOCUMENT)
+CORPUS_PARTS = ("in the corpus", "not found in the corpus")
+YEARS = 5
+"""Years in one part."""
 
 PLACEHOLDER = re.compile(r"@[A-Za-z]+\$")
 Part = str
@@ -136,15 +148,36 @@ def arguments_of(example: SequenceExample) -> tuple[str, str] | None:
     return one, other
 
 
+class KnownConcepts(NamedTuple):
+    """Identifiers: `training`: of all training mentions; `scored`: of the gold mentions of each scored
+    sentence."""
+
+    training: Set[str]
+    scored: Sequence[Identifiers]
+
+    def part(self, sentence: int, mention: Mention) -> Part:
+        """Return the part of a mention with new words in a scored sentence."""
+        own = self.scored[sentence].get(mention[:2])
+        if not own:
+            return "no identifier"
+        return "new concept" if self.training.isdisjoint(own) else "new name"
+
+
 def entity_parts(
-    known: KnownMentions, gold: Sequence[TokensExample], predicted: Sequence[Sequence[str]]
+    known: KnownMentions,
+    gold: Sequence[TokensExample],
+    predicted: Sequence[Sequence[str]],
+    concepts: KnownConcepts | None = None,
 ) -> dict[Part, Counts]:
     """Count the entities of each part; `predicted`: the labels of each sentence."""
-    found = {part: Counts() for part in ENTITY_PARTS}
-    for example, labels in zip(gold, predicted, strict=True):
+    names = ENTITY_PARTS if concepts is None else (*ENTITY_PARTS[:-1], *CONCEPT_PARTS)
+    found = {part: Counts() for part in names}
+    for number, (example, labels) in enumerate(zip(gold, predicted, strict=True)):
         true, guessed = set(to_mentions(example.labels)), set(to_mentions(labels))
         for mention in true | guessed:
             part = known.part(example.words, mention)
+            if part == "new" and concepts is not None:
+                part = concepts.part(number, mention)
             found[part] = found[part].plus(_tally(mention in true, mention in guessed))
     return found
 
@@ -174,12 +207,38 @@ def label_counts(gold: str, predicted: str, negative: str | None) -> Counts:
 
 
 def document_parts(
-    known: Set[str | None], gold: Sequence[Example], counts: Sequence[Counts]
+    known: Set[str | None], documents: Sequence[str | None], counts: Sequence[Counts]
 ) -> dict[Part, Counts]:
-    """Split the counts of examples by whether their document is one of the known."""
-    found = {part: Counts() for part in DOCUMENT_PARTS}
-    for example, own in zip(gold, counts, strict=True):
-        part = DOCUMENT_PARTS[2 if example.document is None else example.document not in known]
+    """Split the counts of examples, given with their documents, by whether a document is one of the known."""
+    parts = [DOCUMENT_PARTS[2 if one is None else one not in known] for one in documents]
+    return _added(DOCUMENT_PARTS, parts, counts)
+
+
+def corpus_parts(held: Sequence[bool], counts: Sequence[Counts]) -> dict[Part, Counts]:
+    """Split the counts of examples by whether the pretraining corpus has them."""
+    return _added(CORPUS_PARTS, [CORPUS_PARTS[not one] for one in held], counts)
+
+
+def year_parts(
+    years: Mapping[str, int], documents: Sequence[str | None], counts: Sequence[Counts]
+) -> dict[Part, Counts]:
+    """Split the counts of examples, given with their documents, by year of publication: five years a part."""
+    parts = [_span(years.get(one or "")) for one in documents]
+    return _added(sorted({*parts, NO_YEAR}), parts, counts)
+
+
+def _span(year: int | None) -> Part:
+    """Return the years of a part: `2005-2009`."""
+    if year is None:
+        return NO_YEAR
+    first = year - year % YEARS
+    return f"{first}-{first + YEARS - 1}"
+
+
+def _added(names: Sequence[Part], parts: Sequence[Part], counts: Sequence[Counts]) -> dict[Part, Counts]:
+    """Add up the counts of examples by their parts."""
+    found = {part: Counts() for part in names}
+    for part, own in zip(parts, counts, strict=True):
         found[part] = found[part].plus(own)
     return found
 

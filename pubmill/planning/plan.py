@@ -19,17 +19,18 @@ STAGES = {
     "corpora": (
         "parse_medline", "parse_text", "parse_clinical", "parse_pmc", "latest_versions", "locked_versions",
         "lock_corpus", "fingerprint", "find_duplicates", "select_documents", "corpus_statistics",
-        "index_evaluation_texts", "find_contamination", "contamination",
+        "index_evaluation_texts", "find_contamination", "contamination", "document_years",
     ),
     "vocabularies": ("count_words", "train_vocab", "take_vocab", "vocab_diagnosis"),
     "pretraining": ("pack", "pretrain", "export_model", "take_model"),
-    "datasets": ("convert", "dataset_page"),
+    "datasets": ("convert", "concepts", "floors", "dataset_page"),
     "fine-tuning": (
         "trial", "choose", "choose_for_model", "task_model", "finetune", "annotate", "take_predictions",
+        "transfer",
     ),
     "tables": (
-        "score", "score_annotation", "score_predictions", "table", "compare", "fact_table", "contradictions",
-        "audit", "report", "checklist", "crate", "basis", "proof",
+        "score", "score_annotation", "score_predictions", "table", "compare", "overlap", "transfer_matrix",
+        "fact_table", "contradictions", "audit", "report", "checklist", "crate", "basis", "proof",
     ),
 }  # fmt: skip
 """Stage -> its rules; a rule that is not listed belongs to the stage `other`."""

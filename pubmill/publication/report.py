@@ -17,6 +17,7 @@ from pubmill.publication.contradictions import Contradictions, read_contradictio
 from pubmill.publication.dataset_pages import read_page
 from pubmill.publication.fact_rendering import fact_marks
 from pubmill.publication.figures import Strip, curve, strips
+from pubmill.publication.overlap_rendering import recall_strips
 from pubmill.publication.rendering import TEMPLATES, environment, script_digest
 from pubmill.publication.report_content import (
     HeldOut,
@@ -36,6 +37,7 @@ from pubmill.tables.audit import Audit, read_audit, with_unreachable
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.comparisons import read_comparisons
 from pubmill.tables.fact_table_models import read_fact_table
+from pubmill.tables.overlap_tables import BY, read_overlap_table
 
 LISTED_FILES = 20
 """Source folders with more files are shown as one line with one digest."""
@@ -84,6 +86,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         audit=audit,
         sources=read_sources(results, list(paths_of(recipe.sources))),
         statements=statements_by_paper(map(Path, recipe.statements)),
+        overlaps={name: read_overlap_table(results / BELOW.overlap(name, "json")) for name in recipe.overlap},
     )
 
 
@@ -212,6 +215,8 @@ def render(report: Report) -> str:
     script, made = page_script(), environment()
     made.globals |= {
         "runs_by_folder": runs_by_folder,
+        "overlap_by": BY,
+        "recall_strips": recall_strips,
         "version": pubmill.__version__,
         "citation": citations.PUBMILL,
         "script": Markup(script),

@@ -1,7 +1,7 @@
 """The content of a report."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable
+from pubmill.tables.overlap_tables import OverlapTable
 from pubmill.tables.table_frames import run_frame
 
 DEMO = "demo"
@@ -99,6 +100,7 @@ class Report:
     audit: Audit
     sources: list[SourceFolderSummary]
     statements: dict[str, Statements]
+    overlaps: dict[str, OverlapTable] = field(default_factory=dict)
 
     @property
     def banner(self) -> str:

@@ -162,6 +162,15 @@ class IndexRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
+class YearsRecipe:
+    """Documents whose years of publication are looked up in the sources of a corpus, given in the order of
+    authority. `documents`: dataset -> files below the results folder whose rows have a PMID as `document`."""
+
+    sources: tuple[SourceShards, ...]
+    documents: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class StatisticsRecipe:
     """The corpus whose totals are written."""
 

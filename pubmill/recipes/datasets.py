@@ -31,6 +31,28 @@ class ConversionRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConceptsRecipe:
+    """The dataset whose sentences get documents and identifiers, its splits, and who may have them."""
+
+    dataset: str
+    splits: tuple[str, ...]
+    access: Access
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorsRecipe:
+    """The dataset whose floors are measured; fields as in its spec."""
+
+    name: str
+    kind: Kind
+    task: str
+    splits: tuple[str, ...]
+    access: Access
+    metric: str
+    negative: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PublishedFile:
     """A file of a published form, and its hash; null if the published bytes are not known.
 

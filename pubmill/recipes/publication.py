@@ -3,12 +3,12 @@
 All paths are below the results folder; lists of files are shortened (`Listed`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.models import ModelWeights, NotTuned
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 from pubmill.recipes.tables import Aggregate, Listed
 
 StudyRuns = dict[str, dict[str, dict[str, dict[str, list[int]]]]]
@@ -39,6 +39,7 @@ class ReportRecipe(StudyResults):
 
     - `checkpoints`: model -> recipe and step of its weights.
     - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
+    - `overlap`: tables whose scores are split by what items share with training.
     - `sources`: .source.json records of the study's raw files.
     - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`: of
       what the report shows of them, so that it is made again when that changes.
@@ -50,6 +51,7 @@ class ReportRecipe(StudyResults):
     fits: dict[str, dict[str, str]]
     datasets: tuple[str, ...]
     sources: Listed
+    overlap: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
     statements: tuple[str, ...] = ()
     statements_sha256: str = ""
 

@@ -278,6 +278,7 @@ class TableRecipe(ResultHeading):
     - `datasets`: `column/row` -> the dataset of its runs, if that is not the row's.
     - `not_comparable`: `column/row` -> why our value must not be compared with the published one.
     - `copied`: `column/row` -> the cell that the paper copied its value from.
+    - `floors`: row -> the files with the floors of its datasets, below the results folder.
     - `others`: table -> the part of its recipe for the cells that `copied` and `differences` refer to.
     """
 
@@ -291,6 +292,7 @@ class TableRecipe(ResultHeading):
     datasets: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     not_comparable: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     copied: dict[str, ReferencedCell] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    floors: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     others: "dict[str, TableRecipe]" = field(default_factory=dict, metadata=OMIT_DEFAULT)
 
     @property

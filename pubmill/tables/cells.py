@@ -4,7 +4,7 @@ Scores are fractions (0..1) in records and percentages (0..100) everywhere here,
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -17,6 +17,7 @@ from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.tables import Column, ResultHeading, Row
 from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_in_words
 from pubmill.storage.files import read_json
+from pubmill.tables.row_floors import RowFloors
 
 NOT_RUN = "not run in this study"
 NO_RECORD = "no record"
@@ -46,7 +47,7 @@ class SeedScore(Shape):
 class PublishedValue(Shape):
     """A value from a paper. `printed`: the text as printed. `recomputed`: for a composite, its value computed
     from the printed parts, if that differs from the printed one. `unreachable`: why no runs as stated give
-    it; the report sets it from the audit, and files of tables don't have it."""
+    it; it is set from the audit, and JSON and CSV don't have it."""
 
     value: float
     printed: str
@@ -121,13 +122,15 @@ class Provenance(Shape):
 class Table(ResultHeading):
     """A complete table: `cells[column][row]`, with composites and differences under their own names;
     `composites`: the rows of both. `silences`: notes on
-    values that the paper leaves blank or that are not shown here; `seeds_needed`: by row, where known."""
+    values that the paper leaves blank or that are not shown here; `seeds_needed`: by row, where known;
+    `floors`: of rows and composites, where the study measures them."""
 
     composites: tuple[Row, ...]
     cells: dict[str, dict[str, Cell]]
     silences: tuple[str, ...]
     seeds_needed: dict[str, SeedsNeeded]
     provenance: Provenance
+    floors: dict[str, RowFloors] = field(default_factory=dict)
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
@@ -155,6 +158,24 @@ class Table(ResultHeading):
         labels = {row.key: row.label for row in (*self.rows, *self.composites)}
         rules = (rule_in_words(self.equivalence, self.aggregate, labels), *self._seeds_note())
         return source + rules + self.notes + printed_notes(self) + self.silences + conflicts
+
+    def room(self, row: Row, value: float | None) -> float | None:
+        """Return the share of the room above a row's highest floor that a score takes, if both are known."""
+        return self.floors[row.key].share(value) if row.key in self.floors and value is not None else None
+
+    def published_room(self, row: Row, cell: Cell) -> float | None:
+        """Return the share of the room that a published value takes; None at a scale with other data."""
+        value = cell.published.value if cell.published and self.comparable else None
+        return self.room(row, value)
+
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """The published values that are unreachable under the stated protocol, with the arithmetic."""
+        return tuple(
+            f"{column.label}, {row.label}, {cell.published.printed}: {cell.published.unreachable}"
+            for row, column, cell in self.read()
+            if cell.published and cell.published.unreachable
+        )
 
     def _seeds_note(self) -> tuple[str, ...]:
         """The note on `seeds_needed`, or nothing."""

@@ -3,29 +3,36 @@
 The parts of each run must add up to the counts of its record.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pubmill.annotation.concepts import Concepts, all_identifiers, read_concepts
 from pubmill.annotation.examples import Example, SequenceExample, Split, TokensExample, read_examples
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_predictions, read_record
 from pubmill.metrics.training_overlap import (
     Counts,
+    KnownConcepts,
     KnownMentions,
     KnownPairs,
     Part,
+    corpus_parts,
     document_parts,
     entity_counts,
     entity_parts,
     label_counts,
     relation_parts,
     total,
+    year_parts,
 )
+from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, FINAL_RECORDS, PREDICTIONS, RECORD, run_of
 
 Parts = dict[str, dict[Part, Counts]]
-"""What items are split by (`mentions`, `arguments`, `documents`) -> part -> counts."""
+"""What items are split by -> part -> counts: `mentions` or `arguments`, `documents`, and where known
+`pretraining` and `years`."""
 KINDS: Mapping[str, type[Example]] = {"tokens": TokensExample, "sequence": SequenceExample}
 
 
@@ -39,13 +46,19 @@ class Overlap(NamedTuple):
     parts: Parts
 
 
-def overlaps_of_runs(folders: Sequence[Path], training: tuple[Split, ...]) -> list[Overlap]:
-    """Split the scores of runs, by dataset; `folders`: their `runs/PROTOCOL/MODEL/DATASET/SETTING`."""
-    runs: dict[Path, list[Path]] = {}
+def overlaps_of_runs(
+    folders: Sequence[Path], training: tuple[Split, ...], corpora: Sequence[str] = ()
+) -> list[Overlap]:
+    """Split the scores of runs, by dataset; `folders`: their `runs/PROTOCOL/MODEL/DATASET/SETTING`;
+    `corpora`: those that their models were pretrained on."""
+    runs: dict[tuple[Path, str], list[Path]] = {}
     for record in (record for folder in folders for record in _records(folder)):
-        examples = record.absolute().parents[6] / BELOW.dataset(run_of(record).dataset)
-        runs.setdefault(examples, []).append(record)
-    return [_overlap(examples, records, training) for examples, records in runs.items()]
+        place = record.absolute().parents[6], run_of(record).dataset
+        runs.setdefault(place, []).append(record)
+    return [
+        _overlap(DatasetItems(results, dataset, training), records, corpora)
+        for (results, dataset), records in runs.items()
+    ]
 
 
 def _records(folder: Path) -> list[Path]:
@@ -59,71 +72,139 @@ def _records(folder: Path) -> list[Path]:
     return records
 
 
-def _overlap(examples: Path, records: Sequence[Path], training: tuple[Split, ...]) -> Overlap:
-    """Split the scores of runs on one dataset; `examples`: the folder of its examples."""
-    read = [(path, read_record(path)) for path in records]
-    kind = _kind(*read[0])
-    known = [one for split in training for one in read_examples(examples / f"{split}.jsonl.gz", kind)]
-    splitter = (_EntitySplitter if kind is TokensExample else _RelationSplitter)(known)
-    gold = {
-        split: list(read_examples(examples / f"{split}.jsonl.gz", kind))
-        for split in {record.split for _, record in read}
-    }
-    made = [_run_parts(path, record, gold[record.split], splitter) for path, record in read]
-    parts = {
-        by: {part: total(one[by][part] for one in made) for part in found} for by, found in made[0].items()
-    }
-    return Overlap(read[0][1].dataset, training, len(made), parts)
+def _overlap(items: "DatasetItems", records: Sequence[Path], corpora: Sequence[str]) -> Overlap:
+    """Split the scores of runs on one dataset."""
+    made = [items.parts(path, corpora) for path in records]
+    return Overlap(items.dataset, items.training, len(made), added(made))
 
 
-def _kind(path: Path, record: Record) -> type[Example]:
-    """Return the class of a run's examples, if its scores can be split."""
-    task = record.recipe.get("task", "")
+def added(runs: Sequence[Parts]) -> Parts:
+    """Add up the parts of runs; what some of them lack is left out."""
+    shared = [by for by in runs[0] if all(by in one for one in runs)]
+    return {by: _added_parts([one[by] for one in runs]) for by in shared}
+
+
+def _added_parts(runs: Sequence[Mapping[Part, Counts]]) -> dict[Part, Counts]:
+    names = dict.fromkeys(part for one in runs for part in one)
+    return {part: total(one.get(part, Counts()) for one in runs) for part in names}
+
+
+class DatasetItems:
+    """The items of a dataset in a results folder, and what they share with its training splits."""
+
+    def __init__(self, results: Path, dataset: str, training: tuple[Split, ...]) -> None:
+        self.dataset = dataset
+        self.training = training
+        self._results = results
+        self._examples = cache(self._read)
+        self._held = cache(self._read_held)
+        self._years = cache(self._read_years)
+
+    def parts(self, path: Path, corpora: Sequence[str] = ()) -> Parts:
+        """Return the parts of the run of a record, which add up to the counts of the record; `corpora`: those
+        that its model was pretrained on."""
+        record = read_record(path)
+        if record.counts is None:
+            raise PubmillError(f"{path}: the run has no score: {record.failed}; leave it out")
+        task = _task(path, record)
+        gold = self._examples(record.split, task)
+        predicted = read_predictions(path.with_name(path.name.removesuffix(RECORD) + PREDICTIONS), gold)
+        negative = record.recipe.get("negative")
+        if task == "tokens":
+            counts = [entity_counts(*both) for both in zip(gold, predicted, strict=True)]
+            first = {"mentions": self._mention_parts(record.split, gold, predicted)}
+        else:
+            pairs = zip(gold, predicted, strict=True)
+            counts = [label_counts(one.label, label, negative) for one, label in pairs]
+            first = {"arguments": relation_parts(self._pairs, gold, predicted, negative)}
+        parts = first | self._document_parts(record.split, task, counts, corpora)
+        _check_sums(path, record.counts, parts)
+        return parts
+
+    def _mention_parts(
+        self, split: str, gold: Sequence[TokensExample], predicted: Sequence[Sequence[str]]
+    ) -> dict[Part, Counts]:
+        concepts = None
+        if self._concepts is not None:
+            known, here = self._concepts, self._concepts[split]
+            training = all_identifiers(one for name in self.training for one in known[name].values())
+            scored = [here[one.id].identifiers if one.id in here else {} for one in gold]
+            concepts = KnownConcepts(training, scored)
+        return entity_parts(self._mentions, gold, predicted, concepts)
+
+    def _document_parts(
+        self, split: str, task: str, counts: Sequence[Counts], corpora: Sequence[str]
+    ) -> Parts:
+        """Return the parts by document, and where known by pretraining and year."""
+        gold = self._examples(split, task)
+        documents = self._documents(split, gold)
+        known = {name for one in self.training for name in self._documents(one, self._examples(one, task))}
+        parts = {"documents": document_parts(known, documents, counts)}
+        if corpora:
+            found = frozenset[str]().union(*(self._held(name, split) for name in corpora))
+            held = {name for one, name in zip(gold, documents, strict=True) if one.id in found and name}
+            parts["pretraining"] = corpus_parts(
+                [one.id in found or name in held for one, name in zip(gold, documents, strict=True)], counts
+            )
+            years = {name: year for corpus in corpora for name, year in self._years(corpus).items()}
+            parts |= {"years": year_parts(years, documents, counts)} if years else {}
+        return parts
+
+    def _read(self, split: str, task: str) -> list[Any]:
+        return list(read_examples(self._results / BELOW.examples(self.dataset, split), KINDS[task]))
+
+    def _known(self, task: str) -> list[Any]:
+        return [one for split in self.training for one in self._examples(split, task)]
+
+    @cached_property
+    def _mentions(self) -> KnownMentions:
+        return KnownMentions(self._known("tokens"))
+
+    @cached_property
+    def _pairs(self) -> KnownPairs:
+        return KnownPairs(self._known("sequence"))
+
+    @cached_property
+    def _concepts(self) -> Concepts | None:
+        path = self._results / BELOW.concepts(self.dataset)
+        return read_concepts(path) if path.is_file() else None
+
+    def _documents(self, split: str, examples: Sequence[Example]) -> list[str | None]:
+        """Return the documents of examples, by their source, else by the file of identifiers."""
+        known = self._concepts[split] if self._concepts else {}
+        return [
+            known[one.id].document if one.document is None and one.id in known else one.document
+            for one in examples
+        ]
+
+    def _read_held(self, corpus: str, split: str) -> frozenset[str]:
+        """Return the examples that a corpus contains."""
+        path = self._results / BELOW.corpus(corpus, "contamination.json")
+        found = read_json(path)["datasets"].get(self.dataset, {}).get(split)
+        if found is None:
+            raise PubmillError(
+                f"{path} has nothing on {split} of {self.dataset}; its study has other datasets"
+            )
+        return frozenset(found["ids"])
+
+    def _read_years(self, corpus: str) -> Mapping[str, int]:
+        """Return the years of the dataset's documents: those that a corpus's sources have."""
+        path = self._results / BELOW.document_years(corpus)
+        found: Mapping[str, int] = read_json(path).get(self.dataset, {}) if path.is_file() else {}
+        return found
+
+
+def _task(path: Path, record: Record) -> str:
+    """Return the kind of a run's examples, if its scores can be split."""
+    task = str(record.recipe.get("task", ""))
     if task not in KINDS:
         raise PubmillError(f"{path}: its examples are {task}, not labelled words or relations; leave it out")
-    return KINDS[task]
+    return task
 
 
-class _EntitySplitter:
-    """Splits the counts of entities by what they share with training sentences."""
-
-    def __init__(self, training: Sequence[Any]) -> None:
-        self._known = KnownMentions(training)
-        self._documents = {example.document for example in training}
-
-    def parts(self, gold: Sequence[Any], predicted: Sequence[Any], negative: str | None) -> Parts:
-        counts = [entity_counts(example, labels) for example, labels in zip(gold, predicted, strict=True)]
-        return {
-            "mentions": entity_parts(self._known, gold, predicted),
-            "documents": document_parts(self._documents, gold, counts),
-        }
-
-
-class _RelationSplitter:
-    """Splits the counts of relations by what they share with training examples."""
-
-    def __init__(self, training: Sequence[Any]) -> None:
-        self._known = KnownPairs(training)
-        self._documents = {example.document for example in training}
-
-    def parts(self, gold: Sequence[Any], predicted: Sequence[Any], negative: str | None) -> Parts:
-        pairs = zip(gold, predicted, strict=True)
-        counts = [label_counts(example.label, label, negative) for example, label in pairs]
-        return {
-            "arguments": relation_parts(self._known, gold, predicted, negative),
-            "documents": document_parts(self._documents, gold, counts),
-        }
-
-
-def _run_parts(
-    path: Path, record: Record, gold: Sequence[Any], splitter: _EntitySplitter | _RelationSplitter
-) -> Parts:
-    """Return the parts of one run, which add up to the counts of its record."""
-    if record.counts is None:
-        raise PubmillError(f"{path}: the run has no score: {record.failed}; leave it out")
-    predicted = read_predictions(path.with_name(path.name.removesuffix(RECORD) + PREDICTIONS), gold)
-    parts = splitter.parts(gold, predicted, record.recipe.get("negative"))
-    whole = Counts(*(record.counts[name] for name in Counts._fields))
+def _check_sums(path: Path, recorded: Mapping[str, int], parts: Parts) -> None:
+    """Check that the parts add up to the counts of the record."""
+    whole = Counts(*(recorded[name] for name in Counts._fields))
     for by, found in parts.items():
         counted = total(found.values())
         if counted != whole:
@@ -131,33 +212,3 @@ def _run_parts(
                 f"{path}: gold, predicted and correct {by} are {tuple(counted)}, but "
                 f"{tuple(whole)} in the record; score the run again"
             )
-    return parts
-
-
-HEADING = ("part", "gold", "share", "predicted", "correct", "precision", "recall", "F1")
-
-
-def as_text(overlap: Overlap) -> str:
-    """Return the parts as tables of text, each with its sum."""
-    runs = f"{overlap.runs} run{'s' * (overlap.runs > 1)}"
-    lines = [f"{overlap.dataset}, {runs}, compared with {' and '.join(overlap.training)}"]
-    for by, parts in overlap.parts.items():
-        lines += ["", *aligned([(by, *HEADING[1:]), *_rows(parts)])]
-    return "\n".join(lines)
-
-
-def _rows(parts: Mapping[Part, Counts]) -> Iterator[tuple[str, ...]]:
-    whole = total(parts.values())
-    for name, one in [*parts.items(), ("together", whole)]:
-        scores = (one.precision, one.recall, one.f1)
-        share = one.gold / whole.gold if whole.gold else 0.0
-        counts = (str(one.gold), f"{100 * share:.1f} %", str(one.predicted), str(one.correct))
-        yield (name, *counts, *(f"{100 * score:.2f}" for score in scores))
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of text as lines, the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
-    ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pubmill.recipes.other_tables import table_title
-from pubmill.tables.overlap_of_runs import aligned
+from pubmill.tables.overlap_text import aligned
 from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
 from pubmill.tables.reproductions import Reproduction
 

@@ -15,7 +15,7 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import FIRST_SEEDS, Row, TableRecipe
 from pubmill.statistics.seed_stopping import PairState, next_runs, pair_states
 from pubmill.storage.result_paths import run_of
-from pubmill.tables.overlap_of_runs import aligned
+from pubmill.tables.overlap_text import aligned
 
 Run = tuple[str, str, str, str]
 """Protocol, model, dataset, setting."""

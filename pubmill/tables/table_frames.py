@@ -6,7 +6,9 @@
   of `expected` runs; `seeds`: each run's score or failure; `missing`: why there is no value; `published` (as
   printed), `published_note`, `difference`; `verdict`, `why`, `margin`, `p`, `minimal_detectable`;
   `seeds_needed` of the row. If cells of the table refer to cells of other tables: `reference` (`copied from`
-  or `minus`), `other_table`, `other_column`, `other_row`, `other_value`, `other_verdict`.
+  or `minus`), `other_table`, `other_column`, `other_row`, `other_value`, `other_verdict`. If the study has
+  floors: `floor` (the highest), `floor_score`, `ceiling`, and the shares of the room between them that our
+  value and the published one take: `share_of_room`, `published_share_of_room`.
 - Facts: `subject`, `column`, `kind`, `measure` (of counts), `value`, `published`, `published_note`, `equal`
   (1 or 0), `reason`. Booleans are 1 and 0, as in the published values.
 
@@ -57,6 +59,18 @@ def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, 
         **_verdict_fields(cell.verdict),
         "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
         **(_reference_fields(cell) if table.refers else {}),
+        **(_floor_fields(table, row, cell) if table.floors else {}),
+    }
+
+
+def _floor_fields(table: Table, row: Row, cell: Cell) -> dict[str, Any]:
+    own = table.floors.get(row.key)
+    return {
+        "floor": own and own.highest,
+        "floor_score": exact(own.score) if own else None,
+        "ceiling": exact(own.ceiling.score) if own else None,
+        "share_of_room": exact(table.room(row, cell.value)),
+        "published_share_of_room": exact(table.published_room(row, cell)),
     }
 
 

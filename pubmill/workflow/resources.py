@@ -42,6 +42,7 @@ RULES: Mapping[str, Needs] = {
     "vocab_diagnosis": Needs(2_000, HOUR),
     "pack": Needs(4_000, DAY),
     "convert": Needs(2_000, HOUR),
+    "transfer": Needs(8_000, 4 * HOUR),
     "annotate": Needs(8_000, 4 * HOUR),  # the larger pipelines of spaCy
     "table": Needs(2_000, HOUR),
     "compare": Needs(2_000, 4 * HOUR),

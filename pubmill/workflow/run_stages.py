@@ -6,18 +6,18 @@ STAGES: dict[str, tuple[str, ...]] = {
     "select": (
         *("latest_versions", "locked_versions", "lock_corpus", "fingerprint", "find_duplicates"),
         *("index_evaluation_texts", "find_contamination", "contamination"),
-        *("select_documents", "corpus_statistics"),
+        *("select_documents", "corpus_statistics", "document_years"),
     ),
     "vocabulary": ("count_words", "train_vocab", "take_vocab", "vocab_diagnosis"),
     "pack": ("pack",),
     "pretrain": ("pretrain",),
     "models": ("export_model", "take_model"),
-    "convert": ("convert",),
+    "convert": ("convert", "concepts", "floors"),
     "trials": ("trial", "choose", "choose_for_model"),
     "fine-tune": ("finetune", "task_model"),
-    "annotate": ("annotate", "take_predictions"),
+    "annotate": ("annotate", "take_predictions", "transfer"),
     "score": ("score", "score_annotation", "score_predictions"),
-    "tables": ("table", "compare", "fact_table"),
+    "tables": ("table", "compare", "overlap", "transfer_matrix", "fact_table"),
     "report": ("report", "dataset_page", "contradictions", "checklist", "crate", "audit", "basis", "proof"),
 }
 """Stage -> its rules, in the order in which a run reaches them."""

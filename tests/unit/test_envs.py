@@ -12,7 +12,7 @@ from tests.imports import imported, reached
 
 CALLED = {
     "yaml": "pyyaml", "google": "protobuf", "jinja2": "jinja2", "huggingface_hub": "huggingface-hub",
-    "pubmed_parser": "pubmed-parser", "pydantic_core": "pydantic-core",
+    "pubmed_parser": "pubmed-parser", "pydantic_core": "pydantic-core", "sklearn": "scikit-learn",
 }  # fmt: skip
 """Modules whose names differ from their packages' names."""
 OPTIONAL = {"tensorboard"}

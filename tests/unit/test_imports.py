@@ -26,7 +26,7 @@ ROOMS: dict[str, str] = {
     "submissions": "annotation convert hardware messages metrics prediction recipes storage",
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",
-    "floors": "annotation metrics specs storage tables",
+    "floors": "annotation metrics recipes specs storage tables",
     "proof": "annotation hardware metrics recipes statistics storage tables",
     "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
     "manuscript": "messages publication recipes storage tables",

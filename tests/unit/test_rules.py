@@ -60,6 +60,7 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
         BELOW.model("{model}"),
         BELOW.table("{results_table}"),
         BELOW.comparisons("{results_table}"),
+        BELOW.overlap("{results_table}"),
         BELOW.table("{fact_table}"),
         BELOW.page("{dataset}"),
         BELOW.contradictions(),

@@ -21,6 +21,7 @@ from pubmill.inspection.explain.origins import (
     Account,
     comparison_account,
     dataset_account,
+    overlap_account,
     weights_account,
 )
 from pubmill.messages import commands
@@ -58,6 +59,7 @@ class Explanation:
 
     `value`: our value, with spread, published value, difference and the cell's other fields; `refused`: why
     the table shows no value although runs exist; `compared`: the comparison with the best model of the row.
+    `overlap`: its scores split by what the scored items share with training.
     `parts`: the cells that it is computed from, if it has no runs of its own. `lacking`: missing files below
     the results folder; `to_do`: commands that make them, or other steps that are needed.
     """
@@ -71,6 +73,7 @@ class Explanation:
     setting: Account | None = None
     runs: tuple[CellRun, ...] = ()
     compared: Account | None = None
+    overlap: Account | None = None
     recipe: Account | None = None
     choice: Account | None = None
     data: tuple[Account, ...] = ()
@@ -245,6 +248,7 @@ def _cell_origins(
         "compared": _stored_comparison(explainer, table, recipe, row, column)
         if paths and not lacking
         else None,
+        "overlap": overlap_account(graph, table, row.key, column.key) if paths else None,
         "data": known,
         "weights": weights,
         "lacking": tuple(lacking),

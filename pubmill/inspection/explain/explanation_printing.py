@@ -36,6 +36,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
         _print_runs(to, explanation.runs)
     accounts: dict[str, Any] = {
         "Compared with the best of its row": explanation.compared,
+        "Split by what is shared with training": explanation.overlap,
         "Protocol": explanation.setting,
         "Resolved recipe": explanation.recipe,
         "Choice of hyper-parameters": explanation.choice,

@@ -7,6 +7,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
+from pubmill.publication.rendering import number
 from pubmill.publication.report import read_pretraining, read_sources
 from pubmill.recipes.models import PretrainedWeights, RandomWeights
 from pubmill.recipes.writing import as_values
@@ -14,6 +15,7 @@ from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
 from pubmill.tables.aggregation import machine
 from pubmill.tables.comparisons import ModelPair, RowComparisons, read_comparisons
+from pubmill.tables.overlap_tables import CellParts, read_overlap_table
 
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; missing items have a note as their value."""
@@ -73,6 +75,28 @@ def comparison_account(
         "best minus": {found.column_labels[pair.other]: _pair_account(pair) for pair in pairs},
         "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
         "method": found.method,
+    }
+
+
+def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account | None:
+    """A cell's scores split by what the scored items share with training; None where the study does not split
+    them."""
+    file = BELOW.overlap(table, "json")
+    path = Path(graph.paths.at(file))
+    if not path.is_file():
+        return {"file": file, "split": "not yet"} if table in graph.overlap.tables() else None
+    cells = [one for one in read_overlap_table(path).cells if (one.row, one.column) == (row, column)]
+    parts = {one.by: _parts_account(one) for one in cells if one.says_something}
+    return {"file": file, **parts} if cells else None
+
+
+def _parts_account(cell: CellParts) -> Account:
+    """Share of the gold items, F1 and recall of each part."""
+    return {
+        part.part: f"{cell.share(part):.1%} of gold, F1 {number(100 * part.counts.f1)}, "
+        f"recall {number(100 * part.counts.recall)}"
+        for part in cell.parts
+        if part.gold or part.predicted
     }
 
 

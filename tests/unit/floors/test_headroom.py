@@ -8,7 +8,6 @@ import pytest
 from pubmill.annotation.examples import RegressionExample
 from pubmill.floors.floors_table import FORMS
 from pubmill.floors.headroom import (
-    Ceiling,
     Headroom,
     PublishedScore,
     annotators_correlation,
@@ -17,6 +16,7 @@ from pubmill.floors.headroom import (
 )
 from pubmill.floors.measured import MeasuredFloor
 from pubmill.specs import DatasetSpec, Specs, load
+from pubmill.tables.row_floors import CeilingScore
 
 
 def floor(name: str, score: float | None) -> MeasuredFloor:
@@ -28,7 +28,7 @@ FOUND = Headroom(
     "D",
     "accuracy",
     [floor("low", 0.2), floor("high", 0.5), floor("none", None)],
-    Ceiling(90.0, "two annotators"),
+    CeilingScore(score=90.0, source="two annotators"),
     [PublishedScore(70.0, "p/table01", "m"), PublishedScore(40.0, "p/table01", "n")],
 )
 
@@ -42,7 +42,7 @@ def test_the_share_of_the_room_is_between_floor_and_ceiling() -> None:
     assert FOUND.highest == floor("high", 0.5) and FOUND.best == FOUND.published[0]
     assert FOUND.share(70.0) == 0.5 and FOUND.share(40.0) == -0.25
     assert FOUND.below == 1
-    assert FOUND._replace(ceiling=Ceiling(50.0)).share(70.0) is None
+    assert FOUND._replace(ceiling=CeilingScore(score=50.0)).share(70.0) is None
     bare = FOUND._replace(floors=[floor("none", None)], published=[])
     assert (bare.highest, bare.best, bare.below, bare.share(70.0)) == (None, None, 0, None)
 
@@ -64,13 +64,13 @@ def rated(*ratings: float) -> RegressionExample:
 
 def test_ceilings_are_published_or_computed_from_ratings(specs: Specs) -> None:
     assert ceiling_of(specs.datasets["pubmedqa"], []).score == 78.0
-    assert ceiling_of(specs.datasets["bc2gm"], []) == Ceiling()
+    assert ceiling_of(specs.datasets["bc2gm"], []) == CeilingScore()
     pairs = [rated(0.0, 1.0), rated(1.0, 2.0), rated(4.0, 3.0)]
     biosses: DatasetSpec = specs.datasets["biosses"]
     computed = ceiling_of(biosses, pairs)
     assert computed.source and 90 < computed.score < 100
-    assert ceiling_of(biosses, [rated(1.0, 1.0), rated(1.0, 2.0)]) == Ceiling()
-    assert ceiling_of(biosses, [rated()]) == Ceiling()
+    assert ceiling_of(biosses, [rated(1.0, 1.0), rated(1.0, 2.0)]) == CeilingScore()
+    assert ceiling_of(biosses, [rated()]) == CeilingScore()
 
 
 def test_the_agreement_of_annotators_leaves_each_out_once() -> None:
@@ -94,7 +94,7 @@ def test_the_table_lists_floors_from_the_highest() -> None:
 
 
 def test_a_floor_near_100_is_pointed_out() -> None:
-    leaked = FOUND._replace(floors=[floor("text", 0.995)], published=[], ceiling=Ceiling())
+    leaked = FOUND._replace(floors=[floor("text", 0.995)], published=[], ceiling=CeilingScore())
     assert FORMS["text"]([leaked]).splitlines()[-1] == (
         "d: text scores 99.5. What it reads gives the labels away: what text is."
     )

@@ -51,3 +51,18 @@ def test_a_converted_dataset_is_measured_and_a_leak_is_pointed_out(root: Path, t
 def test_without_converted_datasets_the_program_says_so(root: Path, tmp_path: Path) -> None:
     made = program(root, "--results", str(tmp_path))
     assert made.returncode == 1 and "has no converted datasets" in made.stderr
+
+
+def test_the_floors_of_a_dataset_for_tables(root: Path, tmp_path: Path) -> None:
+    for split, number in (("train", 30), ("dev", 3), ("test", 12)):
+        write_examples(tmp_path / f"pubmedqa/{split}.jsonl.gz", questions(split, number))
+    recipe = {"name": "pubmedqa", "kind": "sequence", "task": "yes-no", "splits": ["train", "dev", "test"]}
+    more = {"access": "public", "metric": "accuracy"}
+    line = [sys.executable, str(root / "scripts/measure_floors.py"), "--recipe", json.dumps(recipe | more)]
+    line += ["--examples", str(tmp_path / "pubmedqa"), "--predictions", str(tmp_path / "floors/pubmedqa")]
+    output = tmp_path / "floors/pubmedqa.json"
+    subprocess.run([*line, "--output", str(output)], check=True)
+    found = json.loads(output.read_text())
+    assert found["floors"]["majority"]["metrics"]["accuracy"] == pytest.approx(8 / 12)
+    assert found["ceilings"]["accuracy"]["score"] == 78.0
+    assert (tmp_path / "floors/pubmedqa/tfidf.predictions.jsonl.gz").is_file()

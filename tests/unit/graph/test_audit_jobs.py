@@ -57,6 +57,7 @@ def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(specs: S
         assert len(graph.audit.files()) == count
         assert set(graph.audit.files()) <= set(graph.publication.everything())
         assert (graph.paths.audit("json") in graph.report.inputs()) is bool(count)
+        assert graph.audit.verdicts() == [graph.paths.audit("json")] * bool(count)
 
 
 def test_the_digest_follows_the_recipe(specs: Specs) -> None:

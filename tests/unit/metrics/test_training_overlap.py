@@ -8,9 +8,12 @@ from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
 from pubmill.metrics.classes import score_labels
 from pubmill.metrics.entities import score_entities
 from pubmill.metrics.training_overlap import (
+    CONCEPT_PARTS,
     Counts,
+    KnownConcepts,
     KnownMentions,
     KnownPairs,
+    corpus_parts,
     document_parts,
     entity_counts,
     entity_parts,
@@ -18,6 +21,7 @@ from pubmill.metrics.training_overlap import (
     label_counts,
     relation_parts,
     total,
+    year_parts,
 )
 
 WORDS = ("IL-2", "il-2", "IL", "2", "-", "asthma", "Asthma", "x")
@@ -90,7 +94,12 @@ def test_entity_parts_add_up_to_the_score(
     parts = entity_parts(KnownMentions(training), gold, predicted)
     each = [entity_counts(example, labels) for example, labels in zip(gold, predicted, strict=True)]
     assert total(parts.values()) == total(each) == counts
-    assert total(document_parts({one.document for one in training}, gold, each).values()) == counts
+    assert (
+        total(
+            document_parts({one.document for one in training}, [one.document for one in gold], each).values()
+        )
+        == counts
+    )
     assert total(parts.values()).f1 == pytest.approx(whole.metrics["entity_f1"])
     assert all(one.correct <= min(one.gold, one.predicted) for one in parts.values())
 
@@ -139,9 +148,49 @@ def test_relation_parts_add_up_to_the_score(
 
 
 def test_documents() -> None:
-    gold = [sentence("a", "B", "1"), sentence("a", "B", "2"), sentence("a", "B")]
     each = [Counts(1, 1, 1), Counts(2, 0, 0), Counts(3, 3, 0)]
-    assert list(document_parts({"1", None}, gold, each).values()) == each
+    assert list(document_parts({"1", None}, ["1", "2", None], each).values()) == each
+
+
+def test_pretraining_and_years() -> None:
+    each = [Counts(1, 1, 1), Counts(2, 0, 0), Counts(3, 3, 0)]
+    assert corpus_parts([True, False, True], each) == {
+        "in the corpus": Counts(4, 4, 1),
+        "not found in the corpus": Counts(2, 0, 0),
+    }
+    found = year_parts({"1": 1999, "2": 2000, "4": 2004}, ["1", "2", None], each)
+    assert found == {"1995-1999": each[0], "2000-2004": each[1], "year not known": each[2]}
+
+
+def test_new_mentions_are_split_by_their_identifiers() -> None:
+    """A mention has a known concept if one of its identifiers is in training."""
+    gold = [sentence("tumour of IL-2 and Krebs or ulcer", "B-C O B-A O B-C O B-C")]
+    scored = [{(0, 1): frozenset({"D1", "D9"}), (2, 3): frozenset({"D9"}), (4, 5): frozenset({"D2"})}]
+    predicted = [["B-C", "O", "B-A", "O", "O", "B-C", "O"]]
+    found = entity_parts(KNOWN, gold, predicted, KnownConcepts({"D1"}, scored))
+    assert {name: counts for name, counts in found.items() if counts != Counts()} == {
+        "verbatim": Counts(1, 1, 1),
+        "new name": Counts(1, 1, 1),
+        "new concept": Counts(1, 0, 0),
+        "no identifier": Counts(1, 1, 0),
+    }
+    assert "new" not in found
+
+
+@given(sentences(4), sentences(6), st.data())
+def test_parts_by_identifier_add_up_to_new(
+    known: list[tuple[str, str, str]], scored: list[tuple[str, str, str]], data: st.DataObject
+) -> None:
+    mentions = KnownMentions([sentence(text, labels) for text, labels, _ in known])
+    gold = [sentence(text, labels) for text, labels, _ in scored]
+    predicted = [labels.split() for _, _, labels in scored]
+    names = st.frozensets(st.sampled_from(["D1", "D2"]))
+    spans = st.tuples(st.integers(0, 3), st.integers(1, 4))
+    identifiers = [data.draw(st.dictionaries(spans, names)) for _ in gold]
+    plain = entity_parts(mentions, gold, predicted)
+    split = entity_parts(mentions, gold, predicted, KnownConcepts({"D1"}, identifiers))
+    assert total(split[part] for part in CONCEPT_PARTS) == plain["new"]
+    assert total(split.values()) == total(plain.values())
 
 
 def test_forms() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.publication.audit_rendering import FORMS
+from pubmill.publication.rendering import FORMS as FORMS_OF_TABLES
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report, render
 from pubmill.storage.result_paths import PAGE_FORMS
@@ -107,7 +108,7 @@ def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_pat
     assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
 
 
-def test_the_reports_tables_mark_unreachable_values_which_files_of_tables_do_not(tmp_path: Path) -> None:
+def test_tables_and_report_mark_unreachable_values_which_the_tables_json_does_not(tmp_path: Path) -> None:
     table = made_up.table(tmp_path)
     [key, *_] = [f"{c.key}/{r.key}" for r, c, cell in table.read() if cell.published]
     marked = with_unreachable(table, Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),)))
@@ -115,6 +116,17 @@ def test_the_reports_tables_mark_unreachable_values_which_files_of_tables_do_not
         True
     ) == 1
     assert to_json(marked) == to_json(table) and "unreachable" not in to_json(table)
+    forms = {form: render_table(marked) for form, render_table in FORMS_OF_TABLES.items()}
+    assert "80.90<sup>∄</sup>" in forms["md"] and "80.90: k/10: the nearest scores." in forms["md"]
+    assert (
+        r"80.90}\textsuperscript{\textdagger}" in forms["tex"]
+        and forms["html"].count("k/10: the nearest") == 1
+    )
+    for form in ("md", "tex", "html"):
+        plain = FORMS_OF_TABLES[form](table)
+        assert "nreachable under the stated protocol" in forms[form], form
+        assert "∄" not in plain and "dagger" not in plain and "nreachable" not in plain
+    assert forms["csv"] == FORMS_OF_TABLES["csv"](table)
     put_table(tmp_path, table)
     put(
         tmp_path / "reports/audit.json",

@@ -13,7 +13,9 @@ from pubmill.errors import PubmillError
 from pubmill.publication.figures import MAX_POINTS, Axis, curve, strips, thinned
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_log, read_report, read_sources, render
+from pubmill.recipes.tables import Heading, values_of
 from pubmill.tables.cells import Table
+from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.publication.test_browser import needs_browser, shown
@@ -27,6 +29,8 @@ from tests.unit.publication.toy_reports import (
     recipe,
 )
 from tests.unit.tables import test_fact_cells as made_up_facts
+
+NO_YEAR = {"part": "year not known"}
 
 
 @pytest.fixture
@@ -379,3 +383,27 @@ def test_every_table_of_results_has_its_place_on_the_page(results: Path) -> None
     made = read_report(recipe(), results)
     assert made.anchors == {"gu2020/table06": "#t1"}
     assert parsed(render(made)).xpath("//h2[@id='t1']")
+
+
+def test_scores_split_by_what_is_shared_with_training(results: Path, table: Table) -> None:
+    parts = [
+        PartScores(part=part, gold=gold, predicted=2, correct=1) for part, gold in (("new", 3), ("<b>", 1))
+    ]
+    cell = CellParts(row="bc2gm", column="bert", by="mentions", runs=2, parts=tuple(parts))
+    split = OverlapTable(
+        **values_of(Heading, table),
+        training=("train",),
+        row_labels={"bc2gm": "BC2GM"},
+        column_labels={"bert": "BERT"},
+        cells=(
+            cell,
+            cell.model_copy(update={"by": "years", "parts": (parts[0].model_copy(update=NO_YEAR),)}),
+        ),
+    )
+    put(results / "tables/gu2020/table06.overlap.json", to_json(split))
+    assert not parsed(render(read_report(recipe(), results))).xpath("//*[@id='overlap']")
+    page = parsed(render(read_report(recipe(overlap=["gu2020/table06"]), results)))
+    assert page.xpath("//nav//a[@href='#overlap']")
+    [lines] = page.xpath("//table[.//th[contains(., 'new')]]//tbody")
+    assert " ".join(lines.itertext()).split() == "BERT 40.00 R 33.33 66.67 R 100.00 50.00 R 50.00".split()
+    assert "75% of gold" in page.text_content() and "BERT: 33.3%" in page.text_content()

@@ -1,17 +1,25 @@
 """Finished runs split by what their items share with training, from stored predictions."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pubmill.annotation.concepts import ExampleConcepts, write_concepts
 from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import write_record
 from pubmill.metrics.training_overlap import Counts
-from pubmill.storage.files import write_jsonl_gz
-from pubmill.tables.overlap_of_runs import as_text, overlaps_of_runs
-from tests.unit.toy_tables import record
+from pubmill.publication.overlap_rendering import FORMS
+from pubmill.recipes.overlaps import OverlapRecipe
+from pubmill.storage.files import write_json, write_jsonl_gz
+from pubmill.tables.cells import parse
+from pubmill.tables.overlap_of_runs import overlaps_of_runs
+from pubmill.tables.overlap_tables import OverlapTable, overlap_table
+from pubmill.tables.overlap_text import as_text
+from tests.unit.toy_tables import paths, recipe, record, write_all
+from tests.unit.toy_tables import table as toy_table
 
 RUNS = "runs/blurb/bert/bc2gm/standard"
 COUNTS = {"gold": 3, "predicted": 2, "correct": 1, "examples": 2}
@@ -44,7 +52,7 @@ def test_runs_are_added_up(tmp_path: Path) -> None:
     assert (found.dataset, found.runs) == ("bc2gm", 2)
     mentions = found.parts["mentions"]
     assert mentions["verbatim"] == Counts(2, 2, 2) and mentions["new"] == Counts(4, 2, 0)
-    assert found.parts["documents"]["document not marked"] == Counts(6, 4, 2)
+    assert found.parts["documents"]["document not known"] == Counts(6, 4, 2)
     text = as_text(found).splitlines()
     assert text[0] == "bc2gm, 2 runs, compared with train"
     assert text[3].split() == ["verbatim", "2", "33.3", "%", "2", "2", "100.00", "100.00", "100.00"]
@@ -96,3 +104,79 @@ def test_relations_are_split_by_their_arguments(tmp_path: Path) -> None:
 def test_a_folder_without_records(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="has no records of final runs; expected a folder"):
         overlaps_of_runs([tmp_path], ("train",))
+
+
+def put_beside(results: Path) -> None:
+    """What is known of bc2gm beside its examples: identifiers and documents, years, and a corpus with one
+    example."""
+    identified = {
+        "train": {"1": ExampleConcepts("5", {(0, 1): frozenset({"G1"})})},
+        "test": {
+            "1": ExampleConcepts("6", {(0, 1): frozenset({"G1"}), (2, 4): frozenset({"G1", "G9"})}),
+            "2": ExampleConcepts("5", {(0, 1): frozenset({"D7"})}),
+        },
+    }
+    write_concepts(results / "concepts/bc2gm.jsonl.gz", identified)
+    held = {"datasets": {"bc2gm": {"test": {"ids": ["1"]}}}}
+    write_json(results / "corpora/abstracts/contamination.json", held)
+    write_json(results / "corpora/abstracts/document-years.json", {"bc2gm": {"6": 1998}})
+
+
+def test_identifiers_documents_pretraining_and_years(tmp_path: Path) -> None:
+    run = put_run(tmp_path, 1)
+    put_beside(tmp_path)
+    [found] = overlaps_of_runs([run], ("train",), ("abstracts",))
+    mentions = found.parts["mentions"]
+    assert mentions["new name"] == Counts(1, 0, 0) and mentions["new concept"] == Counts(1, 0, 0)
+    assert mentions["no identifier"] == Counts(0, 1, 0) and mentions["verbatim"] == Counts(1, 1, 1)
+    assert found.parts["documents"] == {
+        "document in training": Counts(1, 0, 0),
+        "other document": Counts(2, 2, 1),
+        "document not known": Counts(),
+    }
+    assert found.parts["pretraining"]["in the corpus"] == Counts(2, 2, 1)
+    assert found.parts["years"] == {"1995-1999": Counts(2, 2, 1), "year not known": Counts(1, 0, 0)}
+
+
+def test_a_document_is_in_the_corpus_if_any_of_its_examples_was_found(tmp_path: Path) -> None:
+    run = put_run(tmp_path, 1)
+    put_beside(tmp_path)
+    same = {"test": {name: ExampleConcepts("6", {}) for name in ("1", "2")}}
+    write_concepts(tmp_path / "concepts/bc2gm.jsonl.gz", same)
+    [found] = overlaps_of_runs([run], ("train",), ("abstracts",))
+    assert found.parts["pretraining"]["not found in the corpus"] == Counts()
+
+
+def test_a_corpus_that_was_not_searched_for_the_dataset(tmp_path: Path) -> None:
+    run = put_run(tmp_path, 1)
+    put_beside(tmp_path)
+    write_json(tmp_path / "corpora/abstracts/contamination.json", {"datasets": {}})
+    with pytest.raises(PubmillError, match="has nothing on test of bc2gm; its study has other datasets"):
+        overlaps_of_runs([run], ("train",), ("abstracts",))
+    with pytest.raises(PubmillError, match=r"corpora/pmc/contamination.json does not exist"):
+        overlaps_of_runs([run], ("train",), ("pmc",))
+
+
+def test_the_cells_of_a_table(tmp_path: Path) -> None:
+    """The runs of a cell are added up; the page and the other forms show the same counts."""
+    put_run(tmp_path, 1)
+    put_run(tmp_path, 2)
+    put_beside(tmp_path)
+    made = toy_table(tmp_path, recipe(records={"bert": {"bc2gm": paths("bert", "bc2gm")}}))
+    own = OverlapRecipe(cells={"bert": ("bc2gm",)}, corpora={"bert": ("abstracts",)})
+    found = overlap_table(own, made, tmp_path)
+    assert [(one.by, one.runs) for one in found.cells] == [
+        (by, 2) for by in ("mentions", "documents", "pretraining", "years")
+    ]
+    assert all(one.together == Counts(6, 4, 2) for one in found.cells)
+    forms = {form: render(found) for form, render in FORMS.items()}
+    assert "bc2gm,bert,mentions,new name,2,2,0,0\n" in forms["csv"]
+    assert "| BERT | 100.00, R 100.00 | — | — | R 0.00 | R 0.00 | — | 40.00, R 33.33 |" in forms["md"]
+    assert "BC2GM, by the words of mentions" in forms["html"] and "33% of gold" in forms["html"]
+    assert parse(OverlapTable, json.loads(forms["json"]), "here") == found
+
+
+def test_a_table_without_such_cells(tmp_path: Path) -> None:
+    write_all(tmp_path)
+    found = overlap_table(OverlapRecipe(cells={}, corpora={}), toy_table(tmp_path), tmp_path)
+    assert all("No cell has runs on entities or relations" in FORMS[form](found) for form in ("md", "html"))

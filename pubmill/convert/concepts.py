@@ -1,0 +1,147 @@
+"""Identifiers and documents for a dataset's sentences, from PubTator files of the same corpus.
+
+The files that papers share contain labelled words without documents and identifiers. A sentence belongs to
+the document that contains its text, blanks apart: at the place after the sentence before it, else at the only
+place where it is, alone or with the sentences after it. A sentence with other characters belongs to the
+document of the sentences around it if both are of one. A mention has the identifiers that its document gives
+to its words.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+from pubmill.annotation.concepts import Concepts, ExampleConcepts
+from pubmill.annotation.examples import TokensExample
+from pubmill.annotation.tagging import to_mentions
+from pubmill.errors import PubmillError
+
+_TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
+_BETWEEN = re.compile(r"[|+,;]")
+"""What separates identifiers: of several concepts, or of the parts of a composite one."""
+_NONE = frozenset({"", "-", "-1"})
+_BREAK = "\0"
+"""Between two documents, which no sentence crosses."""
+_AHEAD = 3
+"""Sentences that together must be at one place only, if the first alone is at several."""
+
+
+class AnnotatedDocument(NamedTuple):
+    """A document of a PubTator file: its text without blanks, and the identifiers of its mentions by their
+    words without blanks."""
+
+    id: str
+    text: str
+    identifiers: Mapping[str, frozenset[str]]
+
+
+def read_documents(path: Path) -> Iterator[AnnotatedDocument]:
+    """Yield the documents of a PubTator file. Offsets are not read, as some of published files are wrong."""
+    block: list[tuple[int, str]] = []
+    with path.open(encoding="utf-8", newline="") as lines:
+        try:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    block.append((number, line.rstrip("\r\n")))
+                elif block:
+                    yield _document(path, block)
+                    block = []
+        except UnicodeDecodeError as error:
+            raise PubmillError(f"{path}: not UTF-8: {error}") from None
+    if block:
+        yield _document(path, block)
+
+
+def _document(path: Path, block: Sequence[tuple[int, str]]) -> AnnotatedDocument:
+    texts = [match for _, line in block[:2] if (match := _TEXT.fullmatch(line))]
+    if not texts or texts[0][2] != "t":
+        raise PubmillError(f"{path}:{block[0][0]}: a document must begin with `PMID|t|TITLE`")
+    found: dict[str, frozenset[str]] = {}
+    for number, line in block[len(texts) :]:
+        columns = line.split("\t")
+        if len(columns) < 4:
+            raise PubmillError(f"{path}:{number}: expected tab-separated columns: id, start, end, text, type")
+        if len(columns) > 5 and columns[1].isdecimal():
+            words = _without_blanks(columns[3])
+            found[words] = found.get(words, frozenset()) | _identifiers(columns[5])
+    return AnnotatedDocument(texts[0][1], _without_blanks("".join(one[3] for one in texts)), found)
+
+
+def _identifiers(column: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in _BETWEEN.split(column)) - _NONE
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(text.split())
+
+
+def concepts_of(
+    splits: Mapping[str, Sequence[TokensExample]], documents: Sequence[AnnotatedDocument]
+) -> Concepts:
+    """Return documents and identifiers of the examples whose documents are found."""
+    by_text = {one.text.replace(_BREAK, ""): one for one in documents}
+    corpus = _Corpus(list(by_text.values()))
+    return {split: dict(corpus.concepts(examples)) for split, examples in splits.items()}
+
+
+class _Corpus:
+    """The texts of documents, in which sentences are searched."""
+
+    def __init__(self, documents: Sequence[AnnotatedDocument]) -> None:
+        self._documents = documents
+        self._text = _BREAK.join(one.text for one in documents)
+        lengths = (len(one.text) + len(_BREAK) for one in documents)
+        self._starts = list(accumulate(lengths, initial=0))
+
+    def concepts(self, examples: Sequence[TokensExample]) -> Iterator[tuple[str, ExampleConcepts]]:
+        """Yield the ids of the examples whose documents are found, with document and identifiers."""
+        for example, owner in zip(examples, self._documents_of(examples), strict=True):
+            if owner is not None:
+                document = self._documents[owner]
+                mentions = ((start, end) for start, end, _ in to_mentions(example.labels))
+                found = {
+                    span: names
+                    for span in mentions
+                    if (names := document.identifiers.get("".join(example.words[slice(*span)])))
+                }
+                yield example.id, ExampleConcepts(document.id, found)
+
+    def _documents_of(self, examples: Sequence[TokensExample]) -> list[int | None]:
+        """Return the number of each sentence's document."""
+        texts = ["".join(one.words) for one in examples]
+        found: list[int | None] = []
+        place: int | None = None
+        for number, text in enumerate(texts):
+            at = self._place(texts[number : number + _AHEAD], place)
+            found.append(None if at is None else bisect_right(self._starts, at) - 1)
+            place = None if at is None else at + len(text)
+        return _with_gaps_filled(found)
+
+    def _place(self, texts: Sequence[str], after: int | None) -> int | None:
+        """Return where the first of some successive sentences is, at best right `after` the last one."""
+        if after is not None:
+            start = after + self._text.startswith(_BREAK, after)
+            if self._text.startswith(texts[0], start):
+                return start
+        for number in range(len(texts)):
+            joined = "".join(texts[: number + 1])
+            first = self._text.find(joined)
+            if first < 0:
+                return None
+            if self._text.find(joined, first + 1) < 0:
+                return first
+        return None
+
+
+def _with_gaps_filled(found: Sequence[int | None]) -> list[int | None]:
+    """Return documents with those of sentences between two of one document filled in."""
+    before: list[int | None] = []
+    for one in found:
+        before.append(before[-1] if one is None and before else one)
+    after: list[int | None] = []
+    for one in reversed(found):
+        after.append(after[-1] if one is None and after else one)
+    return [one if one == other else None for one, other in zip(before, reversed(after), strict=True)]

@@ -1,0 +1,138 @@
+"""Scores of tables split by what the scored items share with training."""
+
+from collections.abc import Iterator
+
+from pubmill.graph.corpus_jobs import Corpora
+from pubmill.graph.dataset_jobs import Datasets
+from pubmill.graph.model_jobs import Models
+from pubmill.graph.pipelines import Pipelines
+from pubmill.graph.requests import Requests
+from pubmill.graph.runs import Runs
+from pubmill.graph.scope import Scope
+from pubmill.graph.table_jobs import Tables
+from pubmill.recipes.corpora import YearsRecipe
+from pubmill.recipes.overlaps import OverlapRecipe
+from pubmill.specs import Specs
+from pubmill.specs.study import Study
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.storage.result_paths import BELOW, PREDICTIONS, RECORD, Paths, run_of
+
+TASKS = ("ner", "de-identification", "relation")
+"""Tasks whose scores count entities or relations."""
+TRAINING = ("train",)
+"""The splits that scored items are compared with."""
+
+
+class OverlapJobs:
+    """Recipes and inputs of the splits."""
+
+    def __init__(
+        self,
+        study: Study,
+        specs: Specs,
+        paths: Paths,
+        corpora: Corpora,
+        datasets: Datasets,
+        models: Models,
+        pipelines: Pipelines,
+        runs: Runs,
+        tables: Tables,
+        requests: Requests,
+        scope: Scope,
+    ) -> None:
+        self._study = study
+        self._specs = specs
+        self._paths = paths
+        self._corpora = corpora
+        self._datasets = datasets
+        self._models = models
+        self._pipelines = pipelines
+        self._runs = runs
+        self._tables = tables
+        self._requests = requests
+        self._scope = scope
+
+    def tables(self) -> list[str]:
+        """Return the tables whose scores the study splits."""
+        return self._requests.result_tables() if self._study.overlap else []
+
+    def files(self) -> list[str]:
+        """Return the files of the study with split scores."""
+        return [path for table in self.tables() for path in self._paths.overlap_files(table)]
+
+    def recipe(self, table: str) -> OverlapRecipe:
+        """Return the OverlapRecipe of a table."""
+        cells: dict[str, list[str]] = {}
+        corpora: dict[str, tuple[str, ...]] = {}
+        for column, row, _ in self._cells(table):
+            cells.setdefault(column.name, []).append(row.name)
+            corpora.setdefault(column.name, self._pretrained_on(column.model))
+        return OverlapRecipe(
+            cells={column: tuple(rows) for column, rows in cells.items()},
+            corpora={column: names for column, names in corpora.items() if names},
+        )
+
+    def _cells(self, table: str) -> Iterator[tuple[ColumnSpec, RowSpec, list[str]]]:
+        """Yield the cells of fine-tuned models on entities or relations, and their records."""
+        for column, row, records in self._tables.cells_with_runs(table):
+            if column.model not in self._pipelines.names() and all(
+                self._specs.datasets[name].task in TASKS for name in _datasets_of(records)
+            ):
+                yield column, row, records
+
+    def _pretrained_on(self, model: str | None) -> tuple[str, ...]:
+        """Return the corpora that a model is pretrained on in this study."""
+        if model is None:
+            return ()
+        recipes = self._models.last_steps([model])
+        return tuple(sorted({self._specs.pretraining[recipe].corpus for recipe in recipes}))
+
+    def run_files(self, table: str) -> list[str]:
+        """Return the predictions of a table's runs, and the examples that they are compared with."""
+        records = [path for *_, found in self._cells(table) for path in found]
+        predictions = [f"{path.removesuffix(RECORD)}{PREDICTIONS}" for path in records]
+        splits = {
+            (run.dataset, split)
+            for run in map(run_of, records)
+            for split in (*TRAINING, self._runs.scored_split(run.protocol, run.dataset))
+        }
+        examples = [BELOW.examples(*one) for one in sorted(splits)]
+        return [self._paths.at(path) for path in (*records, *predictions, *examples)]
+
+    def files_beside(self, table: str) -> list[str]:
+        """Return what is known of the documents of a table's examples, and of the corpora that contain
+        them."""
+        datasets = {name for *_, records in self._cells(table) for name in _datasets_of(records)}
+        corpora = {name for names in self.recipe(table).corpora.values() for name in names}
+        return [
+            *map(self._paths.concepts, sorted(filter(self._datasets.has_concepts, datasets))),
+            *(self._paths.corpus(name, "contamination.json") for name in sorted(corpora)),
+            *map(self._paths.document_years, sorted(corpora)),
+        ]
+
+    def years_recipe(self, corpus: str) -> YearsRecipe:
+        """Return the YearsRecipe of a corpus, with the documents of the study's datasets."""
+        return YearsRecipe(
+            sources=self._corpora.latest_recipe(corpus).sources,
+            documents={name: tuple(files) for name, files in self._dated().items()},
+        )
+
+    def dated_files(self) -> list[str]:
+        """Return the files with the PMIDs of the study's datasets."""
+        return [self._paths.at(path) for files in self._dated().values() for path in files]
+
+    def _dated(self) -> dict[str, list[str]]:
+        """Return the files below the results with a dataset's PMIDs."""
+        found = {}
+        for name in self._scope.datasets():
+            spec = self._specs.datasets[name]
+            if spec.pmids:
+                found[name] = [BELOW.examples(name, split) for split in spec.splits if split != "train"]
+            elif spec.concepts and spec.concepts.pmids and self._datasets.has_concepts(name):
+                found[name] = [BELOW.concepts(name)]
+        return found
+
+
+def _datasets_of(records: list[str]) -> list[str]:
+    """Return the datasets of records, each once."""
+    return list(dict.fromkeys(run_of(path).dataset for path in records))

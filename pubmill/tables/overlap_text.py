@@ -1,0 +1,34 @@
+"""Scores split by what items share with training, as tables of text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pubmill.metrics.training_overlap import Counts, Part, total
+from pubmill.tables.overlap_of_runs import Overlap
+
+HEADING = ("part", "gold", "share", "predicted", "correct", "precision", "recall", "F1")
+
+
+def as_text(overlap: Overlap) -> str:
+    """Return the parts as tables of text, each with its sum."""
+    runs = f"{overlap.runs} run{'s' * (overlap.runs > 1)}"
+    lines = [f"{overlap.dataset}, {runs}, compared with {' and '.join(overlap.training)}"]
+    for by, parts in overlap.parts.items():
+        lines += ["", *aligned([(by, *HEADING[1:]), *_rows(parts)])]
+    return "\n".join(lines)
+
+
+def _rows(parts: Mapping[Part, Counts]) -> Iterator[tuple[str, ...]]:
+    whole = total(parts.values())
+    for name, one in [*parts.items(), ("together", whole)]:
+        scores = (one.precision, one.recall, one.f1)
+        share = one.gold / whole.gold if whole.gold else 0.0
+        counts = (str(one.gold), f"{100 * share:.1f} %", str(one.predicted), str(one.correct))
+        yield (name, *counts, *(f"{100 * score:.2f}" for score in scores))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text as lines, the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+    ]

@@ -1,0 +1,91 @@
+"""Scores of models on other datasets with mentions of the same type, as a matrix."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median
+
+from pubmill.metrics.records import read_record
+from pubmill.recipes.transfers import TransferMatrixRecipe
+from pubmill.statistics.verdict_models import Shape
+from pubmill.storage.files import read_json
+from pubmill.tables.cells import parse
+
+
+class TransferScore(Shape):
+    """The scores (0..1) of a run's model on another dataset's test split; None where the run `failed`."""
+
+    protocol: str
+    model: str
+    setting: str
+    seed: int
+    scale: str
+    trained_on: str
+    scored_on: str
+    mentions: str
+    metrics: dict[str, float] | None
+    counts: dict[str, int] | None
+    failed: str | None
+    data_sha256: str
+
+
+class TransferCell(Shape):
+    """A cell of the matrix: its scores in per cent by seed, and their aggregate, None if one is missing."""
+
+    trained_on: str
+    scored_on: str
+    seeds: dict[int, float | None]
+    value: float | None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the model is scored on the dataset that it was trained on."""
+        return self.trained_on == self.scored_on
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransferMatrix:
+    """The transfers of a model in a setting; `types`: type of mentions -> datasets."""
+
+    protocol: str
+    model: str
+    setting: str
+    scale_title: str
+    comparable: bool
+    metrics: dict[str, str]
+    labels: dict[str, str]
+    types: dict[str, tuple[str, ...]]
+    cells: tuple[TransferCell, ...]
+
+    def cell(self, trained_on: str, scored_on: str) -> TransferCell:
+        """Return a cell."""
+        return next(one for one in self.cells if (one.trained_on, one.scored_on) == (trained_on, scored_on))
+
+
+def transfer_matrix(recipe: TransferMatrixRecipe, results: Path) -> TransferMatrix:
+    """Read the scores of a matrix from a results folder."""
+    cells = []
+    for one, row in recipe.scores.items():
+        for other, files in row.items():
+            read = [_score(results / file, one == other, recipe.metrics[other]) for file in files]
+            values = [value for _, value in read if value is not None]
+            over = median if recipe.aggregate == "median" else fmean
+            whole = over(values) if values and len(values) == len(read) else None
+            cells.append(TransferCell(trained_on=one, scored_on=other, seeds=dict(read), value=whole))
+    return TransferMatrix(
+        protocol=recipe.protocol,
+        model=recipe.model,
+        setting=recipe.setting,
+        scale_title=recipe.scale_title,
+        comparable=recipe.comparable,
+        metrics=recipe.metrics,
+        labels=recipe.labels,
+        types=recipe.types,
+        cells=tuple(cells),
+    )
+
+
+def _score(path: Path, is_record: bool, metric: str) -> tuple[int, float | None]:
+    """Return seed and score in per cent from a record or a transfer."""
+    found = read_record(path) if is_record else parse(TransferScore, read_json(path), str(path))
+    metrics = found.metrics or {}
+    return found.seed, 100 * metrics[metric] if metric in metrics else None

@@ -1,0 +1,37 @@
+"""Show the scores of a model on other datasets as a matrix.
+
+    .venv/bin/python scripts/transfer_matrix.py --recipe JSON --results results/full --output OUTPUT
+
+Inputs: the files with scores that the recipe names, below --results. Outputs: OUTPUT.json, .md and .html.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pubmill import recipes
+from pubmill.errors import run
+from pubmill.publication.transfer_rendering import FORMS
+from pubmill.recipes.transfers import TransferMatrixRecipe
+from pubmill.storage.files import writing
+from pubmill.tables.transfers import transfer_matrix
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--recipe", required=True, help="JSON text or file: a TransferMatrixRecipe")
+    parser.add_argument("--results", required=True, type=Path, help="results folder with the scores")
+    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
+    arguments = parser.parse_args()
+    found = transfer_matrix(recipes.read(TransferMatrixRecipe, arguments.recipe), arguments.results)
+    for form, render in FORMS.items():
+        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
+            temporary.write_text(render(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(main)
