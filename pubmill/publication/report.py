@@ -25,6 +25,7 @@ from pubmill.publication.report_content import (
     SourceFolderSummary,
     days_in_words,
 )
+from pubmill.publication.run_trainings import read_trainings
 from pubmill.publication.statements import statements_by_paper
 from pubmill.publication.table_views import runs_by_folder
 from pubmill.recipes.publication import ReportRecipe
@@ -71,6 +72,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         },
         strips=_strips(tables),
         charts=_charts(tables, recipe, results),
+        trainings=read_trainings(tables.values(), results),
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])
             for name, folders in recipe.pretraining.items()
@@ -212,6 +214,7 @@ def render(report: Report) -> str:
     script, made = page_script(), environment()
     made.globals |= {
         "runs_by_folder": runs_by_folder,
+        "training_place": report.trainings.place,
         "version": pubmill.__version__,
         "citation": citations.PUBMILL,
         "script": Markup(script),

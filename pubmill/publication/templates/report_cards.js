@@ -4,17 +4,36 @@ const dialog = make("dialog");
 dialog.setAttribute("aria-labelledby", "card-title");
 document.body.append(dialog);
 
+const placeFor = (link) => document.getElementById(link.hash.slice(1));
 const runLinks = (card) => {
-  for (const list of card.querySelectorAll("ol")) {
-    const folder = list.nextElementSibling.textContent;
+  for (const link of card.querySelectorAll("a[href^='#c']")) {
+    const training = placeFor(link);
+    const folder = `runs/${training.querySelector("code").textContent}/final`;
     let number = 0;
-    for (const run of list.children) {
+    for (const run of link.previousElementSibling.children) {
       number = run.hasAttribute("value") ? run.value : number + 1;
       const stem = `${folder}/seed-${number}`;
       const files = { record: `../${stem}.json`, predictions: `../${stem}.predictions.jsonl.gz`, log: `../logs/${stem}.log` };
       for (const [name, href] of Object.entries(files)) run.append(make("a", { href, textContent: name }));
     }
+    link.replaceWith(...trainingParts(training, folder));
   }
+};
+const trainingParts = (training, folder) => {
+  const recipes = [...training.querySelectorAll("a")].map(placeFor);
+  const parts = [make("p", {}, make("code", { textContent: folder }))];
+  const course = training.querySelector("svg");
+  if (course) {
+    const key = "Mean of the runs: solid line, score on dev; dashed line, loss in training.";
+    const said = make("p", { className: "small soft" }, training.lastChild.textContent, ". ", key);
+    parts.push(make("div", { className: "course-box" }, course.cloneNode(true), said));
+  }
+  for (const recipe of recipes) {
+    const common = document.getElementById("r0");
+    const lines = [recipe, common].filter(Boolean).map((one) => make("p", { className: "small" }, ...one.cloneNode(true).childNodes));
+    parts.push(make("details", {}, make("summary", { textContent: "Recipe: hyper-parameters as resolved" }), ...lines));
+  }
+  return parts;
 };
 const placeOf = (id) => {
   for (const grid of grids) {
