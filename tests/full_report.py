@@ -11,10 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from pubmill.publication.contradictions import Contradictions
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report, render
 from pubmill.publication.report_content import Report
+from pubmill.recipes.finetuning import FinetuningRecipe
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.recipes.reading import build
 from pubmill.storage.result_paths import BELOW, RunPath, run_of
@@ -68,11 +71,11 @@ def read(folder: Path) -> Report:
 
 
 def put_trainings(folder: Path, records: Records) -> None:
-    """Write notes on the training of each record, by its recipe with another learning rate for each model and
-    dataset, as if each had been searched."""
+    """Write notes on the training of each record, by its recipe; where the learning rate is searched, models
+    chose different ones."""
     for path in records:
         run = run_of(path)
-        values = _finetuning_recipe(run) | {"learning_rate": 1e-5 * len(run.model)}
+        values = _finetuning_recipe(run)
         epochs = range(values.get("epochs", 0))
         scores = [0.9 - 0.5 / (epoch + 1) + math.sin(epoch + run.seed) / 50 for epoch in epochs]
         notes = training(values, scores, [0.9 / (epoch + 1) for epoch in epochs])
@@ -81,10 +84,14 @@ def put_trainings(folder: Path, records: Records) -> None:
 
 @cache
 def _finetuning_recipe(run: RunPath) -> dict[str, Any]:
-    """Return the recipe of a run; that of a finished pipeline trains nothing."""
-    if full_tables.specs().protocols[run.protocol].search is None:
+    """Return the recipe of a run; a finished pipeline has none."""
+    if run.protocol not in full_tables.specs().protocols:
         return {"task": "tokens"}
-    return asdict(full_tables.graph().runs.recipe(run.protocol, run.model, run.dataset, run.setting))
+    decided = full_tables.graph().runs.recipe(run.protocol, run.model, run.dataset, run.setting).values
+    chosen: Any = {"learning_rate": 1e-5 * len(run.model), "batch_size": 16, "epochs": 60}
+    usual = asdict(FinetuningRecipe(task="tokens", metric="entity_f1", **chosen))
+    found: dict[str, Any] = to_jsonable_python(usual | chosen | dict(decided))
+    return found
 
 
 def _put(path: Path, text: str) -> None:

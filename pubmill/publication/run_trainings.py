@@ -1,8 +1,10 @@
 """How the runs of a report were trained: their resolved recipes, and the course of dev score and loss."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from statistics import fmean
 from typing import Any
@@ -36,7 +38,7 @@ class DevScores(BaseModel):
 
 
 class TrainingNotes(BaseModel):
-    """The part of `seed-N.training.json` that the report shows; nothing is trained in a finished pipeline."""
+    """The part of `seed-N.training.json` that the report shows."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -44,11 +46,16 @@ class TrainingNotes(BaseModel):
     dev: DevScores
     loss_by_epoch: tuple[float | None, ...] = ()
 
+    @property
+    def is_trained(self) -> bool:
+        """Whether anything was trained, unlike in a finished pipeline."""
+        return "learning_rate" in self.recipe
+
 
 @dataclass(frozen=True)
 class Course:
-    """Dev score and training loss, the means of a folder's runs, as paths of a figure and in words; each has a
-    scale of its own."""
+    """Dev score and training loss, the means of a folder's runs, as paths of a figure and in words; each has
+    a scale of its own."""
 
     dev: str
     loss: str
@@ -57,8 +64,8 @@ class Course:
 
 @dataclass(frozen=True)
 class FolderTraining:
-    """The runs of one folder. `place`: its anchor on the page; `recipes`: numbers of the runs' recipes, from 1;
-    `course`: None if nothing was trained."""
+    """The runs of one folder. `place`: its anchor on the page; `recipes`: numbers of the runs' recipes, from
+    1; `course`: None if nothing was trained."""
 
     folder: str
     place: str
@@ -70,12 +77,13 @@ class FolderTraining:
 class Trainings:
     """The trainings of all runs of a report, each folder and each recipe once.
 
-    - `common`: the values that all recipes share; `recipes`: the others of each recipe, in order of number.
+    - `usual`: the most frequent value of each key; `recipes`: the other values of each recipe, in order of
+      number.
     - `folders`: folder of records -> its runs.
     - `searched`: whether hyper-parameters of any of them were chosen by trials.
     """
 
-    common: dict[str, str]
+    usual: dict[str, str]
     recipes: tuple[dict[str, str], ...]
     folders: dict[str, FolderTraining]
     searched: bool = False
@@ -111,16 +119,19 @@ def summarise(found: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
     numbers: dict[str, int] = {}
     folders = {}
     for place, (folder, notes) in enumerate(found.items(), 1):
-        texts = dict.fromkeys(json.dumps(one.recipe, sort_keys=True) for one in notes)
+        texts = dict.fromkeys(json.dumps(one.recipe, sort_keys=True) for one in notes if one.is_trained)
         recipes = tuple(numbers.setdefault(text, len(numbers) + 1) for text in texts)
         folders[folder] = FolderTraining(shown_folder(folder), f"c{place}", recipes, course(notes, most))
     recipes = [_texts(json.loads(text)) for text in numbers]
-    common = {
-        key: value for key, value in (recipes[0] if recipes else {}).items()
-        if all(key in recipe and recipe[key] == value for recipe in recipes)
-    }  # fmt: skip
-    own = tuple({key: value for key, value in recipe.items() if key not in common} for recipe in recipes)
-    return Trainings(common, own, folders)
+    usual = usual_values(recipes)
+    own = tuple({key: value for key, value in one.items() if usual.get(key) != value} for one in recipes)
+    return Trainings(usual, own, folders)
+
+
+def usual_values(recipes: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the most frequent value of each key, the first of several."""
+    keys = dict.fromkeys(key for recipe in recipes for key in recipe)
+    return {key: Counter(one[key] for one in recipes if key in one).most_common(1)[0][0] for key in keys}
 
 
 def shown_folder(folder: str) -> str:
@@ -129,11 +140,10 @@ def shown_folder(folder: str) -> str:
 
 
 def _texts(recipe: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of a recipe as text; those without any are left out."""
-    given = {key: value for key, value in recipe.items() if value not in (None, [], {})}
+    """Return the values of a recipe as text."""
     return {
         key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-        for key, value in given.items()
+        for key, value in recipe.items()
     }
 
 
@@ -166,7 +176,7 @@ def path(points: Sequence[Point]) -> str:
     low, high = min(y for _, y in points), max(y for _, y in points)
     x, y = Axis(0, 1, 0, WIDTH), Axis(low, high if high > low else low + 1, HEIGHT - 2, 2)
     places = [(round(x.at(a)), round(y.at(b))) for a, b in points]
-    steps = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(places, places[1:], strict=False)]
+    steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(places)]
     return f"M{places[0][0]} {places[0][1]}l" + " ".join(
         f"{right}{down}" if down < 0 else f"{right} {down}" for right, down in steps
     )
@@ -178,11 +188,11 @@ def _text(runs: Sequence[TrainingNotes], loss: Sequence[Point], epochs: int) -> 
     at = [run.dev.best_epoch for run in runs if run.dev.best_epoch is not None]
     parts = []
     if best:
-        where = f" in epoch {_range([f'{epoch:g}' for epoch in sorted(at)])}" if at else ""
-        parts.append(f"best on dev {_range([number(score) for score in sorted(best)])}{where}")
+        where = f", epoch {_range([f'{epoch:g}' for epoch in sorted(at)])}" if at else ""
+        parts.append(f"dev {_range([number(score) for score in sorted(best)])}{where}")
     if loss:
         ends = _range([f"{loss[0][1]:.3g}", f"{loss[-1][1]:.3g}"])
-        parts.append(f"loss {ends} in {epochs} epoch{'s' if epochs > 1 else ''}")
+        parts.append(f"loss {ends}, {epochs} epoch{'s' if epochs > 1 else ''}")
     return "; ".join(parts)
 
 

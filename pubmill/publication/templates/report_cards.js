@@ -24,14 +24,17 @@ const trainingParts = (training, folder) => {
   const parts = [make("p", {}, make("code", { textContent: folder }))];
   const course = training.querySelector("svg");
   if (course) {
-    const key = "Mean of the runs: solid line, score on dev; dashed line, loss in training.";
-    const said = make("p", { className: "small soft" }, training.lastChild.textContent, ". ", key);
-    parts.push(make("div", { className: "course-box" }, course.cloneNode(true), said));
+    const key = "Mean of the runs: the solid line is the score on dev, the dashed line the loss in training.";
+    const said = make("p", { className: "small soft" }, training.lastChild.textContent.trim(), ". ", key);
+    const larger = course.cloneNode(true);
+    larger.setAttribute("viewBox", "0 0 120 36");
+    parts.push(make("div", { className: "course-box" }, larger, said));
   }
   for (const recipe of recipes) {
-    const common = document.getElementById("r0");
-    const lines = [recipe, common].filter(Boolean).map((one) => make("p", { className: "small" }, ...one.cloneNode(true).childNodes));
-    parts.push(make("details", {}, make("summary", { textContent: "Recipe: hyper-parameters as resolved" }), ...lines));
+    const values = make("p", { className: "small" }, ...recipe.cloneNode(true).childNodes);
+    const usual = document.getElementById("r0").cloneNode(true).childNodes;
+    const others = make("p", { className: "small" }, "Else as in most runs: ", ...usual);
+    parts.push(make("details", {}, make("summary", { textContent: "Recipe: hyper-parameters as resolved" }), values, others));
   }
   return parts;
 };

@@ -102,7 +102,9 @@ def test_a_scale_is_a_file(folder: Path) -> None:
     assert study.scale == loaded.scale.name == "tiny"
     (folder / "scales/tiny.yaml").write_text(small)
     assert "specs/scales/tiny.yaml:3: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
-    with pytest.raises(PubmillError, match="no specs/scales/huge.yaml; the scales are brief, demo, full, small"):
+    with pytest.raises(
+        PubmillError, match="no specs/scales/huge.yaml; the scales are brief, demo, full, small"
+    ):
         specs.load(folder, "huge")
 
 
