@@ -32,7 +32,7 @@ READS: dict[str, tuple[str, ...]] = {
     "trials": ("models", "convert"),
     "fine-tune": ("trials", "convert"),
     "annotate": ("convert",),
-    "score": ("fine-tune", "annotate"),
+    "score": ("fine-tune", "annotate", "convert"),
     "tables": ("score",),
     "report": ("tables",),
 }

@@ -14,7 +14,7 @@ from pubmill.publication.contradictions import Contradictions
 from pubmill.publication.dataset_pages import Page
 from pubmill.publication.figures import Curve, Strip
 from pubmill.publication.pipeline_figures import PipelineFigure, pipeline_figure
-from pubmill.publication.rendering import count
+from pubmill.publication.rendering import count, quantity
 from pubmill.publication.run_trainings import Trainings
 from pubmill.publication.statements import Statements
 from pubmill.publication.table_views import TableView, dataset_notes, table_views
@@ -291,7 +291,8 @@ def _counted(number: int, one: str, many: str = "") -> str:
     """Return a number of things in words; nothing if there are none."""
     if not number:
         return ""
-    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+    figure = count(number) if number < 10_000 else quantity(number)
+    return f"{figure} {one if number == 1 else many or one + 's'}"
 
 
 def days_in_words(days: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ const runLinks = (card) => {
     link.replaceWith(...trainingParts(training, folder));
   }
 };
+const nameIn = (value) => value.textContent.split(" ")[0];
 const trainingParts = (training, folder) => {
   const recipes = [...training.querySelectorAll("a")].map(placeFor);
   const parts = [make("p", {}, make("code", { textContent: folder }))];
@@ -31,9 +32,11 @@ const trainingParts = (training, folder) => {
     parts.push(make("div", { className: "course-box" }, larger, said));
   }
   for (const recipe of recipes) {
-    const values = make("p", { className: "small" }, ...recipe.cloneNode(true).childNodes);
-    const usual = document.getElementById("r0").cloneNode(true).childNodes;
-    const others = make("p", { className: "small" }, "Else as in most runs: ", ...usual);
+    const values = make("p", { className: "small recipe" }, ...recipe.cloneNode(true).childNodes);
+    const own = new Set([...values.children].map(nameIn));
+    const usual = [...document.getElementById("r0").children].filter((one) => !own.has(nameIn(one)));
+    const others = make("p", { className: "small recipe" }, "As in most runs: ");
+    for (const one of usual) others.append(one.cloneNode(true), " ");
     parts.push(make("details", {}, make("summary", { textContent: "Recipe: hyper-parameters as resolved" }), values, others));
   }
   return parts;

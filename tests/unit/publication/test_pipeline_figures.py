@@ -31,8 +31,8 @@ def test_a_stage_that_is_not_shown_is_passed_through() -> None:
     )
     stages = [box.stage for box in figure.boxes]
     assert stages == ["download", "models", "convert", "fine-tune", "annotate", "score", "tables", "report"]
-    assert "models: 1 thing, reads download and convert." not in figure.description
-    assert "fine-tune: 1 thing, reads" in figure.description
+    assert "models: 1 thing, reads download." in figure.description
+    assert "fine-tune: 1 thing, reads models and convert." in figure.description
 
 
 def test_the_layer_of_a_stage_is_below_all_that_it_reads() -> None:
