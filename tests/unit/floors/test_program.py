@@ -51,3 +51,13 @@ def test_a_converted_dataset_is_measured_and_a_leak_is_pointed_out(root: Path, t
 def test_without_converted_datasets_the_program_says_so(root: Path, tmp_path: Path) -> None:
     made = program(root, "--results", str(tmp_path))
     assert made.returncode == 1 and "has no converted datasets" in made.stderr
+
+
+@pytest.mark.parametrize("words", [("floors", "--dataset", "ncbi"), ("check_datasets", "ncbi")])
+def test_an_unknown_dataset_gets_the_nearest_names(root: Path, words: tuple[str, ...]) -> None:
+    name, *arguments = words
+    line = [sys.executable, str(root / f"scripts/{name}.py"), *arguments]
+    made = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert made.returncode == 1
+    assert made.stderr.startswith("pubmill: error: there is no dataset 'ncbi'; the nearest: ncbi-disease, ")
+    assert len(made.stderr) < 200
