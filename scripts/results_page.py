@@ -41,8 +41,9 @@ def main() -> None:
 
 def _result(name: str, settings: list[str]) -> StudyResult:
     config = merged_config(ROOT / "config.yaml", [str(study_file(name, ROOT / "studies"))], settings)
-    graph = checked_graph(*check_study(config, ROOT / "specs"))
-    return read_result(graph.report.results(), Path(graph.results))
+    study, specs = check_study(config, ROOT / "specs")
+    graph = checked_graph(study, specs)
+    return read_result(graph.report.results(), Path(graph.results), study.local_files)
 
 
 def _write(path: Path, text: str) -> None:

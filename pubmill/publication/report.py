@@ -27,7 +27,7 @@ from pubmill.publication.report_content import (
 )
 from pubmill.publication.run_trainings import read_trainings
 from pubmill.publication.statements import statements_by_paper
-from pubmill.publication.table_views import runs_by_folder
+from pubmill.publication.table_views import runs_by_folder, table_runs
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
@@ -214,6 +214,7 @@ def render(report: Report) -> str:
     script, made = page_script(), environment()
     made.globals |= {
         "runs_by_folder": runs_by_folder,
+        "table_runs": table_runs,
         "training_place": report.trainings.place,
         "version": pubmill.__version__,
         "citation": citations.PUBMILL,

@@ -188,8 +188,7 @@ class Report:
     @property
     def command(self) -> str:
         """The command that makes the study."""
-        study = self.recipe.study
-        return commands.pubmill(DEMO) if study == DEMO else commands.pubmill("run", study)
+        return study_command(self.recipe.study)
 
     @property
     def snakemake_command(self) -> str:
@@ -285,6 +284,11 @@ def _timed_runs(table: Table) -> DataFrame:
     pipelines = [column.key for column in table.columns if column.pipeline]
     runs = run_frame(table).dropna(subset="seconds")
     return runs[~runs["column"].isin(pipelines)]
+
+
+def study_command(study: str, *options: str) -> str:
+    """Return the command that makes a study."""
+    return commands.pubmill(*([DEMO] if study == DEMO else ["run", study]), *options)
 
 
 def _counted(number: int, one: str, many: str = "") -> str:

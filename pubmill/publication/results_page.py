@@ -4,6 +4,7 @@ It is made from the files of the studies' results only, so the same files give t
 of the newest record.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +16,8 @@ from pubmill.messages import commands
 from pubmill.publication.forest_plots import forests
 from pubmill.publication.rendering import duration, environment, escape_markdown, number, p_value, to_markdown
 from pubmill.publication.report import read_pretraining
-from pubmill.publication.report_content import DEMO, PretrainingSummary
+from pubmill.publication.report_content import PretrainingSummary, study_command
+from pubmill.publication.table_views import TableRuns, table_runs
 from pubmill.publication.tallies import Tally, tally
 from pubmill.recipes.publication import StudyResults
 from pubmill.storage.files import read_json
@@ -59,6 +61,11 @@ class TableResult:
     def markdown(self) -> str:
         """The table as its own file has it, without its title."""
         return to_markdown(self.shown).partition("\n\n")[2].strip()
+
+    @property
+    def runs(self) -> TableRuns:
+        """The runs behind its values."""
+        return table_runs(self.whole)
 
     @property
     def tally(self) -> Tally:
@@ -106,7 +113,8 @@ class TableResult:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A finished study: its parts, its duration in parts, and the day of its newest record."""
+    """A finished study: its parts, its duration in parts, and the day of its newest record. `own_files`: keys
+    of folders of the user's own that it reads."""
 
     study: StudyResults
     tables: tuple[TableResult, ...]
@@ -114,12 +122,14 @@ class StudyResult:
     corpora: dict[str, dict[str, Any]]
     trial_seconds: tuple[float, ...]
     day: str
+    own_files: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
         """The command that makes the study."""
-        name = self.study.study
-        return commands.pubmill(DEMO) if name == DEMO else commands.pubmill("run", name)
+        folders = json.dumps(dict.fromkeys(self.own_files, "/path/to/folder"))
+        settings = [f"local_files={folders}"] if self.own_files else []
+        return study_command(self.study.study, *commands.configuration_options([], settings))
 
     @property
     def commits(self) -> list[str]:
@@ -144,15 +154,17 @@ class StudyResult:
     @property
     def seconds(self) -> float:
         """Duration of all training, one job after another."""
-        of_tables = sum(one.whole.provenance.seconds for one in self.tables)
-        return of_tables + sum(one.seconds for one in self.pretrainings) + sum(self.trial_seconds)
+        runs = {
+            record: seed.seconds or 0.0 for one in self.tables for record, seed in one.runs.recorded.items()
+        }
+        return sum(runs.values()) + sum(one.seconds for one in self.pretrainings) + sum(self.trial_seconds)
 
     def figure_file(self, table: TableResult) -> str:
         """Return the name of a table's figure."""
         return f"{self.study.study}-{table.name.replace('/', '-')}.svg"
 
 
-def read_result(study: StudyResults, results: Path) -> StudyResult:
+def read_result(study: StudyResults, results: Path, own_files: Iterable[str] = ()) -> StudyResult:
     """Read a finished study; a `PubmillError` names the first file that is missing or wrong."""
     tables = tuple(
         TableResult(
@@ -173,6 +185,7 @@ def read_result(study: StudyResults, results: Path) -> StudyResult:
         corpora={name: read_json(results / BELOW.corpus(name, STATISTICS)) for name in study.corpora},
         trial_seconds=tuple(trials),
         day=_newest_day(tables, results),
+        own_files=tuple(own_files),
     )
 
 

@@ -122,9 +122,9 @@ def summarise(found: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
         texts = dict.fromkeys(json.dumps(one.recipe, sort_keys=True) for one in notes if one.is_trained)
         recipes = tuple(numbers.setdefault(text, len(numbers) + 1) for text in texts)
         folders[folder] = FolderTraining(shown_folder(folder), f"c{place}", recipes, course(notes, most))
-    recipes = [_texts(json.loads(text)) for text in numbers]
-    usual = usual_values(recipes)
-    own = tuple({key: value for key, value in one.items() if usual.get(key) != value} for one in recipes)
+    values = [_texts(json.loads(text)) for text in numbers]
+    usual = usual_values(values)
+    own = tuple({key: value for key, value in one.items() if usual.get(key) != value} for one in values)
     return Trainings(usual, own, folders)
 
 

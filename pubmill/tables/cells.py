@@ -181,9 +181,8 @@ class Table(ResultHeading):
 
     @property
     def expected_runs(self) -> int:
-        """Number of expected fine-tuning runs, each once even if several cells show it."""
-        cells = [cell for _, column, cell in self.read() if not column.pipeline]
-        return len({seed.record for cell in cells for seed in cell.seeds})
+        """Number of expected fine-tuning runs."""
+        return sum(len(cell.seeds) for _, column, cell in self.read() if not column.pipeline)
 
     def read(self) -> Iterator[tuple[Row, Column, Cell]]:
         """Yield the cells in reading order, including those of hidden rows."""

@@ -15,6 +15,7 @@ from pubmill.storage.files import write_json
 from tests.unit import toy_tables as made_up
 from tests.unit.publication.toy_reports import STUDY, put_study
 
+SVG = "{http://www.w3.org/2000/svg}"
 FINISHED = 1_700_000_000.0
 """2023-11-14."""
 
@@ -71,11 +72,17 @@ def test_a_study_at_full_scale_states_its_verdicts(tmp_path: Path) -> None:
 def test_the_figure_is_an_image_of_its_own(tmp_path: Path) -> None:
     found = read(tmp_path)
     figure = etree.fromstring(found.tables[0].figure.encode())
-    names = {"s": "http://www.w3.org/2000/svg"}
-    assert figure.xpath("count(.//s:g/s:use)", namespaces=names) == 1
-    assert "BC2GM" in "".join(figure.itertext()) and not figure.xpath("//s:script", namespaces=names)
-    signs = {f"#{one}" for one in figure.xpath("//s:defs/*/@id", namespaces=names)}
-    assert set(figure.xpath("//s:use/@href", namespaces=names)) <= signs
+    assert len(list(figure.iter(f"{SVG}use"))) == 1 and not list(figure.iter(f"{SVG}script"))
+    assert "BC2GM, entity F1" in [text.text for text in figure.iter(f"{SVG}text")]
+    [signs] = figure.iter(f"{SVG}defs")
+    assert {use.get("href") for use in figure.iter(f"{SVG}use")} <= {f"#{one.get('id')}" for one in signs}
+
+
+def test_the_command_names_folders_of_the_users_own(tmp_path: Path) -> None:
+    read(tmp_path)
+    found = read_result(study(), tmp_path, ["abstracts", "notes"])
+    settings = """'local_files={"abstracts": "/path/to/folder", "notes": "/path/to/folder"}'"""
+    assert found.command == f".venv/bin/pubmill run small --config {settings}"
 
 
 def test_a_table_that_is_not_made_is_named(tmp_path: Path) -> None:
