@@ -30,7 +30,6 @@ from pubmill.messages import commands
 from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.publication.dataset_pages import Page
 from pubmill.publication.report_content import Report
-from pubmill.publication.results_page import StudyResult
 from pubmill.specs.study import check_study
 from pubmill.storage.network import _where_it_went
 from pubmill.workflow import requested_targets as asked
@@ -298,12 +297,6 @@ def report_command(name: str) -> str:
     return str(getattr(Report, name).fget(shown))
 
 
-def results_page_command() -> str:
-    """Return the command of a study in docs/results.md that reads files of the user's own."""
-    made = StudyResult(SimpleNamespace(study="small"), (), (), {}, (), "", ("abstracts",))  # type: ignore[arg-type]
-    return made.command
-
-
 CELL = "gu2020/table06 BC2GM PubMedBERT"
 FULL = "results/full/datasets/bc2gm/card.json"
 GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
@@ -329,7 +322,6 @@ ADVICE: dict[str, Callable[[], str]] = {
         "scripts/export.py", "bc2gm", "folder", "--results", "results/full"
     ),
     "report_content.study_command": lambda: report_command("command"),
-    "results_page.command": lambda: results_page_command(),
     "report_content.snakemake_command": lambda: report_command("snakemake_command"),
     "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",
     "network._where_it_went": lambda: _where_it_went(GONE),
