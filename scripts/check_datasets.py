@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 from pubmill.errors import PubmillError, run
 from pubmill.graph import Graph
 from pubmill.hardware.cores import cores
+from pubmill.inspection.converted_datasets import check_name
 from pubmill.inspection.data_check.checks import check_all, plan
 from pubmill.inspection.data_check.data_check_printing import print_outcomes
 from pubmill.messages.progress import report_progress
@@ -49,11 +50,8 @@ def main() -> None:
         load(ROOT / "specs", arguments.scale),
     )
     names = arguments.datasets or sorted(graph.specs.datasets)
-    unknown = [name for name in names if name not in graph.specs.datasets]
-    if unknown:
-        raise PubmillError(
-            f"unknown dataset {', '.join(unknown)}; the datasets are {sorted(graph.specs.datasets)}"
-        )
+    for name in names:
+        check_name(graph.specs, name)
     began = time.perf_counter()
     tasks, unchecked = plan(graph, names)
     outcomes = []

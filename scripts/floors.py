@@ -19,6 +19,7 @@ from pubmill.errors import PubmillError, run
 from pubmill.floors.floors_table import FORMS
 from pubmill.floors.headroom import Headroom, ceiling_of, headroom
 from pubmill.floors.measured import measure_floors
+from pubmill.inspection.converted_datasets import check_name
 from pubmill.library.datasets import load_dataset
 from pubmill.messages.progress import report_progress
 from pubmill.specs import Specs, load
@@ -56,8 +57,7 @@ def converted(specs: Specs, results: Path) -> list[str]:
 
 def measure(specs: Specs, name: str, results: Path, output: Path) -> Headroom:
     """Measure the floors of a dataset."""
-    if name not in specs.datasets:
-        raise PubmillError(f"unknown dataset {name}; the datasets are {', '.join(sorted(specs.datasets))}")
+    check_name(specs, name)
     data, splits = specs.datasets[name], load_dataset(name, results)
     floors = measure_floors(data, {split: one.path for split, one in splits.items()}, output)
     return headroom(data, floors, ceiling_of(data, splits["test"]), specs, SPECS)

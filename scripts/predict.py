@@ -1,14 +1,14 @@
 """Annotate new text with a task model that scripts/finetune.py --keep wrote.
 
     .venv/bin/python scripts/predict.py --model TASK_MODEL --input FILE ... --output FILE
-                              [--punkt punkt_tab.zip]
+                              [--punkt punkt_tab.zip] [--confidences] [--type T ...] [--map OLD=NEW ...]
 
 Inputs: text, JSON lines, BioC (JSON or XML) or PubTator. The file's name (.txt, .jsonl, .json, .xml,
 .pubtator) or --format determines the format. Output: the same documents with annotations. BioC and PubTator
 keep their format; text and JSON lines become JSON lines. A file whose name also ends with .gz is compressed.
-Of several files, or of a folder, --output is the folder to write. All files are UTF-8; offsets count
-characters, starting after a byte-order mark if there is one. The same input gives the same bytes; if the
-program is killed, it leaves no partial output file.
+Of several files, or of a folder, --output is the folder to write. `-` is the standard input (with --format)
+or output. All files are UTF-8; offsets count characters, starting after a byte-order mark if there is one.
+The same input gives the same bytes; if the program is killed, it leaves no partial output file.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
-from pubmill.errors import run
+from pubmill.errors import PubmillError, run
 from pubmill.storage.privacy import keep_private, write_label_beside
 
 FORMATS = ("text", "jsonl", "bioc-json", "bioc-xml", "pubtator")
@@ -36,27 +36,46 @@ def main() -> None:
     parser.add_argument(
         "--punkt", type=Path, help="NLTK's punkt_tab.zip: predict by sentence instead of by line"
     )
+    parser.add_argument(
+        "--confidences", action="store_true", help="add the model's probability to each prediction"
+    )
+    parser.add_argument(
+        "--type", action="extend", nargs="+", default=[], metavar="TYPE", help="predict only these types"
+    )
+    parser.add_argument(
+        "--map",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="OLD=NEW",
+        help="write a type under another name",
+    )
     arguments = parser.parse_args()
+    if arguments.input == [Path("-")] and not arguments.format:
+        raise PubmillError("the standard input has no name; name its format with --format")
     keep_private([arguments.model, *arguments.input])
 
     # Imported only after the arguments are checked: importing torch takes seconds.
     from pubmill.finetuning.predicting import choose_device
     from pubmill.finetuning.task_models import load_task_model, read_facts
-    from pubmill.prediction.annotating import Annotator
-    from pubmill.prediction.formats import annotate_file, format_of, targets
+    from pubmill.prediction.annotating import Annotator, own_types, written_names
+    from pubmill.prediction.formats import annotate_file, format_of, targets, without_streams
     from pubmill.prediction.text_units import load_splitter
 
-    files = targets(arguments.input, arguments.output)
-    keep_private([arguments.model, *files])  # of a folder, the label is beside each file
-    forms = {source: arguments.format or format_of(source) for source in files}
-    split = load_splitter(arguments.punkt)
-    predictor = load_task_model(arguments.model, choose_device())
-    annotator = Annotator(predictor, read_facts(arguments.model)["argument_types"], split)
-    for number, (source, target) in enumerate(files.items(), 1):
-        write_label_beside(target)
-        annotate_file(annotator, source, target, forms[source])
-        if len(files) > 1:
-            print(f"{number}/{len(files)} {target}", file=sys.stderr)
+    with without_streams(arguments.input, arguments.output) as (sources, output):
+        files = targets(sources, output)
+        keep_private([arguments.model, *files])  # of a folder, the label is beside each file
+        forms = {source: arguments.format or format_of(source) for source in files}
+        split = load_splitter(arguments.punkt)
+        predictor = load_task_model(arguments.model, choose_device())
+        names = written_names(own_types(predictor), arguments.type, arguments.map)
+        pairs = read_facts(arguments.model)["argument_types"]
+        annotator = Annotator(predictor, pairs, split, names, arguments.confidences)
+        for number, (source, target) in enumerate(files.items(), 1):
+            write_label_beside(target)
+            annotate_file(annotator, source, target, forms[source])
+            if len(files) > 1:
+                print(f"{number}/{len(files)} {target}", file=sys.stderr)
     for what, number in sorted(annotator.counts.items()):
         if number:
             print(f"{what.replace('_', ' ')}: {number}", file=sys.stderr)

@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.annotation.examples import SPLITS
 from pubmill.errors import PubmillError, run
+from pubmill.inspection.converted_datasets import check_name
 from pubmill.inspection.scorer_printing import print_scores
 from pubmill.library.datasets import load_dataset
 from pubmill.metrics.conventions import ConventionScore, matching
@@ -50,13 +51,12 @@ def main() -> None:
 
 def score(predictions: Path, name: str, split: str, results: Path) -> list[ConventionScore]:
     """Return the scores of predictions for a split of a converted dataset."""
-    datasets = load(ROOT / "specs", "full").datasets
-    if name not in datasets:
-        raise PubmillError(f"unknown dataset {name}; the datasets are {', '.join(sorted(datasets))}")
+    specs = load(ROOT / "specs", "full")
+    check_name(specs, name)
     splits = load_dataset(name, results)
     if split not in splits:
         raise PubmillError(f"{name} has no split {split}; its splits are {', '.join(splits)}")
-    return scores_by_convention(datasets[name], splits[split].path, predictions)
+    return scores_by_convention(specs.datasets[name], splits[split].path, predictions)
 
 
 if __name__ == "__main__":

@@ -3,19 +3,28 @@
 python -m tests.full_report FOLDER     write FOLDER/reports/all.html and what it is made from
 """
 
+import json
+import math
 import sys
+from dataclasses import asdict
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from pubmill.publication.contradictions import Contradictions
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report, render
 from pubmill.publication.report_content import Report
+from pubmill.recipes.finetuning import FinetuningRecipe
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.recipes.reading import build
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunPath, run_of
 from pubmill.tables.audit import Audit
 from tests import full_tables
 from tests.unit import toy_tables as made_up
+from tests.unit.publication.toy_reports import training
 from tests.unit.tables.test_full_tables import STORIES, Records, add_records, recipe, table
 
 RECIPE = {
@@ -45,6 +54,7 @@ def write(folder: Path) -> Report:
             add_records(found, known, story)
         made = table(name, found)
         _put(folder / BELOW.table(name, "json"), to_json(made))
+        put_trainings(folder, found)
         _put(folder / BELOW.comparisons(name, "json"), to_json(made_up.compared(made)))
     _put(folder / BELOW.contradictions("json"), to_json(Contradictions(found=())))
     _put(folder / BELOW.audit("json"), to_json(Audit(findings=())))
@@ -58,6 +68,30 @@ def read(folder: Path) -> Report:
     statements = full_tables.graph().report.statement_files(full_tables.SPECS)
     own = {"tables": names, "models": models, "statements": statements}
     return read_report(build(ReportRecipe, RECIPE | own, "here"), folder)
+
+
+def put_trainings(folder: Path, records: Records) -> None:
+    """Write notes on the training of each record, by its recipe; where the learning rate is searched, models
+    chose different ones."""
+    for path in records:
+        run = run_of(path)
+        values = _finetuning_recipe(run)
+        epochs = range(values.get("epochs", 0))
+        scores = [0.9 - 0.5 / (epoch + 1) + math.sin(epoch + run.seed) / 50 for epoch in epochs]
+        notes = training(values, scores, [0.9 / (epoch + 1) for epoch in epochs])
+        _put(folder / BELOW.training(*run), json.dumps(notes))
+
+
+@cache
+def _finetuning_recipe(run: RunPath) -> dict[str, Any]:
+    """Return the recipe of a run; a finished pipeline has none."""
+    if run.protocol not in full_tables.specs().protocols:
+        return {"task": "tokens"}
+    decided = full_tables.graph().runs.recipe(run.protocol, run.model, run.dataset, run.setting).values
+    chosen: Any = {"learning_rate": 1e-5 * len(run.model), "batch_size": 16, "epochs": 60}
+    usual = asdict(FinetuningRecipe(task="tokens", metric="entity_f1", **chosen))
+    found: dict[str, Any] = to_jsonable_python(usual | chosen | dict(decided))
+    return found
 
 
 def _put(path: Path, text: str) -> None:

@@ -51,6 +51,15 @@ class LinearChain(nn.Module):
             path.append(origin.gather(1, path[-1].unsqueeze(1)).squeeze(1))
         return torch.stack(path[::-1], 1).flatten().index_select(0, layout.rows)
 
+    def marginals(self, scores: torch.Tensor, counts: Sequence[int]) -> torch.Tensor:
+        """Return the probability of every label of each row over all labellings of its instance: the gradient
+        of the logarithm of their sum."""
+        with torch.inference_mode(False), torch.enable_grad():
+            given = scores.detach().float().clone().requires_grad_()
+            total = self._partitions(given, _layout(counts, given.device)).sum()
+            [found] = torch.autograd.grad(total, given)
+        return found
+
     def _partitions(self, scores: torch.Tensor, layout: "_Layout") -> torch.Tensor:
         """Return, for each instance, the logarithm of the sum over all labellings (forward algorithm)."""
         first, *others = layout.padded(scores).unbind(1)

@@ -1,6 +1,6 @@
 """Predictions of a task model that was just trained or kept from an earlier run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from operator import itemgetter
 from typing import Any
@@ -21,6 +21,9 @@ from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe
+
+Output = Callable[[torch.nn.Module, torch.Tensor, Batch], torch.Tensor]
+"""A function of the model, a batch's scores and the batch that returns values for each instance."""
 
 
 class DivergenceError(Exception):
@@ -64,23 +67,37 @@ class Predictor:
     @torch.inference_mode()
     def predict(self, split: Split) -> list[Any]:
         """Return the prediction for every example; `DivergenceError` if a score is not finite."""
+        [outputs] = self._outputs(split, self.task.output)
+        return self.task.predictions(split.examples, split.encoded.instances, outputs)
+
+    @torch.inference_mode()
+    def predict_with_confidences(self, split: Split) -> list[tuple[Any, Any]]:
+        """Return the prediction for every example, and the confidence in it; a `PubmillError` if the task has
+        no probabilities."""
+        instances = split.encoded.instances
+        outputs, probabilities = self._outputs(split, self.task.output, self.task.probabilities)
+        predictions = self.task.predictions(split.examples, instances, outputs)
+        confidences = self.task.confidences(split.examples, instances, probabilities)
+        return list(zip(predictions, confidences, strict=True))
+
+    def _outputs(self, split: Split, *kinds: Output) -> list[list[torch.Tensor]]:
+        """Return the outputs of each kind, by instance, from one pass over the split."""
         self.working.eval()
         instances = split.encoded.instances
         order: list[int] = []
         sizes: list[int] = []
-        found: list[torch.Tensor] = []
+        found: list[list[torch.Tensor]] = [[] for _ in kinds]
         finite = torch.ones((), dtype=torch.bool, device=self.device)
         for indices in prediction_batches(split.lengths, self.execution.prediction_tokens):
             batch = self._batch([instances[index] for index in indices])
             with self._autocast():
                 scores = self.working(batch)
             finite &= torch.isfinite(scores).all()
-            found.append(self.task.output(self.working, scores, batch))
+            for kind, of_kind in zip(kinds, found, strict=True):
+                of_kind.append(kind(self.working, scores, batch))
             order += indices
             sizes += self.task.sizes(batch)
-        outputs = torch.split(_read(found, finite), sizes)
-        by_instance = [output for _, output in sorted(zip(order, outputs, strict=True), key=itemgetter(0))]
-        return self.task.predictions(split.examples, instances, by_instance)
+        return [_by_instance(_read(of_kind, finite), sizes, order) for of_kind in found]
 
     def _batch(self, instances: Sequence[Instance], every: bool = False) -> Batch:
         """Pad instances to the width that the device's kernels prefer, within the encoder's length; `every`:
@@ -100,6 +117,12 @@ class Predictor:
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
     """Return the context in which PyTorch computes products in this precision."""
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
+
+
+def _by_instance(outputs: torch.Tensor, sizes: list[int], order: list[int]) -> list[torch.Tensor]:
+    """Return the rows of each instance, in the order of the split."""
+    parts = zip(order, torch.split(outputs, sizes), strict=True)
+    return [output for _, output in sorted(parts, key=itemgetter(0))]
 
 
 def _read(outputs: Sequence[torch.Tensor], finite: torch.Tensor) -> torch.Tensor:

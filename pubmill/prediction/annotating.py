@@ -1,7 +1,7 @@
 """Annotate documents with a fine-tuned model: mentions in their text, or relations between their mentions."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any
 
@@ -11,11 +11,14 @@ from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import encode_split
+from pubmill.messages.nearest_names import unknown
 from pubmill.prediction.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.prediction.text_units import Split, Unit, units, words
 
 TOGETHER = 256
 """Number of documents predicted together, so that memory does not grow with the file."""
+DECIMALS = 4
+"""Decimals of confidences."""
 UNTYPED = "Entity"
 """The mention type for models whose labels have no type (`B`, `I`)."""
 
@@ -24,17 +27,26 @@ class Annotator:
     """A kept model, with the inputs that new text requires.
 
     - `argument_types`: pairs of mention types that can be related; `split`: a sentence splitter.
-    - `own`: the types of mentions or relations that the model predicts.
+    - `names`: the types of mentions or relations that are predicted, each with the name that is written; by
+      default all that the model has, by their own names.
+    - `own`: these names; annotations with them in a file are replaced.
+    - `confidences`: whether each prediction gets a probability.
     - `counts`: numbers of items left out, replaced, kept or shortened.
     """
 
     def __init__(
-        self, predictor: Predictor, argument_types: Sequence[Sequence[str]], split: Split | None
+        self,
+        predictor: Predictor,
+        argument_types: Sequence[Sequence[str]],
+        split: Split | None,
+        names: Mapping[str, str] | None = None,
+        confidences: bool = False,
     ) -> None:
-        self.predictor, self.split = predictor, split
+        self.predictor, self.split, self.confidences = predictor, split, confidences
         self.pairs = {(first, second) for first, second in argument_types}
         self.types = {kind for pair in argument_types for kind in pair}
-        self.own = own_types(predictor)
+        self.names = {kind: kind for kind in own_types(predictor)} if names is None else dict(names)
+        self.own = frozenset(self.names.values())
         self.counts: Counter[str] = Counter()
 
     def annotate(self, documents: Iterable[InputDocument]) -> Iterator[Annotated]:
@@ -48,14 +60,18 @@ class Annotator:
                 else self._annotate_relations(some)
             )
 
-    def predict(self, examples: Sequence[Any]) -> list[Any]:
-        """Return the model's predictions for examples; their labels are ignored."""
+    def predict(self, examples: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """Return the model's predictions for examples, whose labels are ignored, each with its confidence, or
+        None if that is not requested."""
         if not examples:
             return []
         split = encode_split(self.predictor.task, examples)
         self.counts.update(split.encoded.counts)
         try:
-            return self.predictor.predict(split)
+            if self.confidences:
+                found = self.predictor.predict_with_confidences(split)
+                return [(predicted, _rounded(confidence)) for predicted, confidence in found]
+            return [(predicted, None) for predicted in self.predictor.predict(split)]
         except DivergenceError:
             raise PubmillError("the model's scores are not numbers; its weights are unusable") from None
 
@@ -69,10 +85,12 @@ class Annotator:
             ]
         )
         found: list[list[list[TextMention]]] = [[[] for _ in one.passages] for one in documents]
-        for (number, unit), of, predicted in zip(read, spans, labels, strict=True):
+        for (number, unit), of, (predicted, sure) in zip(read, spans, labels, strict=True):
             for first, last, kind in to_mentions(predicted):
-                mention = _document_mention(unit, of[first][0], of[last - 1][1], kind or UNTYPED)
-                found[number][unit.passage].append(mention)
+                if name := self.names.get(kind or UNTYPED):
+                    confidence = None if sure is None else min(sure[first:last])
+                    mention = _document_mention(unit, of[first][0], of[last - 1][1], name, confidence)
+                    found[number][unit.passage].append(mention)
         for document, mentions in zip(documents, found, strict=True):
             yield self._count_replaced(Annotated(document=document, own=self.own, mentions=mentions))
 
@@ -84,9 +102,10 @@ class Annotator:
         ]
         examples = [self._pair_example(place, unit, pair) for place, (_, unit, pair) in enumerate(asked)]
         found: list[list[list[Relation]]] = [[[] for _ in one.passages] for one in documents]
-        for (number, unit, pair), label in zip(asked, self.predict(examples), strict=True):
-            if label != self.predictor.recipe.negative:
-                found[number][unit.passage].append(Relation(type=label, arguments=pair))
+        for (number, unit, pair), (label, sure) in zip(asked, self.predict(examples), strict=True):
+            if name := self.names.get(label):
+                relation = Relation(type=name, arguments=pair, confidence=sure)
+                found[number][unit.passage].append(relation)
         for document, relations in zip(documents, found, strict=True):
             yield self._count_replaced(Annotated(document=document, own=self.own, relations=relations))
 
@@ -139,5 +158,30 @@ def _sentence_example(place: int, unit: Unit, spans: Sequence[tuple[int, int]]) 
     return TokensExample(id=str(place), document=None, words=found, labels=["O"] * len(found))
 
 
-def _document_mention(unit: Unit, start: int, end: int, kind: str) -> TextMention:
-    return TextMention(start=unit.start + start, end=unit.start + end, type=kind, text=unit.text[start:end])
+def _document_mention(unit: Unit, start: int, end: int, kind: str, confidence: float | None) -> TextMention:
+    text = unit.text[start:end]
+    return TextMention(
+        start=unit.start + start, end=unit.start + end, type=kind, text=text, confidence=confidence
+    )
+
+
+def _rounded(confidence: Any) -> Any:
+    """Return probabilities with four decimals, which do not differ between machines as easily."""
+    if isinstance(confidence, dict):
+        return {label: round(value, DECIMALS) for label, value in confidence.items()}
+    if isinstance(confidence, list):
+        return [round(value, DECIMALS) for value in confidence]
+    return round(confidence, DECIMALS)
+
+
+def written_names(own: Collection[str], types: Sequence[str], renamed: Sequence[str]) -> dict[str, str]:
+    """Return the types to predict with the names to write; `types`: the model's, by default all; `renamed`:
+    OLD=NEW for some of them. A `PubmillError` for a type that the model does not predict."""
+    pairs = [text.partition("=") for text in renamed]
+    if wrong := [text for text, (old, _, new) in zip(renamed, pairs, strict=True) if not (old and new)]:
+        raise PubmillError(f"--map {wrong[0]}: expected OLD=NEW, a type of the model and the name to write")
+    new_names = {old: new for old, _, new in pairs}
+    for name in (*types, *new_names):
+        if name not in own:
+            raise PubmillError(unknown("type of this model", name, own))
+    return {kind: new_names.get(kind, kind) for kind in sorted(own) if not types or kind in types}

@@ -282,7 +282,7 @@ def _annotation_holders(document: Node) -> Iterator[Node]:
 def _mention_node(name: str, mention: TextMention) -> Node:
     return {
         "id": name,
-        "infons": {"type": mention.type},
+        "infons": _infons(mention),
         "text": mention.text,
         "locations": [{"offset": mention.start, "length": mention.end - mention.start}],
     }
@@ -290,4 +290,9 @@ def _mention_node(name: str, mention: TextMention) -> Node:
 
 def _relation_node(name: str, relation: Relation) -> Node:
     nodes = [{"refid": mention.id or "", "role": mention.type} for mention in relation.arguments]
-    return {"id": name, "infons": {"type": relation.type}, "nodes": nodes}
+    return {"id": name, "infons": _infons(relation), "nodes": nodes}
+
+
+def _infons(made: TextMention | Relation) -> Node:
+    found = {"type": made.type}
+    return found if made.confidence is None else {**found, "confidence": f"{made.confidence:g}"}

@@ -20,7 +20,7 @@ GZIP = ".gz"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextMention:
     """A mention of the characters `start` to `end` (exclusive) of a document. `id`: identifier in relations;
-    `source`: its form in the file, None if it was predicted."""
+    `source`: its form in the file, None if it was predicted; `confidence`: a probability, if requested."""
 
     start: int
     end: int
@@ -28,14 +28,16 @@ class TextMention:
     text: str
     id: str | None = None
     source: Any = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A predicted relation of two mentions."""
+    """A predicted relation of two mentions; `confidence`: a probability, if requested."""
 
     type: str
     arguments: tuple[TextMention, TextMention]
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,10 +137,13 @@ class TextFile:
         for one in annotated:
             [passage], [mentions] = one.document.passages, one.mentions or [[]]
             found = sorted([*filter(one.keeps, passage.mentions), *mentions], key=lambda m: (m.start, m.end))
-            rows = [
-                m.source or {"start": m.start, "end": m.end, "text": m.text, "type": m.type} for m in found
-            ]
+            rows = [m.source or _mention_row(m) for m in found]
             output.write(json_line({**one.document.source, "annotations": rows}))
+
+
+def _mention_row(mention: TextMention) -> dict[str, Any]:
+    row = {"start": mention.start, "end": mention.end, "text": mention.text, "type": mention.type}
+    return row if mention.confidence is None else {**row, "confidence": mention.confidence}
 
 
 class JsonLines(TextFile):

@@ -28,8 +28,9 @@ def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, Any]]:
     task = annotator.predictor.task
     rows = read_rows(path)
     while some := [example_of(row, task, where) for where, row in islice(rows, TOGETHER)]:
-        for example, predicted in zip(some, annotator.predict(some), strict=True):
-            yield task.row(example, predicted)
+        for example, (predicted, confidence) in zip(some, annotator.predict(some), strict=True):
+            row = task.row(example, predicted)
+            yield row if confidence is None else {**row, "confidence": confidence}
 
 
 def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:

@@ -2,12 +2,17 @@
 
 import gzip
 import io
-from collections.abc import Sequence
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.annotating import Annotator
+from pubmill.messages.progress import with_counts
+from pubmill.prediction.annotating import Annotator, own_types
 from pubmill.prediction.bioc import BioCJson, BioCXml
 from pubmill.prediction.documents import GZIP, DocumentFile, JsonLines, TextFile, json_line, read_rows
 from pubmill.prediction.example_rows import predict_rows
@@ -28,6 +33,8 @@ SUFFIXES = {
     ".xml": "bioc-xml",
     ".pubtator": "pubtator",
 }
+STREAM = "-"
+GZIP_MAGIC = b"\x1f\x8b"
 ENTITIES = ("bioc-json", "bioc-xml", "pubtator")
 """Formats whose documents can contain mentions."""
 
@@ -54,6 +61,37 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise PubmillError(f"several files are named {', '.join(twice)}; annotate their folders one by one")
     return {path: output / path.name for path in found}
+
+
+@contextmanager
+def without_streams(sources: Sequence[Path], output: Path) -> Iterator[tuple[list[Path], Path]]:
+    """Yield the paths to read and to write, with a temporary file in the place of `-`, the standard input or
+    output; what is written for the output is printed at the end. Gzip is recognised by its first bytes."""
+    if STREAM in map(str, sources) and len(sources) > 1:
+        raise PubmillError("`-`, the standard input, must be the only input")
+    with TemporaryDirectory() as folder:
+        received, made = Path(folder) / "stdin", Path(folder) / "stdout"
+        if STREAM in map(str, sources):
+            received = _received(received)
+            sources = [received]
+        elif str(output) == STREAM and (len(sources) > 1 or sources[0].is_dir()):
+            raise PubmillError("several files can't be written to `-`, the standard output; name a folder")
+        yield list(sources), made if str(output) == STREAM else output
+        if str(output) == STREAM:
+            with made.open("rb") as content:
+                shutil.copyfileobj(content, sys.stdout.buffer)
+            sys.stdout.flush()
+
+
+def _received(path: Path) -> Path:
+    """Write the standard input to a file, whose name ends with `.gz` if it is compressed; return its path."""
+    content = sys.stdin.buffer
+    first = content.read(len(GZIP_MAGIC))
+    path = path.with_suffix(GZIP) if first == GZIP_MAGIC else path
+    with path.open("wb") as file:
+        file.write(first)
+        shutil.copyfileobj(content, file)
+    return path
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -87,13 +125,18 @@ def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -
             f"{source}: this model ({kind}) reads JSON lines in the form of its dataset's examples "
             f"(--format jsonl){further}"
         )
+    if rows and annotator.names != {kind: kind for kind in own_types(annotator.predictor)}:
+        raise PubmillError(
+            f"{source}: --type and --map are for mentions and relations in documents, not for rows"
+        )
     try:
         with writing(target) as temporary, _written(temporary, target.name) as output:
             if rows:
-                output.writelines(map(json_line, predict_rows(annotator, source)))
+                lines = map(json_line, predict_rows(annotator, source))
+                output.writelines(with_counts(lines, "rows predicted"))
             else:
                 file = FORMATS[form](source)
-                file.write(annotator.annotate(file.documents()), output)
+                file.write(with_counts(annotator.annotate(file.documents()), "documents annotated"), output)
     except UnicodeEncodeError:
         raise PubmillError(
             f"{source}: contains half of a surrogate pair (such as `\\ud83d` alone in JSON), which is not a "

@@ -3,6 +3,7 @@
     PMID|t|TITLE
     PMID|a|ABSTRACT
     PMID <tab> start <tab> end <tab> text <tab> type [<tab> identifier ...]
+    PMID <tab> start <tab> end <tab> text <tab> type <tab> - <tab> confidence   (if requested)
     PMID <tab> type of relation <tab> identifier <tab> identifier [...]
 
 Documents are separated by blank lines. Offsets count the characters of the title, one separator, and the
@@ -90,7 +91,8 @@ class PubTator:
 
 
 def _mention_line(document: InputDocument, mention: TextMention) -> str:
-    written = (document.id, mention.start, mention.end, mention.text, mention.type)
+    sure = () if mention.confidence is None else ("-", f"{mention.confidence:g}")
+    written = (document.id, mention.start, mention.end, mention.text, mention.type, *sure)
     return mention.source or "\t".join(map(str, written))
 
 
@@ -117,6 +119,8 @@ def _make_passages(pieces: list[str], mentions: list[TextMention]) -> list[Passa
 
 
 def _relation_line(document: InputDocument, relation: Relation) -> str:
+    if relation.confidence is not None:
+        raise PubmillError("PubTator has no place for the confidence of a relation; convert the file to BioC")
     names = [mention.id for mention in relation.arguments]
     if None in names:
         raise PubmillError(

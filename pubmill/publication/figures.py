@@ -6,6 +6,7 @@ Every figure has a description in words. Lengths are SVG user units, about one p
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pubmill.publication.rendering import metric, number, printed, quantity
 from pubmill.recipes.tables import Column, Row
@@ -18,6 +19,8 @@ LANE = 40
 TOP = 8
 CURVE_HEIGHT = 220
 MAX_POINTS = 300
+
+Drawn = TypeVar("Drawn", bound=tuple[float, float])
 
 
 @dataclass(frozen=True)
@@ -171,9 +174,9 @@ def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[
     )
 
 
-def thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return at most `MAX_POINTS` of the points, evenly spaced, including the first and the last."""
-    if len(points) <= MAX_POINTS:
+def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
+    """Return at most this many of the points, evenly spaced, including the first and the last."""
+    if len(points) <= most:
         return list(points)
-    step = (len(points) - 1) / (MAX_POINTS - 1)
-    return [points[round(i * step)] for i in range(MAX_POINTS)]
+    step = (len(points) - 1) / (most - 1)
+    return [points[round(i * step)] for i in range(most)]

@@ -26,8 +26,9 @@ from pubmill.publication.report_content import (
     SourceFolderSummary,
     days_in_words,
 )
+from pubmill.publication.run_trainings import read_trainings
 from pubmill.publication.statements import statements_by_paper
-from pubmill.publication.table_views import runs_by_folder
+from pubmill.publication.table_views import runs_by_folder, table_runs
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of
@@ -73,6 +74,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         },
         strips=_strips(tables),
         charts=_charts(tables, recipe, results),
+        trainings=read_trainings(tables.values(), results),
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])
             for name, folders in recipe.pretraining.items()
@@ -217,6 +219,8 @@ def render(report: Report) -> str:
         "runs_by_folder": runs_by_folder,
         "overlap_by": BY,
         "recall_strips": recall_strips,
+        "table_runs": table_runs,
+        "training_place": report.trainings.place,
         "version": pubmill.__version__,
         "citation": citations.PUBMILL,
         "script": Markup(script),

@@ -13,6 +13,9 @@ from pubmill.publication.charts import Chart
 from pubmill.publication.contradictions import Contradictions
 from pubmill.publication.dataset_pages import Page
 from pubmill.publication.figures import Curve, Strip
+from pubmill.publication.pipeline_figures import PipelineFigure, pipeline_figure
+from pubmill.publication.rendering import count, quantity
+from pubmill.publication.run_trainings import Trainings
 from pubmill.publication.statements import Statements
 from pubmill.publication.table_views import TableView, dataset_notes, table_views
 from pubmill.publication.tallies import (
@@ -27,7 +30,7 @@ from pubmill.publication.training_times import ModelTimes, time_strip, times
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import Audit
-from pubmill.tables.cells import Table
+from pubmill.tables.cells import NO_RECORD, Table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable
@@ -92,6 +95,7 @@ class Report:
     fact_tables: dict[str, FactTable]
     strips: dict[str, list[Strip]] | None
     charts: dict[str, list[Chart]]
+    trainings: Trainings
     pretrainings: list[PretrainingSummary]
     corpora: dict[str, dict[str, Any]]
     vocabs: dict[str, dict[str, Any]]
@@ -186,8 +190,7 @@ class Report:
     @property
     def command(self) -> str:
         """The command that makes the study."""
-        study = self.recipe.study
-        return commands.pubmill(DEMO) if study == DEMO else commands.pubmill("run", study)
+        return study_command(self.recipe.study)
 
     @property
     def snakemake_command(self) -> str:
@@ -253,6 +256,37 @@ class Report:
         return self.audit.of_tables(self.recipe.tables)
 
     @property
+    def records(self) -> int:
+        """Number of recorded runs, each once even if several tables show it."""
+        seeds = (seed for table in self.tables.values() for *_, cell in table.read() for seed in cell.seeds)
+        return len({seed.record for seed in seeds if seed.failed != NO_RECORD})
+
+    @property
+    def pipeline(self) -> PipelineFigure:
+        """The stages of the study as a figure, each with its counts."""
+        corpora = self.corpora.values()
+        provenance = [table.provenance for table in self.tables.values()]
+        pipelines = {model for one in provenance for model in one.pipelines}
+        return pipeline_figure(
+            {
+                "download": _counted(sum(folder.count for folder in self.sources), "file"),
+                "parse": _counted(sum(corpus["parsed"] for corpus in corpora), "citation"),
+                "select": _counted(sum(corpus["documents"] for corpus in corpora), "document"),
+                "vocabulary": _counted(len(self.vocabs), "vocabulary", "vocabularies"),
+                "pack": _counted(len(self.corpora), "corpus", "corpora"),
+                "pretrain": _counted(len(self.pretrainings), "recipe"),
+                "models": _counted(len(self.recipe.models), "model"),
+                "convert": _counted(len(self.recipe.datasets), "dataset"),
+                "trials": "hyper-parameters" if self.trainings.searched else "",
+                "fine-tune": _counted(len(self.runs), "run"),
+                "annotate": _counted(len(pipelines), "system"),
+                "score": _counted(self.records, "run"),
+                "tables": _counted(len(self.tables) + len(self.fact_tables), "table"),
+                "report": "this page",
+            }
+        )
+
+    @property
     def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
         """The dataset cards grouped by the counts that describe their size; each group becomes one table."""
         groups: dict[tuple[str, ...], dict[str, Card]] = {}
@@ -266,6 +300,19 @@ def _timed_runs(table: Table) -> DataFrame:
     pipelines = [column.key for column in table.columns if column.pipeline]
     runs = run_frame(table).dropna(subset="seconds")
     return runs[~runs["column"].isin(pipelines)]
+
+
+def study_command(study: str, *options: str) -> str:
+    """Return the command that makes a study."""
+    return commands.pubmill(*([DEMO] if study == DEMO else ["run", study]), *options)
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    """Return a number of things in words; nothing if there are none."""
+    if not number:
+        return ""
+    figure = count(number) if number < 10_000 else quantity(number)
+    return f"{figure} {one if number == 1 else many or one + 's'}"
 
 
 def days_in_words(days: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from pubmill.publication.forest_plots import Forest, forests
 from pubmill.publication.rendering import reasons
 from pubmill.publication.tallies import Tally, tally
 from pubmill.recipes.tables import Column, Row
-from pubmill.tables.cells import Cell, SeedScore, Table
+from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table
 from pubmill.tables.comparisons import Comparisons
 
 GAPS = (1.0, 2.0, 4.0)
@@ -131,6 +131,33 @@ def runs_by_folder(cell: Cell) -> dict[str, list[SeedScore]]:
     for seed in cell.seeds:
         found.setdefault(str(PurePosixPath(seed.record).parent), []).append(seed)
     return found
+
+
+@dataclass(frozen=True)
+class TableRuns:
+    """The fine-tuning runs of a table, each once even if several cells show it. `recorded`: by record;
+    `expected`: their number if all were there."""
+
+    recorded: dict[str, SeedScore]
+    expected: int
+
+    @property
+    def failed(self) -> int:
+        """Number of runs without a score."""
+        return sum(seed.value is None for seed in self.recorded.values())
+
+    @property
+    def seconds(self) -> float:
+        """Duration of all runs."""
+        return sum(seed.seconds or 0.0 for seed in self.recorded.values())
+
+
+def table_runs(table: Table) -> TableRuns:
+    """Return the runs of a table's fine-tuned models."""
+    cells = [cell for _, column, cell in table.read() if not column.pipeline]
+    seeds = {seed.record: seed for cell in cells for seed in cell.seeds}
+    recorded = {record: seed for record, seed in seeds.items() if seed.failed != NO_RECORD}
+    return TableRuns(recorded, len(seeds))
 
 
 def dataset_notes(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:

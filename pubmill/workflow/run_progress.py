@@ -7,7 +7,7 @@ from typing import Any
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from pubmill.workflow.run_stages import OTHER, STAGES, TARGET, stage_of
+from pubmill.messages.stages import OTHER, STAGES, TARGET, stage_of
 
 PAGE = ".html"
 TOTAL = "total"

@@ -22,7 +22,7 @@ ROOMS: dict[str, str] = {
     "vocabs": "annotation recipes storage",
     "convert": "annotation recipes storage",
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",
-    "prediction": "annotation finetuning hardware recipes storage",
+    "prediction": "annotation finetuning hardware messages recipes storage",
     "submissions": "annotation convert hardware messages metrics prediction recipes storage",
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",

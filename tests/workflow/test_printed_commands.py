@@ -75,6 +75,7 @@ NOT_TRIED = {
     r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
     r"\.venv/bin/python -m pubmill\.proof\.assembling": "tests/unit/proof runs what it prints",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
+    r".* --profile profiles/cluster-generic": "its plugin is not among the locked packages",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
     r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
     r"\.venv/bin/pubmill open": "needs a finished study and a browser; tests/unit/cli runs it",
@@ -342,7 +343,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "converted_datasets.converted_folder": lambda: said_by(
         "scripts/export.py", "bc2gm", "folder", "--results", "results/full"
     ),
-    "report_content.command": lambda: report_command("command"),
+    "report_content.study_command": lambda: report_command("command"),
     "report_content.snakemake_command": lambda: report_command("snakemake_command"),
     "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",
     "report_content.proof_command": lambda: report_command("proof_command"),

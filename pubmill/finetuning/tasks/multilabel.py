@@ -89,6 +89,24 @@ class Multilabel(Task[MultilabelExample]):
         """Return for each instance whether each label is more likely than not."""
         return scores > 0
 
+    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Return for each instance the probability of each label."""
+        return scores.float().sigmoid()
+
+    def confidences(
+        self,
+        examples: Sequence[MultilabelExample],
+        instances: Sequence[Instance],
+        probabilities: Sequence[torch.Tensor],
+    ) -> list[dict[str, float]]:
+        """Return the probability of every label, whether predicted or not; the highest of the units."""
+        found = [dict.fromkeys(self.labels, 0.0) for _ in examples]
+        for instance, values in zip(instances, probabilities, strict=True):
+            of = found[instance.example]
+            for label, value in zip(self.labels, values.flatten().tolist(), strict=True):
+                of[label] = max(of[label], value)
+        return found
+
     def predictions(
         self,
         examples: Sequence[MultilabelExample],

@@ -108,6 +108,10 @@ class Sequences(Task[SequenceExample]):
         """Return the index of the best label for each instance."""
         return scores.argmax(-1)
 
+    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Return the probability of the predicted label of each instance."""
+        return scores.float().softmax(-1).amax(-1)
+
     def sizes(self, batch: Batch) -> list[int]:
         """Return one row for each instance."""
         return [1] * len(batch.counts)

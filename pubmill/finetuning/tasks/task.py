@@ -99,6 +99,16 @@ class Task(ABC, Generic[Kind]):
         """Return the part of a batch's scores that predictions need, on the scores' device."""
         return scores
 
+    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Return the probability of every value of `output`."""
+        raise PubmillError(f"a model for the task {self.recipe.task} predicts no probabilities")
+
+    def confidences(
+        self, examples: Sequence[Kind], instances: Sequence[Any], probabilities: Sequence[torch.Tensor]
+    ) -> list[Any]:
+        """Return the confidence in the prediction for each example: by default one probability."""
+        return [float(one) for one in probabilities]
+
     def sizes(self, batch: Batch) -> list[int]:
         """Return the number of rows of `output` that belong to each instance."""
         return batch.counts

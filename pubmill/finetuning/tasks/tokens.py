@@ -161,6 +161,28 @@ class Tokens(Task[TokensExample]):
         """Return the index of the best label at each place; with a CRF, those of the best sequence."""
         return _crf_layer(model).decode(scores, batch.counts) if self.recipe.crf else scores.argmax(-1)
 
+    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Return the probability of the predicted label at each place; with a CRF, over all sequences."""
+        if self.recipe.crf:
+            found = _crf_layer(model).marginals(scores, batch.counts)
+        else:
+            found = scores.float().softmax(-1)
+        return found.gather(-1, self.output(model, scores, batch).unsqueeze(-1)).squeeze(-1)
+
+    def confidences(
+        self,
+        examples: Sequence[TokensExample],
+        instances: Sequence[SentenceWindow],
+        probabilities: Sequence[torch.Tensor],
+    ) -> list[list[float]]:
+        """Return the probability of each word's label, at its first subword; 1 for a word without subwords,
+        which is always "O"."""
+        found = [[1.0] * len(example.words) for example in examples]
+        for window, values in zip(instances, probabilities, strict=True):
+            for word, value in reversed(list(zip(window.words, values.tolist(), strict=True))):
+                found[window.example][word] = value  # the first subword last
+        return found
+
     def predictions(
         self,
         examples: Sequence[TokensExample],

@@ -4,17 +4,42 @@ const dialog = make("dialog");
 dialog.setAttribute("aria-labelledby", "card-title");
 document.body.append(dialog);
 
+const placeFor = (link) => document.getElementById(link.hash.slice(1));
 const runLinks = (card) => {
-  for (const list of card.querySelectorAll("ol")) {
-    const folder = list.nextElementSibling.textContent;
+  for (const link of card.querySelectorAll("a[href^='#c']")) {
+    const training = placeFor(link);
+    const folder = `runs/${training.querySelector("code").textContent}/final`;
     let number = 0;
-    for (const run of list.children) {
+    for (const run of link.previousElementSibling.children) {
       number = run.hasAttribute("value") ? run.value : number + 1;
       const stem = `${folder}/seed-${number}`;
       const files = { record: `../${stem}.json`, predictions: `../${stem}.predictions.jsonl.gz`, log: `../logs/${stem}.log` };
       for (const [name, href] of Object.entries(files)) run.append(make("a", { href, textContent: name }));
     }
+    link.replaceWith(...trainingParts(training, folder));
   }
+};
+const nameIn = (value) => value.textContent.split(" ")[0];
+const trainingParts = (training, folder) => {
+  const recipes = [...training.querySelectorAll("a")].map(placeFor);
+  const parts = [make("p", {}, make("code", { textContent: folder }))];
+  const course = training.querySelector("svg");
+  if (course) {
+    const key = "Mean of the runs: the solid line is the score on dev, the dashed line the loss in training.";
+    const said = make("p", { className: "small soft" }, training.lastChild.textContent.trim(), ". ", key);
+    const larger = course.cloneNode(true);
+    larger.setAttribute("viewBox", "0 0 120 36");
+    parts.push(make("div", { className: "course-box" }, larger, said));
+  }
+  for (const recipe of recipes) {
+    const values = make("p", { className: "small recipe" }, ...recipe.cloneNode(true).childNodes);
+    const own = new Set([...values.children].map(nameIn));
+    const usual = [...document.getElementById("r0").children].filter((one) => !own.has(nameIn(one)));
+    const others = make("p", { className: "small recipe" }, "As in most runs: ");
+    for (const one of usual) others.append(one.cloneNode(true), " ");
+    parts.push(make("details", {}, make("summary", { textContent: "Recipe: hyper-parameters as resolved" }), values, others));
+  }
+  return parts;
 };
 const placeOf = (id) => {
   for (const grid of grids) {

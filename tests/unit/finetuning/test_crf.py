@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import product
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,6 +74,20 @@ def test_viterbi_finds_the_best_labelling_of_each_instance(labels: int, counts: 
         for own, path in zip(by_instance(scores, counts), paths, strict=True):
             every = all_scores(chain, own)
             assert tuple(path.tolist()) == max(every, key=lambda one: float(every[one]))
+
+
+@given(LABELS, COUNTS, SEEDS)
+def test_marginals_are_the_shares_of_all_labellings(labels: int, counts: list[int], seed: int) -> None:
+    chain, scores = chain_and_scores(labels, counts, seed)
+    with torch.inference_mode():
+        found = by_instance(chain.marginals(scores.clone(), counts), counts)
+    for own, marginals in zip(by_instance(scores, counts), found, strict=True):
+        every = all_scores(chain, own)
+        shares = torch.stack(list(every.values())).detach().softmax(0).tolist()
+        for place, row in enumerate(marginals):
+            for label in range(labels):
+                expected = sum(one for path, one in zip(every, shares, strict=True) if path[place] == label)
+                assert float(row[label]) == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_chain_that_learnt_nothing_yet_is_a_cross_entropy_per_place() -> None:

@@ -99,6 +99,32 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
     assert not {path.suffix for path in (tmp_path / "kept").iterdir()} & {".bin", ".pt", ".pkl"}
 
 
+@pytest.mark.parametrize("name", ["tokens", "crf", "sequence", "multilabel", "span"])
+def test_confidences_are_the_probabilities_of_the_predictions(
+    name: str, model: Path, datasets: dict[str, Path]
+) -> None:
+    recipe = {**OURS, **STANDARD}[name]
+    run = finetune(FinetuningJob(replace(recipe, epochs=1), model, datasets[recipe.task], 1, "test"))
+    assert isinstance(run, Run)
+    split = encode_split(run.task, read_split(datasets[recipe.task], "test", run.task.kind))
+    predictor = Predictor(recipe, run.task, run.model)
+    if name == "span":
+        with pytest.raises(PubmillError, match="a model for the task span predicts no probabilities"):
+            predictor.predict_with_confidences(split)
+        return
+    found, labels = predictor.predict_with_confidences(split), len(run.task.labels)
+    assert [predicted for predicted, _ in found] == predictor.predict(split)
+    for example, (predicted, confidence) in zip(split.examples, found, strict=True):
+        if recipe.task == "tokens":
+            assert len(confidence) == len(example.words) and all(0 < one <= 1.0001 for one in confidence)
+            assert recipe.crf or all(one > 0.9999 / labels for one in confidence)
+        elif recipe.task == "multilabel":
+            assert sorted(confidence) == run.task.labels
+            assert predicted == [label for label, one in confidence.items() if one > 0.5]
+        else:
+            assert 0.9999 / labels <= confidence <= 1
+
+
 def bert(folder: Path) -> Path:
     return tiny_bert(folder, SYLLABLES)
 

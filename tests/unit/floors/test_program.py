@@ -66,3 +66,13 @@ def test_the_floors_of_a_dataset_for_tables(root: Path, tmp_path: Path) -> None:
     assert found["floors"]["majority"]["metrics"]["accuracy"] == pytest.approx(8 / 12)
     assert found["ceilings"]["accuracy"]["score"] == 78.0
     assert (tmp_path / "floors/pubmedqa/tfidf.predictions.jsonl.gz").is_file()
+
+
+@pytest.mark.parametrize("words", [("floors", "--dataset", "ncbi"), ("check_datasets", "ncbi")])
+def test_an_unknown_dataset_gets_the_nearest_names(root: Path, words: tuple[str, ...]) -> None:
+    name, *arguments = words
+    line = [sys.executable, str(root / f"scripts/{name}.py"), *arguments]
+    made = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert made.returncode == 1
+    assert made.stderr.startswith("pubmill: error: there is no dataset 'ncbi'; the nearest: ncbi-disease, ")
+    assert len(made.stderr) < 200

@@ -1,6 +1,7 @@
 """New text in PubTator and BioC files: what is read, written, and refused; with models that follow a rule."""
 
 import gzip
+import io
 import json
 import random
 from pathlib import Path
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.annotating import Annotator
-from pubmill.prediction.formats import FORMATS, annotate_file, format_of, targets
+from pubmill.prediction.annotating import Annotator, written_names
+from pubmill.prediction.formats import FORMATS, annotate_file, format_of, targets, without_streams
 from tests.unit.prediction.toy_annotators import annotated, relater, tagger
 
 PUBTATOR = (
@@ -305,3 +306,86 @@ def test_files_of_a_folder_keep_their_names_in_the_folder_written(tmp_path: Path
     (tmp_path / "empty").mkdir()
     with pytest.raises(PubmillError, match="empty: no file ends with .txt"):
         targets([tmp_path / "empty"], out)
+
+
+def test_only_chosen_types_are_predicted_and_may_be_renamed(tmp_path: Path) -> None:
+    """Names of another tagger stay, because what is replaced are the names that are written."""
+    names = written_names({"Name", "Place"}, [], ["Name=Person"])
+    assert names == {"Name": "Person", "Place": "Place"}
+    predictor = tagger().predictor
+    content = "12|t|Ann\n12|a|\n12\t0\t3\tAnn\tName\n12\t0\t3\tAnn\tPerson\n"
+    out = annotated(Annotator(predictor, [], None, names), tmp_path, "pubtator", content)
+    assert out == content + "\n"
+    assert written_names({"Name", "Place"}, ["Place"], []) == {"Place": "Place"}
+    out = annotated(Annotator(predictor, [], None, {"Place": "Place"}), tmp_path, "pubtator", content)
+    assert out == content + "\n"
+
+
+@pytest.mark.parametrize(
+    ("types", "renamed", "message"),
+    [
+        (["Nam"], [], "there is no type of this model 'Nam'; the nearest: Name"),
+        ([], ["Nam=X"], "there is no type of this model 'Nam'"),
+        ([], ["Name"], "--map Name: expected OLD=NEW"),
+        ([], ["Name="], "--map Name=: expected OLD=NEW"),
+    ],
+)
+def test_types_that_the_model_lacks_are_refused(types: list[str], renamed: list[str], message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        written_names({"Name", "Place"}, types, renamed)
+
+
+def test_types_of_rows_are_not_chosen(tmp_path: Path) -> None:
+    chosen = Annotator(tagger().predictor, [], None, {"Name": "Person"})
+    with pytest.raises(PubmillError, match="not for rows"):
+        annotated(chosen, tmp_path, "jsonl", '{"id": "1", "words": ["Ann"]}\n')
+
+
+def test_a_mention_is_as_sure_as_its_least_sure_word(tmp_path: Path) -> None:
+    sure = Annotator(tagger().predictor, [], None, confidences=True)
+    out = annotated(sure, tmp_path, "pubtator", "12|t|see Ann Bob\n")
+    assert out == "12|t|see Ann Bob\n12\t4\t11\tAnn Bob\tName\t-\t0.6778\n\n"
+    again = annotated(tagger(), tmp_path, "pubtator", out)
+    assert again == out.replace("\t-\t0.6778", "")
+    row = json.loads(annotated(sure, tmp_path, "text", "see Ann"))
+    assert row["annotations"] == [{"start": 4, "end": 7, "text": "Ann", "type": "Name", "confidence": 0.7889}]
+    made = json.loads(annotated(sure, tmp_path, "bioc-json", json.dumps(bioc())))
+    first, ann = made["documents"][0]["passages"][0]["annotations"]
+    assert first["infons"] == {"type": "Name", "confidence": "0.9"} and ann["text"] == "Ann"
+    rows = annotated(sure, tmp_path, "jsonl", '{"id": "1", "words": ["Ann", "sees"]}\n')
+    assert json.loads(rows)["confidence"] == [0.9, 0.7889]
+
+
+def test_relations_have_a_confidence_in_bioc_only(tmp_path: Path) -> None:
+    sure = relater()
+    sure.confidences = True
+    made = json.loads(annotated(sure, tmp_path, "bioc-json", json.dumps(bioc())))
+    _, relation = made["documents"][0]["passages"][1]["relations"]
+    assert relation["infons"] == {"type": "binds", "confidence": "0.7"}
+    with pytest.raises(PubmillError, match="no place for the confidence of a relation"):
+        annotated(sure, tmp_path, "pubtator", PUBTATOR)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_streams_are_files_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any, packed: bool
+) -> None:
+    content = b"12|t|Ann\n\n"
+    given_in = io.BytesIO(gzip.compress(content) if packed else content)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(given_in))
+    with without_streams([Path("-")], Path("-")) as ([source], target):
+        assert source.name == ("stdin.gz" if packed else "stdin")
+        annotate_file(tagger(), source, target, "pubtator")
+    assert capfdbinary.readouterr().out == b"12|t|Ann\n12\t0\t3\tAnn\tName\n\n"
+    assert not source.exists() and not target.exists()
+
+
+def test_streams_are_no_folders(tmp_path: Path) -> None:
+    for sources, output, message in (
+        ([Path("-"), Path("a.txt")], tmp_path, "must be the only input"),
+        ([tmp_path], Path("-"), "name a folder"),
+    ):
+        with pytest.raises(PubmillError, match=message), without_streams(sources, output):
+            pass
+    with without_streams([tmp_path], tmp_path) as found:
+        assert found == ([tmp_path], tmp_path)

@@ -15,7 +15,7 @@ import pytest
 from pubmill.publication.report import read_report, render
 from tests import full_report
 from tests.unit import toy_tables as made_up
-from tests.unit.publication.toy_reports import put_page, put_study, recipe
+from tests.unit.publication.toy_reports import put_page, put_study, put_training, recipe, training
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -44,6 +44,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         for dataset, score in found.items():
             for seed in (1, 2):
                 made_up.write(results, made_up.record(model, dataset, seed, score + seed / 1000))
+                values = {"batch_size": 16, "learning_rate": 0.001 if model == "bert" else 3e-05}
+                course = training(values, [0.5, score, 0.6], [0.9, 0.4, 0.2 * seed])
+                put_training(results, made_up.paths(model, dataset)[seed - 1], course)
     rows = [made_up.row(name, name.title(), "ner", "entity_f1") for name in scores["bert"]]
     columns = [
         made_up.column(*names) for names in (("other", "Other & co"), ("bert", "BERT"), ("ours", "Ours"))
@@ -160,6 +163,10 @@ def test_a_number_opens_its_card_and_back_closes_it(browser: Any, address: str) 
         "explain --study small gu2020/table06",
     ):
         assert part in text, part
+    assert "dev 91.00, epoch 2; loss 0.9 to 0.3, 3 epochs" in text
+    assert card.locator(".course-box path").count() == 2 and "learning_rate" not in text
+    card.get_by_text("Recipe: hyper-parameters as resolved").click()
+    assert "learning_rate 3e-05\n\nAs in most runs: batch_size 16\n" in card.inner_text()
     links = [link.get_attribute("href") for link in card.locator("li a").all()]
     assert "../runs/blurb/ours/second/standard/final/seed-2.json" in links
     assert "../runs/blurb/ours/second/standard/final/seed-2.predictions.jsonl.gz" in links
@@ -234,7 +241,10 @@ def test_paper_begins_with_the_title_and_has_no_contents(browser: Any, address: 
 def test_without_script_a_number_leads_to_its_runs(browser: Any, address: str) -> None:
     page = opened(browser, address, java_script_enabled=False)
     page.locator(f"table a[href='#{CARD}']").click()
-    assert page.get_by_text("runs/blurb/ours/second/standard/final").is_visible()
+    page.locator(f"#{CARD} a").click()
+    assert page.get_by_text("blurb/ours/second/standard").is_visible()
+    page.locator("li:target a").click()
+    assert page.locator("li:target").inner_text() == "learning_rate 3e-05"
     assert page.locator("button").count() == 0 and page.locator(".menu nav").is_visible()
 
 

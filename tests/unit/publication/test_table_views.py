@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.publication.table_views import TableView, dataset_notes, runs_by_folder, table_views
+from pubmill.publication.table_views import TableView, dataset_notes, runs_by_folder, table_runs, table_views
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
@@ -61,3 +61,13 @@ def test_notes_on_datasets_stand_once(table: Table) -> None:
 def test_runs_are_grouped_by_the_folder_of_their_records(table: Table) -> None:
     [(folder, seeds)] = runs_by_folder(table.cells["bert"]["bc2gm"]).items()
     assert folder == "runs/blurb/bert/bc2gm/standard/final" and [seed.seed for seed in seeds] == [1, 2]
+
+
+def test_a_run_that_several_cells_show_is_counted_once(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    shared = {"bert": {"bc2gm": made_up.paths("bert", "bc2gm", 3)}}
+    columns = [made_up.column("bert", "BERT"), made_up.column("again", "BERT again", model="bert")]
+    records = shared | {"again": shared["bert"]}
+    made = made_up.table(tmp_path, made_up.recipe(columns=columns, records=records))
+    found = table_runs(made)
+    assert (len(found.recorded), found.expected, found.failed, found.seconds) == (2, 3, 0, 20.0)

@@ -103,6 +103,28 @@ def put_checkpoint(folder: Path, end: int) -> None:
     )
 
 
+def training(recipe: dict[str, Any], scores: list[float], losses: list[float]) -> dict[str, Any]:
+    """Notes on a training with an evaluation on dev after each epoch of ten steps."""
+    best = max(scores, default=None)
+    return {
+        "recipe": recipe,
+        "dev": {
+            "metric": "entity_f1",
+            "steps": [10 * (i + 1) for i in range(len(scores))],
+            "scores": scores,
+            "best": best,
+            "best_step": None if best is None else 10 * (scores.index(best) + 1),
+            "best_epoch": None if best is None else scores.index(best) + 1.0,
+        },
+        "loss_by_epoch": losses,
+        "seconds": 1.0,
+    }
+
+
+def put_training(results: Path, record: str, made: dict[str, Any]) -> None:
+    put(results / f"{record.removesuffix('.json')}.training.json", made)
+
+
 STATISTICS = {
     "parsed": 10, "documents": 7, "words": 900, "bytes": 5000, "rejected": {"too_short": 3},
     "samples": {"too_short": [HOSTILE]}, "by_source": {}, "years": {"1999": 6, "unknown": 1},

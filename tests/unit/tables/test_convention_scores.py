@@ -90,7 +90,7 @@ def test_the_program_prints_a_table_and_names_conventions(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--dataset", "ncbi"), "unknown dataset ncbi; the datasets are bc2gm"),
+        (("--dataset", "ncbi"), "there is no dataset 'ncbi'; the nearest: "),
         (("--dataset", "ncbi-disease", "--split", "dev"), "has no split dev; its splits are test"),
     ],
 )

@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from pubmill.messages.stages import STAGES
 from pubmill.workflow import run_display
 from pubmill.workflow.run_display import LogHandler, display_of
 from pubmill.workflow.run_lines import failure_lines
 from pubmill.workflow.run_progress import Job
-from pubmill.workflow.run_stages import STAGES
 from tests.unit.workflow.run_events import fail, finish, plan, record, start
 
 

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from pubmill.workflow.run_stages import OTHER, STAGES, stage_of
+from pubmill.messages.stages import OTHER, STAGES, stage_of
 
 
 def test_every_rule_is_in_one_stage(root: Path) -> None:

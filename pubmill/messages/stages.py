@@ -21,6 +21,23 @@ STAGES: dict[str, tuple[str, ...]] = {
     "report": ("report", "dataset_page", "contradictions", "checklist", "crate", "audit", "basis", "proof"),
 }
 """Stage -> its rules, in the order in which a run reaches them."""
+READS: dict[str, tuple[str, ...]] = {
+    "parse": ("download",),
+    "convert": ("download",),
+    "select": ("parse",),
+    "vocabulary": ("select",),
+    "pack": ("vocabulary",),
+    "pretrain": ("pack",),
+    "models": ("pretrain",),
+    "trials": ("models", "convert"),
+    "fine-tune": ("trials", "convert"),
+    "annotate": ("convert",),
+    "score": ("fine-tune", "annotate", "convert"),
+    "tables": ("score",),
+    "report": ("tables",),
+}
+"""Stage -> the stages whose results it reads, without those that they read in turn. Diagnoses of corpora and
+vocabularies on datasets are left out: nothing is made from them."""
 OTHER = "other"
 """Stage of rules of another workflow, which imports this one."""
 TARGET = "all"
