@@ -30,7 +30,7 @@ VERSIONS = {
     "page": 5,
     "contradictions": 3,
     "audit": 2,
-    "report": 10,
+    "report": 11,
     "checklist": 2,
     "crate": 2,
 }
