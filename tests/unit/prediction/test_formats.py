@@ -385,7 +385,7 @@ def test_a_reader_may_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     reading, writing = os.pipe()
     os.close(reading)
     (tmp_path / "in").write_bytes(b"x" * 100_000)
-    with open(writing, "w") as broken:
+    with os.fdopen(writing, "w") as broken:
         monkeypatch.setattr("sys.stdout", broken)
         with without_streams([tmp_path / "in"], Path("-")) as ([source], target):
             target.write_bytes(source.read_bytes())
