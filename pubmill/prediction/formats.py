@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -78,9 +79,17 @@ def without_streams(sources: Sequence[Path], output: Path) -> Iterator[tuple[lis
             raise PubmillError("several files can't be written to `-`, the standard output; name a folder")
         yield list(sources), made if str(output) == STREAM else output
         if str(output) == STREAM:
-            with made.open("rb") as content:
-                shutil.copyfileobj(content, sys.stdout.buffer)
-            sys.stdout.flush()
+            _print_file(made)
+
+
+def _print_file(path: Path) -> None:
+    """Copy a file to the standard output; a reader that has seen enough and leaves is no error."""
+    try:
+        with path.open("rb") as content:
+            shutil.copyfileobj(content, sys.stdout.buffer)
+        sys.stdout.flush()
+    except BrokenPipeError:  # and Python must not find the pipe broken again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _received(path: Path) -> Path:

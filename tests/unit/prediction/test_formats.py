@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -378,6 +379,16 @@ def test_streams_are_files_for_a_while(
         annotate_file(tagger(), source, target, "pubtator")
     assert capfdbinary.readouterr().out == b"12|t|Ann\n12\t0\t3\tAnn\tName\n\n"
     assert not source.exists() and not target.exists()
+
+
+def test_a_reader_may_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    (tmp_path / "in").write_bytes(b"x" * 100_000)
+    with os.fdopen(writing, "w") as broken:
+        monkeypatch.setattr("sys.stdout", broken)
+        with without_streams([tmp_path / "in"], Path("-")) as ([source], target):
+            target.write_bytes(source.read_bytes())
 
 
 def test_streams_are_no_folders(tmp_path: Path) -> None:
