@@ -50,6 +50,10 @@ _REFERENCE = re.compile(
 _CLAUSES = re.compile(r";|,?\s+(?:but|while|whereas|although|though)\s|,\s+and\s", re.IGNORECASE)
 
 
+CONTEXT = 120
+"""Characters before a word in which it may be denied."""
+
+
 class Claim(NamedTuple):
     """A claim. `better`, `worse`: columns; `rows`: rows, all by key; `ordered`: whether it has a direction;
     `best`: whether it is about all columns and published values."""
@@ -86,7 +90,7 @@ def check_claims(source: Source, study: StudyTables, names: Mapping[str, TableNa
 def _claim_words(sentence: Sentence) -> Iterator[re.Match[str]]:
     """Yield the words of a sentence that claim something and are not denied."""
     for found in _CLAIM.finditer(sentence.text):
-        if not _DENIED.search(sentence.text[: found.start()]):
+        if not _DENIED.search(sentence.text, max(0, found.start() - CONTEXT), found.start()):
             yield found
 
 
@@ -129,7 +133,7 @@ def _sides(
     text: str, word: re.Match[str], columns: Sequence[Mention]
 ) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
     """Return the columns that are claimed to be better and worse, and whether the direction is stated."""
-    references = [one for one in columns if _REFERENCE.search(text[: one.start])]
+    references = [one for one in columns if _REFERENCE.search(text, max(0, one.start - CONTEXT), one.start)]
     before = [one for one in columns if one.start < word.start() and one not in references]
     after = [one for one in columns if one.start >= word.start() or one in references]
     ordered = bool(before and after) and not _SYMMETRIC.match(text[word.end() :])

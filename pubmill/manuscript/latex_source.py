@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 )
 _INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]*)\}")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-LONGEST_GROUP = 100_000
+LONGEST_GROUP = 2_000
 """Longer arguments of macros are not read."""
 MOST_BYTES = 20_000_000
 """Larger files are refused: no manuscript has as much."""

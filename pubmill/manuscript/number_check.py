@@ -35,6 +35,10 @@ _NO_SCORE = re.compile(
 _EXPONENT = re.compile(r"(?:[eE][-+]?\d|\}?\s*(?:\\cdot|\\times)\s*10)")
 
 
+CONTEXT = 60
+"""Characters before and after a number by which it is judged."""
+
+
 class Quantity(NamedTuple):
     """A number of a table: its name, its exact value, and the cell that it belongs to."""
 
@@ -64,7 +68,8 @@ def _candidates(sentence: Sentence) -> tuple[list[PrintedNumber], list[PrintedNu
     scores, differences = [], []
     for number in numbers(sentence.text, sentence.start):
         start = number.start - sentence.start
-        before, after = sentence.text[:start], sentence.text[start + len(number.text) :]
+        end = start + len(number.text)
+        before, after = sentence.text[max(0, start - CONTEXT) : start], sentence.text[end : end + CONTEXT]
         if not number.decimals or _NO_SCORE.search(before) or _EXPONENT.match(after):
             continue
         if _POINTS.match(after):

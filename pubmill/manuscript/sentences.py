@@ -33,6 +33,10 @@ _BREAK = re.compile(
 )
 
 
+LONGEST = 3_000
+"""Characters after which a sentence is cut."""
+
+
 class Sentence(NamedTuple):
     """A sentence. `start`: its offset in the file; `text`: without hidden parts, at the same length."""
 
@@ -67,6 +71,8 @@ def visible_text(code: str) -> str:
     for found in _ENVIRONMENT.finditer(code):
         end = code.find(f"\\end{{{found[1]}}}", found.end())
         hidden.append((found.start(), len(code) if end < 0 else end))
+        if end < 0:
+            break
     for found in _HIDDEN_ARGUMENT.finditer(code):
         hidden.append((found.end(), group_end(code, found.end()) or found.end()))
     hidden += [found.span() for found in _DEFINITION.finditer(code)]
@@ -79,9 +85,14 @@ def _is_heading(code: str, span: tuple[int, int]) -> bool:
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
+    """Yield where sentences end; a text without an end is cut, so that the checks take linear time."""
+    last = 0
     for found in _BREAK.finditer(text):
         if not _ABBREVIATION.search(text[max(0, found.start() - 12) : found.start()]):
-            yield found.end()
+            yield from range(last + LONGEST, found.end(), LONGEST)
+            last = found.end()
+            yield last
+    yield from range(last + LONGEST, len(text), LONGEST)
 
 
 def is_name(word: str) -> bool:

@@ -243,6 +243,16 @@ class Writer:
         text = rf"\textbf{{{text}}}" if column in best else text
         return rf"{text} {{\small $\pm$ {cell.spread:.{decimals}f}}}" if cell.spread is not None else text
 
+    def _single_bests(self, text: str) -> list[str]:
+        """Return the bold numbers of rows in which no other number is as high, as the tabular prints them."""
+        found = []
+        for decimals in (1, 2):
+            for row in self.study.rows:
+                best = self.study.best(row, decimals)
+                if len(best) == 1:
+                    found.append(rf"\textbf{{{self.study.value(row, *best):.{decimals}f}}}")
+        return [shown for shown in found if shown in text]
+
     def _changed(self, text: str) -> Passage:
         """Return a tabular with faults: a stale or misrounded number, bold type removed or moved."""
         row, column = self.pair()
@@ -255,10 +265,10 @@ class Writer:
                 moved = float(shown) + 10.0**-decimals * (1 if value > float(shown) else -1)
                 wrong["rounding"] = text.replace(shown, f"{moved:.{decimals}f}")
                 break
-        bold = [line for line in text.splitlines() if line.count(r"\textbf{") == 1]
-        if bold:
-            line = self.dice.pick(bold)
-            wrong["bold"] = text.replace(line, line.replace(r"\textbf{", "{"))
+        bold = [shown for shown in self._single_bests(text) if text.count(shown) == 1]
+        if bold and text.count(r"\textbf{") > 1:
+            shown = self.dice.pick(bold)
+            wrong["bold"] = text.replace(shown, shown.removeprefix(r"\textbf"))
         return Passage(text, wrong)
 
 
@@ -321,13 +331,13 @@ ATTACKS = (
         " unsupported claim",
         survived="it is found at its place, and nothing else is",
         case=_planted,
-        cases=2_000,
+        cases=1_000,
     ),
     Attack(
         name="manuscript-untouched",
         fault="a manuscript in which every number and claim is the tables'",
         survived="nothing is found",
         case=_untouched,
-        cases=2_000,
+        cases=1_000,
     ),
 )
