@@ -480,8 +480,10 @@ def test_a_cell_has_its_scores_split_by_what_is_shared_with_training(tmp_path: P
     assert explain(explainer(tmp_path), TABLE, "bc2gm", MODEL).overlap is None
     asked = explainer(tmp_path, overlap=True)
     assert (explain(asked, TABLE, "bc2gm", MODEL).overlap or {})["split"] == "not yet"
-    parts = (PartScores(part="verbatim", gold=1, predicted=1, correct=1),)
-    parts += (PartScores(part="new", gold=3, predicted=2, correct=1),)
+    parts = (
+        PartScores(part="verbatim", gold=1, predicted=1, correct=1),
+        PartScores(part="new", gold=3, predicted=2, correct=1),
+    )
     unknown = (PartScores(part="year not known", gold=4, predicted=3, correct=2),)
     cells = [
         CellParts(row="bc2gm", column=MODEL, by=by, runs=2, parts=found)
