@@ -160,9 +160,9 @@ rule transfer:
         model=T.paths.task_model(*FINAL),
         examples=T.paths.examples("{target}", "test"),
     output:
-        T.paths.transfer(*FINAL, "{target}", "json"),
+        T.paths.transfer("{target}", *FINAL),
     log:
-        T.paths.log(T.paths.transfer(*FINAL, "{target}")),
+        T.paths.log(T.paths.transfer("{target}", *FINAL).removesuffix(".json")),
     wildcard_constraints:
         target="[^/]+",
     conda:

@@ -123,9 +123,9 @@ rule document_years:
         documents=lambda w: T.overlap.dated_files(),
         shards=lambda w: T.corpora.parsed(w.corpus),
     output:
-        T.paths.document_years("{corpus}"),
+        T.paths.corpus("{corpus}", "document-years.json"),
     log:
-        T.paths.log(T.paths.document_years("{corpus}").removesuffix(".json")),
+        T.paths.log(T.paths.corpus("{corpus}", "document-years.json").removesuffix(".json")),
     conda:
         "../envs/data.yaml"
     resources:

@@ -15,7 +15,7 @@ from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.storage.result_paths import BELOW, PREDICTIONS, RECORD, Paths, run_of
+from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, PREDICTIONS, RECORD, Paths, run_of
 
 TASKS = ("ner", "de-identification", "relation")
 """Tasks whose scores count entities or relations."""
@@ -107,7 +107,7 @@ class OverlapJobs:
         return [
             *map(self._paths.concepts, sorted(filter(self._datasets.has_concepts, datasets))),
             *(self._paths.corpus(name, "contamination.json") for name in sorted(corpora)),
-            *map(self._paths.document_years, sorted(corpora)),
+            *(self._paths.corpus(name, DOCUMENT_YEARS) for name in sorted(corpora)),
         ]
 
     def years_recipe(self, corpus: str) -> YearsRecipe:

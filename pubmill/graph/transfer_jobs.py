@@ -86,7 +86,7 @@ class TransferJobs:
         seeds = self._runs.seeds(protocol, model, one, setting)
         if one == other:
             return tuple(BELOW.record(protocol, model, one, setting, seed) for seed in seeds)
-        return tuple(BELOW.transfer(protocol, model, one, setting, seed, other, "json") for seed in seeds)
+        return tuple(BELOW.transfer(other, protocol, model, one, setting, seed) for seed in seeds)
 
     def matrix_inputs(self, protocol: str, model: str, setting: str) -> list[str]:
         """Return the files with the scores of a matrix."""

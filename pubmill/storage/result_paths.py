@@ -23,7 +23,7 @@ TRIAL_REPORTS = f"runs/*/*/*/*/trials/*/seed-*{TRAINING}"
 SOURCE_RECORD = ".source.json"
 """Ending of the file that records where a source file came from."""
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
-STATE, LOG = "state.json", "log.jsonl"
+STATE, LOG, DOCUMENT_YEARS = "state.json", "log.jsonl", "document-years.json"
 VOCAB_FILES = (*TOKENIZER_FILES, DIAGNOSIS)
 """What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
 _PACKED = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
@@ -33,7 +33,6 @@ MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMS = ("json", "csv", "md", "tex", "html")
 COMPARISON_FORMS = PAGE_FORMS = ("json", "md", "html")
-OVERLAP_FORMS = ("json", "csv", "md", "html")
 DATASET_PAGE_FORMS = (*PAGE_FORMS, "croissant.json")
 CHECKLIST_FORMS = ("md", "html")
 
@@ -146,10 +145,6 @@ class Paths:
         """Return what the job that begins with a part found of datasets' texts."""
         return self.corpus(corpus, f"contamination/from-{_padded_number(first)}.json")
 
-    def document_years(self, corpus: str) -> str:
-        """Return the years of the study's documents in the sources of a corpus."""
-        return self.corpus(corpus, "document-years.json")
-
     # Vocabularies, pretraining, models
 
     def vocab(self, vocab: str, name: str = "") -> str:
@@ -187,7 +182,6 @@ class Paths:
     # Datasets and runs
 
     def dataset_floors(self, dataset: str) -> str:
-        """Return the scores of a dataset's floors."""
         return f"{self.floors()}/{dataset}.json"
 
     def floors(self) -> str:
@@ -208,7 +202,6 @@ class Paths:
         return self.dataset(dataset, f"{split}.jsonl.gz")
 
     def concepts(self, dataset: str) -> str:
-        """Return the documents and identifiers of a dataset's examples."""
         return self.at(f"concepts/{dataset}.jsonl.gz")
 
     def run(self, protocol: str, model: str, dataset: str, setting: str) -> str:
@@ -261,22 +254,12 @@ class Paths:
             return self.at(f"runs/{protocol}/selected/{dataset}/{setting}.json")
         return f"{self.run(protocol, model, dataset, setting)}/selected.json"
 
-    def transfer(
-        self,
-        protocol: str,
-        model: str,
-        dataset: str,
-        setting: str,
-        seed: Number,
-        target: str,
-        form: str = "",
-    ) -> str:
-        """Return the scores of a run's model on another dataset."""
-        place = f"transfer/{protocol}/{model}/{dataset}/{setting}/seed-{seed}/{target}"
-        return _with_suffix(self.at(place), form)
+    def transfer(self, target: str, *run: Number) -> str:
+        """Return the scores on another dataset of a run's model: protocol, model, dataset, setting, seed."""
+        *names, seed = map(str, run)
+        return self.at("/".join(["transfer", *names, f"seed-{seed}", f"{target}.json"]))
 
     def transfers(self, protocol: str, model: str, setting: str, form: str = "") -> str:
-        """Return the matrix of a model's scores on other datasets."""
         return _with_suffix(self.at(f"transfer/{protocol}/{model}/{setting}"), form)
 
     def transfers_files(self, protocol: str, model: str, setting: str) -> list[str]:
@@ -302,11 +285,10 @@ class Paths:
         return f"{self.table(table)}.basis.json"
 
     def overlap(self, table: str, form: str = "") -> str:
-        """Return the scores of a table split by what items share with training."""
         return _with_suffix(f"{self.table(table)}.overlap", form)
 
     def overlap_files(self, table: str) -> list[str]:
-        return [self.overlap(table, form) for form in OVERLAP_FORMS]
+        return [self.overlap(table, form) for form in ("json", "csv", "md", "html")]
 
     def page(self, dataset: str, form: str = "") -> str:
         """Return the page of a dataset."""
@@ -399,21 +381,18 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
     match PurePosixPath(below).parts:
         case ("tables", paper, table):
             yield "tables", f"{paper}/{table.split('.')[0]}"
-        case ("floors", file) if file.endswith(".json"):
-            yield "datasets", file.removesuffix(".json")
-        case ("concepts", file):
-            yield "datasets", file.removesuffix(".jsonl.gz")
+        case ("floors" | "concepts", file):
+            yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")
         case ("pages", "datasets", page):
             yield "datasets", page.rpartition(".")[0]
         case ("runs", protocol, "selected", dataset, *_):
             yield from (("protocols", protocol), ("datasets", dataset))
         case ("runs", protocol, model, dataset, *_):
             yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
-        case ("transfer", protocol, model, dataset, _, _, target):
-            yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
-            yield "datasets", target.removesuffix(".json")
-        case ("transfer", protocol, model, _):
+        case ("transfer", protocol, model, *further):
             yield from (("protocols", protocol), ("models", model))
+            datasets = (further[0], further[-1].removesuffix(".json")) if further[1:] else ()
+            yield from (("datasets", one) for one in datasets)
         case ("vocabs", vocab, "on", page):
             yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
         case ("pretraining", "tokens", corpus, vocab, *_):

@@ -28,7 +28,7 @@ from pubmill.metrics.training_overlap import (
     year_parts,
 )
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, FINAL_RECORDS, PREDICTIONS, RECORD, run_of
+from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, FINAL_RECORDS, PREDICTIONS, RECORD, run_of
 
 Parts = dict[str, dict[Part, Counts]]
 """What items are split by -> part -> counts: `mentions` or `arguments`, `documents`, and where known
@@ -189,7 +189,7 @@ class DatasetItems:
 
     def _read_years(self, corpus: str) -> Mapping[str, int]:
         """Return the years of the dataset's documents: those that a corpus's sources have."""
-        path = self._results / BELOW.document_years(corpus)
+        path = self._results / BELOW.corpus(corpus, DOCUMENT_YEARS)
         found: Mapping[str, int] = read_json(path).get(self.dataset, {}) if path.is_file() else {}
         return found
 

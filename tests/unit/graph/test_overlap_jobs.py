@@ -39,7 +39,7 @@ def test_files_that_are_read(graph_of: Made, demo_specs: Specs) -> None:
     corpus = "pubmed-abstracts"
     assert graph.overlap.files_beside(TABLE) == [
         at.corpus(corpus, "contamination.json"),
-        at.document_years(corpus),
+        at.corpus(corpus, "document-years.json"),
     ]
 
 

@@ -18,7 +18,7 @@ def test_the_matrix_has_all_pairs_of_a_type(graph_of: Made, demo_specs: Specs) -
     recipe = graph.transfers.matrix_recipe(*RUN, "standard")
     at = graph.paths
     own = at.below(at.record(*RUN, "ncbi-disease", "standard", 1))
-    other = at.below(at.transfer(*RUN, "ncbi-disease", "standard", 1, "bc5-disease", "json"))
+    other = at.below(at.transfer("bc5-disease", *RUN, "ncbi-disease", "standard", 1))
     assert recipe.scores["ncbi-disease"]["ncbi-disease"][0] == own
     assert recipe.scores["ncbi-disease"]["bc5-disease"][0] == other
     assert {at.at(own), at.at(other)} <= set(graph.transfers.matrix_inputs(*RUN, "standard"))

@@ -89,3 +89,9 @@ def test_published_values_have_no_room_at_a_scale_with_other_data(tmp_path: Path
     table = made(tmp_path, floors={"bc2gm": [file]})
     assert "published 50 %" not in FORMS["md"](table) and "ours 50 % of room" in FORMS["md"](table)
     assert table.published_room(table.rows[0], table.cells["bert"]["bc2gm"]) is None
+
+
+def test_a_value_below_the_floor_has_a_share_with_a_minus_sign(tmp_path: Path) -> None:
+    table = made(tmp_path, floors={"bc2gm": [put(tmp_path, "bc2gm", majority={"entity_f1": 0.85})]})
+    for form in ("md", "html"):
+        assert "\N{MINUS SIGN}27 %" in FORMS[form](table) and "-27" not in FORMS[form](table)
