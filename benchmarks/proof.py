@@ -41,7 +41,8 @@ from pubmill.proof.verifier.container import unpack
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.proofs import ProofRecipe
 from pubmill.storage.files import write_json
-from pubmill.storage.result_paths import BELOW, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import BELOW
 from pubmill.tables.comparisons import comparisons
 from pubmill.tables.finished_tables import finished_table
 from pubmill.tables.published_values import published_of_cells

@@ -20,7 +20,8 @@ from pubmill.publication.report_content import Report
 from pubmill.recipes.finetuning import FinetuningRecipe
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.recipes.reading import build
-from pubmill.storage.result_paths import BELOW, RunPath, run_of
+from pubmill.storage.names_in_paths import RunPath, run_of
+from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import Audit
 from tests import full_tables
 from tests.unit import toy_tables as made_up

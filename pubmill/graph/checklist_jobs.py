@@ -24,7 +24,8 @@ from pubmill.recipes.publication import (
 )
 from pubmill.specs import LocalFile, Specs
 from pubmill.specs.study import Study
-from pubmill.storage.result_paths import Paths, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import Paths
 
 
 class ChecklistJobs:

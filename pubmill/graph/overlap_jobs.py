@@ -15,7 +15,8 @@ from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, PREDICTIONS, RECORD, Paths, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, PREDICTIONS, RECORD, Paths
 
 TASKS = ("ner", "de-identification", "relation")
 """Tasks whose scores count entities or relations."""

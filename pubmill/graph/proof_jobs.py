@@ -13,8 +13,9 @@ from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.table_jobs import Tables
 from pubmill.recipes.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.specs import Specs
+from pubmill.storage.names_in_paths import RunPath, run_of
 from pubmill.storage.privacy import PUBLIC
-from pubmill.storage.result_paths import Paths, RunPath, run_of
+from pubmill.storage.result_paths import Paths
 
 WITHOUT_ITEMS = ("span",)
 """Kinds of examples whose items are text; a proof has the outcomes of each question."""

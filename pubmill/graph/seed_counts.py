@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.tables import FIRST_SEEDS
+from pubmill.recipes.finetuning import FIRST_SEEDS
 from pubmill.specs.study import Study
 from pubmill.storage.files import read_json, write_json
 from pubmill.storage.result_paths import Paths

@@ -11,8 +11,9 @@ from pubmill.errors import PubmillError
 from pubmill.metrics.contributions import Array, Contributions, Items, read_items
 from pubmill.metrics.records import Record, read_record
 from pubmill.storage.files import read_jsonl_gz, sha256
+from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.privacy import PUBLIC, access_of
-from pubmill.storage.result_paths import BELOW, run_of
+from pubmill.storage.result_paths import BELOW
 
 GOLD = {
     "tokens": ("labels", "layers"),

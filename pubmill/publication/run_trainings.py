@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict
 from pubmill.publication.figures import Axis, thinned
 from pubmill.publication.rendering import number
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import Table, parse
 
 WIDTH, HEIGHT = 120, 36

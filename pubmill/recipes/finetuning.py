@@ -8,6 +8,9 @@ from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind, Precision
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 
+FIRST_SEEDS = 2
+"""Seeds that every model gets before finished runs decide whether it needs more."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dummies:

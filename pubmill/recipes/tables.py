@@ -18,9 +18,6 @@ from pubmill.storage.path_lists import paths_of
 Aggregate = Literal["mean", "median"]
 """How a cell aggregates its runs."""
 
-FIRST_SEEDS = 2
-"""Seeds that every model gets before finished runs decide whether it needs more."""
-
 Subjects = Literal["datasets", "models", "tasks", "protocols"]
 FactKind = Literal[
     "text", "boolean", "count", "ratio", "words", "bytes", "minutes", "epochs", "learning_rate", "batch_size"

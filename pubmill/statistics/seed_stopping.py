@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pubmill.metrics.contributions import Array
-from pubmill.recipes.tables import FIRST_SEEDS
+from pubmill.recipes.finetuning import FIRST_SEEDS
 from pubmill.statistics.resampling import holm
 
 ALPHA = 0.05

@@ -1,14 +1,11 @@
-"""Paths of results: the only module that spells them, and takes them apart.
+"""Paths of results: the only module that spells them; `names_in_paths` takes them apart.
 
 Every method accepts a wildcard of Snakemake (`"{seed}"`) in the place of a name or number.
 """
 
-from collections.abc import Iterator
-from pathlib import PurePath, PurePosixPath
-from typing import NamedTuple
+from pathlib import PurePath
 from urllib.parse import urlsplit
 
-from pubmill.errors import PubmillError
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, WEIGHTS
 
 PREDICTIONS, TRAINING = ".predictions.jsonl.gz", ".training.json"
@@ -38,25 +35,6 @@ CHECKLIST_FORMS = ("md", "html")
 
 Number = int | str
 """A number, or the wildcard for one."""
-
-
-class RunPath(NamedTuple):
-    """The run that the path of a record names."""
-
-    protocol: str
-    model: str
-    dataset: str
-    setting: str
-    seed: int
-
-
-class ChoicePath(NamedTuple):
-    """The search that the path of a choice names; `model` None: one choice for all models."""
-
-    protocol: str
-    model: str | None
-    dataset: str
-    setting: str
 
 
 class Paths:
@@ -349,58 +327,6 @@ def below_sources(path: str) -> str:
 
 BELOW = Paths()
 """Paths below the results folder, as recipes hold them."""
-
-
-def run_of(path: str | PurePath) -> RunPath:
-    """Return the run that the path of a record names; a `PubmillError` if it is no such path."""
-    match PurePosixPath(path).parts:
-        case (*_, protocol, model, dataset, setting, "final", name):
-            seed = name.removeprefix("seed-").removesuffix(RECORD)
-            if name == f"seed-{seed}{RECORD}" and seed.isdecimal():
-                return RunPath(protocol, model, dataset, setting, int(seed))
-    raise PubmillError(
-        f"{path}: expected the path of a record, PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json"
-    )
-
-
-def choice_of(below: str) -> ChoicePath:
-    """Return the search that the path of a choice below the results names; a `PubmillError` if it is none."""
-    match PurePosixPath(below).parts:
-        case ("runs", protocol, "selected", dataset, name) if name.endswith(".json"):
-            return ChoicePath(protocol, None, dataset, name.removesuffix(".json"))
-        case ("runs", protocol, model, dataset, setting, "selected.json"):
-            return ChoicePath(protocol, model, dataset, setting)
-    raise PubmillError(f"{below}: expected the path of a choice of hyper-parameters")
-
-
-def names_in(below: str) -> Iterator[tuple[str, str]]:
-    """Return the kinds and names of the specs that a path below the results names.
-
-    A kind is the folder of its specs: `models`, `corpora`.
-    """
-    match PurePosixPath(below).parts:
-        case ("tables", paper, table):
-            yield "tables", f"{paper}/{table.split('.')[0]}"
-        case ("floors" | "concepts", file):
-            yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")
-        case ("pages", "datasets", page):
-            yield "datasets", page.rpartition(".")[0]
-        case ("runs", protocol, "selected", dataset, *_):
-            yield from (("protocols", protocol), ("datasets", dataset))
-        case ("runs", protocol, model, dataset, *_):
-            yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
-        case ("transfer", protocol, model, *further):
-            yield from (("protocols", protocol), ("models", model))
-            datasets = (further[0], further[-1].removesuffix(".json")) if further[1:] else ()
-            yield from (("datasets", one) for one in datasets)
-        case ("vocabs", vocab, "on", page):
-            yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
-        case ("pretraining", "tokens", corpus, vocab, *_):
-            yield from (("corpora", corpus), ("vocabs", vocab))
-        case ("corpora", "parsed", *_):
-            return
-        case (("corpora" | "vocabs" | "pretraining" | "models" | "datasets") as kind, name, _, *_):
-            yield kind, name
 
 
 def part_name(part: Number, form: str = "parquet") -> str:

@@ -28,7 +28,8 @@ from pubmill.metrics.training_overlap import (
     year_parts,
 )
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, FINAL_RECORDS, PREDICTIONS, RECORD, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, FINAL_RECORDS, PREDICTIONS, RECORD
 
 Parts = dict[str, dict[Part, Counts]]
 """What items are split by -> part -> counts: `mentions` or `arguments`, `documents`, and where known

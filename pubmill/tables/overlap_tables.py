@@ -13,7 +13,7 @@ from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.recipes.tables import Heading, values_of
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import run_of
+from pubmill.storage.names_in_paths import run_of
 from pubmill.tables.cells import Cell, Table, parse
 from pubmill.tables.overlap_of_runs import DatasetItems, added
 

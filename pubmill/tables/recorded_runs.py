@@ -24,7 +24,8 @@ from pandas import DataFrame, Series
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Row, TableRecipe
-from pubmill.storage.result_paths import ALL_RECORDS, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import ALL_RECORDS
 from pubmill.tables.cells import NO_RECORD
 
 CELL = ["column", "row"]

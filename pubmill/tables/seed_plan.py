@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
-from pubmill.recipes.tables import FIRST_SEEDS, Row, TableRecipe
+from pubmill.recipes.finetuning import FIRST_SEEDS
+from pubmill.recipes.tables import Row, TableRecipe
 from pubmill.statistics.seed_stopping import PairState, next_runs, pair_states
-from pubmill.storage.result_paths import run_of
+from pubmill.storage.names_in_paths import run_of
 from pubmill.tables.overlap_text import aligned
 
 Run = tuple[str, str, str, str]

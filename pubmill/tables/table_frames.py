@@ -22,7 +22,7 @@ from pandas import DataFrame
 
 from pubmill.recipes.tables import Column, FactTableColumn, FactTableRow, Row
 from pubmill.statistics.verdict_models import Verdict
-from pubmill.storage.result_paths import run_of
+from pubmill.storage.names_in_paths import run_of
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_table_models import FactCell, FactTable
 

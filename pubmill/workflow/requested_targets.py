@@ -17,7 +17,7 @@ from pubmill.messages import commands
 from pubmill.messages.nearest_names import SHOWN, nearest, unknown
 from pubmill.specs import Specs, scales
 from pubmill.specs.study import study_of_scale
-from pubmill.storage.result_paths import names_in
+from pubmill.storage.names_in_paths import names_in
 
 KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of pretraining"}
 """Kinds of specs whose word is not the folder's name without its `s`."""

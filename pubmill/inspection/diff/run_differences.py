@@ -14,7 +14,8 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Aggregate, Row
 from pubmill.statistics.resampling import RESAMPLINGS, Fold, bootstrap, compare, interval, observed
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import RECORD, TRAINING, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import RECORD, TRAINING
 from pubmill.tables.comparisons import row_folds
 
 

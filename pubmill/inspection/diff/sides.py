@@ -24,7 +24,8 @@ from pubmill.recipes.writing import as_values
 from pubmill.specs import RecipeWeights
 from pubmill.specs.study import check_study, study_file
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import FINAL_RECORDS, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import FINAL_RECORDS
 
 Names = tuple[str, ...]
 Value = TypeVar("Value")

@@ -30,7 +30,8 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.tables import Column, FactSource, FactTableColumn, FactTableRow, Row, TableRecipe
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import BELOW, run_of
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_cells import build as build_facts

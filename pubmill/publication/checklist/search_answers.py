@@ -4,7 +4,7 @@ from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, gri
 from pubmill.publication.checklist.evidence import StudyData
 from pubmill.publication.rendering import count, number
 from pubmill.recipes.publication import SearchSummary
-from pubmill.storage.result_paths import choice_of
+from pubmill.storage.names_in_paths import choice_of
 
 NOTHING = "Nothing was searched: every value is given by the protocol."
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.storage.name_patterns import SPEC
-from pubmill.storage.result_paths import BELOW, ChoicePath, Paths, RunPath, choice_of, names_in, run_of
+from pubmill.storage.names_in_paths import ChoicePath, RunPath, choice_of, names_in, run_of
+from pubmill.storage.result_paths import BELOW, Paths
 
 NAMES = st.from_regex(SPEC, fullmatch=True)
 SEEDS = st.integers(min_value=1, max_value=99)

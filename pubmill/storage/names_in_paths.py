@@ -1,0 +1,79 @@
+"""The runs, choices and specs that paths of results name; `result_paths` spells these paths."""
+
+from collections.abc import Iterator
+from pathlib import PurePath, PurePosixPath
+from typing import NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.storage.result_paths import RECORD
+
+
+class RunPath(NamedTuple):
+    """The run that the path of a record names."""
+
+    protocol: str
+    model: str
+    dataset: str
+    setting: str
+    seed: int
+
+
+class ChoicePath(NamedTuple):
+    """The search that the path of a choice names; `model` None: one choice for all models."""
+
+    protocol: str
+    model: str | None
+    dataset: str
+    setting: str
+
+
+def run_of(path: str | PurePath) -> RunPath:
+    """Return the run that the path of a record names; a `PubmillError` if it is no such path."""
+    match PurePosixPath(path).parts:
+        case (*_, protocol, model, dataset, setting, "final", name):
+            seed = name.removeprefix("seed-").removesuffix(RECORD)
+            if name == f"seed-{seed}{RECORD}" and seed.isdecimal():
+                return RunPath(protocol, model, dataset, setting, int(seed))
+    raise PubmillError(
+        f"{path}: expected the path of a record, PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json"
+    )
+
+
+def choice_of(below: str) -> ChoicePath:
+    """Return the search that the path of a choice below the results names; a `PubmillError` if it is none."""
+    match PurePosixPath(below).parts:
+        case ("runs", protocol, "selected", dataset, name) if name.endswith(".json"):
+            return ChoicePath(protocol, None, dataset, name.removesuffix(".json"))
+        case ("runs", protocol, model, dataset, setting, "selected.json"):
+            return ChoicePath(protocol, model, dataset, setting)
+    raise PubmillError(f"{below}: expected the path of a choice of hyper-parameters")
+
+
+def names_in(below: str) -> Iterator[tuple[str, str]]:
+    """Return the kinds and names of the specs that a path below the results names.
+
+    A kind is the folder of its specs: `models`, `corpora`.
+    """
+    match PurePosixPath(below).parts:
+        case ("tables", paper, table):
+            yield "tables", f"{paper}/{table.split('.')[0]}"
+        case ("floors" | "concepts", file):
+            yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")
+        case ("pages", "datasets", page):
+            yield "datasets", page.rpartition(".")[0]
+        case ("runs", protocol, "selected", dataset, *_):
+            yield from (("protocols", protocol), ("datasets", dataset))
+        case ("runs", protocol, model, dataset, *_):
+            yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
+        case ("transfer", protocol, model, *further):
+            yield from (("protocols", protocol), ("models", model))
+            datasets = (further[0], further[-1].removesuffix(".json")) if further[1:] else ()
+            yield from (("datasets", one) for one in datasets)
+        case ("vocabs", vocab, "on", page):
+            yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
+        case ("pretraining", "tokens", corpus, vocab, *_):
+            yield from (("corpora", corpus), ("vocabs", vocab))
+        case ("corpora", "parsed", *_):
+            return
+        case (("corpora" | "vocabs" | "pretraining" | "models" | "datasets") as kind, name, _, *_):
+            yield kind, name
