@@ -47,11 +47,9 @@ class SeedCounts:
 
 def _checked(found: Any, file: Path) -> dict[str, int]:
     """Return the content of the file; a `PubmillError` if it can't be what `keep` wrote."""
-    if isinstance(found, dict) and all(
-        type(count) is int and count >= FIRST_SEEDS for count in found.values()
-    ):
+    if isinstance(found, dict) and all(type(count) is int and count >= 1 for count in found.values()):
         return found
     raise PubmillError(
-        f"{file}: expected the number of seeds of each run, at least {FIRST_SEEDS}; remove the file, and "
+        f"{file}: expected the number of seeds of each run, at least 1; remove the file, and "
         "start Snakemake again, which decides the numbers by the finished runs"
     )

@@ -54,7 +54,7 @@ def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], 
             plan = rows[row]
             made = sum(1 for _ in takewhile(is_current, paths))
             wanted = made + any(path in plan.batch for path in paths) if plan else len(paths)
-            counts[run_of(paths[0])[:4]] = max(wanted, FIRST_SEEDS)
+            counts[run_of(paths[0])[:4]] = min(max(wanted, FIRST_SEEDS), len(paths))
     return counts
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pubmill.graph import Graph
 from pubmill.graph.seed_counts import Run
+from pubmill.storage.names_in_paths import run_of
 
 
 def decide_seeds(graph: Graph) -> None:
@@ -24,7 +25,8 @@ def _adaptive_tables(graph: Graph) -> list[str]:
 
 
 def _counts(graph: Graph, tables: list[str]) -> dict[Run, int]:
-    """Return the numbers of seeds of runs whose protocol is adaptive: the most that any table needs."""
+    """Return the numbers of seeds of runs that the study makes and whose protocol is adaptive: the most that
+    any table needs."""
     # Imported here because only such studies need numpy before the first job.
     from pubmill.tables.seed_plan import seed_counts
 
@@ -32,9 +34,11 @@ def _counts(graph: Graph, tables: list[str]) -> dict[Run, int]:
     counts: dict[Run, int] = {}
     for table in tables:
         found = seed_counts(planned.tables.recipe(table), Path(planned.results), planned.records.is_current)
+        cells = planned.tables.records(table).values()
+        made = {run_of(path)[:4] for rows in cells for paths in rows.values() for path in paths[:1]}
         counts |= {
             run: max(count, counts.get(run, 0))
             for run, count in found.items()
-            if graph.runs.adaptive(run[0], run[2])
+            if run in made and graph.runs.adaptive(run[0], run[2])
         }
     return counts

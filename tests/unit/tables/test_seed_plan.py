@@ -106,3 +106,6 @@ def test_rows_that_are_not_compared_get_all_seeds(tmp_path: Path, changes: dict[
     records = {model: {"bc2gm": made_up.paths(model, "bc2gm", 5)} for model in models}
     found = counted(tmp_path, records=records, rows=[row], composites=[], missing={})
     assert set(found.values()) == {5}
+    assert set(
+        counted(tmp_path, records={"ours": {"bc2gm": made_up.paths("ours", "bc2gm", 1)}}).values()
+    ) == {1}

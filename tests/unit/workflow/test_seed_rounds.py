@@ -36,15 +36,15 @@ def graph(adaptive_specs: Specs, tmp_path: Path) -> Callable[[], Graph]:
     return lambda: Graph(study, adaptive_specs)
 
 
-def finish(graph: Graph, seeds: int, gap: float, items: int) -> None:
+def finish(graph: Graph, seeds: int, gap: float, items: int, dataset: str = "bc2gm") -> None:
     """Write the records of the first seeds of both models."""
     for number, model in enumerate(MODELS):
         for seed in range(1, seeds + 1):
-            run = ("blurb", model, "bc2gm", "standard")
+            run = ("blurb", model, dataset, "standard")
             score = 0.5 + number * gap + 0.001 * ((seed * (number + 1)) % 3)
             made_by = graph.records.recipe(*run, seed).made_by
             one = made_up.record(
-                model, "bc2gm", seed, score, scale="demo", made_by=made_by, counts={"gold": items}
+                model, dataset, seed, score, scale="demo", made_by=made_by, counts={"gold": items}
             )
             made_up.write(Path(graph.results), one)
             Path(graph.paths.contributions(graph.paths.record(*run, seed))).touch()
@@ -79,6 +79,15 @@ def test_the_jobs_of_a_run_see_the_seeds_that_it_began_with(graph: Callable[[], 
     assert seeds(decided(graph())) == [4, 4]
 
 
+def test_only_runs_that_the_study_makes_are_decided(graph: Callable[[], Graph]) -> None:
+    """Records of another dataset are on disk: the table shows them, but no job adds to them."""
+    finish(graph(), 2, gap=0.05, items=30, dataset="jnlpba")
+    begun = decided(graph())
+    begun.seed_counts.keep()
+    kept = Path(begun.paths.seeds("x")).read_text()
+    assert "bc2gm" in kept and "jnlpba" not in kept and runs_left(begun) == 0
+
+
 def test_a_protocol_with_fixed_seeds_keeps_no_file(root: Path, tmp_path: Path) -> None:
     study = Study(study="x", title="X", scale="demo", tables=(TABLE,), models=MODELS, results=str(tmp_path))
     fixed = decided(Graph(study, load(root / "specs", "demo")))
@@ -87,7 +96,7 @@ def test_a_protocol_with_fixed_seeds_keeps_no_file(root: Path, tmp_path: Path) -
     assert list(tmp_path.rglob("*.json")) == []
 
 
-@pytest.mark.parametrize("text", ['{"blurb/m/d/s": 1}', '{"blurb/m/d/s": "2"}', "[]"])
+@pytest.mark.parametrize("text", ['{"blurb/m/d/s": 0}', '{"blurb/m/d/s": "2"}', "[]"])
 def test_a_damaged_file_is_an_error(graph: Callable[[], Graph], text: str) -> None:
     file = Path(graph().paths.seeds("x"))
     file.parent.mkdir(parents=True)
