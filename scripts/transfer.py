@@ -57,14 +57,13 @@ def score(model: Path, path: Path) -> tuple[str | None, Scored | None]:
     from pubmill.finetuning.predicting import choose_device
     from pubmill.finetuning.task_models import load_task_model, read_facts, start_failed
     from pubmill.prediction.annotating import Annotator
-    from pubmill.prediction.other_datasets import with_type
+    from pubmill.prediction.other_datasets import labels_for
 
     if failed := start_failed(model):
         return failed, None
     annotator = Annotator(load_task_model(model, choose_device()), read_facts(model)["argument_types"], None)
     examples = list(read_examples(path, TokensExample))
-    labels = with_type(annotator.predict(examples), [one.labels for one in examples], str(path))
-    return None, SCORERS["tokens"](examples, labels, None)
+    return None, SCORERS["tokens"](examples, labels_for(annotator, examples, str(path)), None)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ LONGEST = tuple(
     for name in (
         "workflow/test_slurm", "workflow/test_demo", "workflow/test_pretraining", "unit/test_attacks",
         "workflow/test_finetuning", "workflow/test_printed_commands", "workflow/test_tutorial",
-        "workflow/test_kills", "workflow/test_messages", "acceptance/test_pmc_real",
+        "workflow/test_kills", "gpu/test_rehearsal", "workflow/test_messages", "acceptance/test_pmc_real",
         "acceptance/test_tokens_real", "acceptance/test_relations_real",
     )
 )  # fmt: skip

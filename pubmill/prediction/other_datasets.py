@@ -2,8 +2,16 @@
 
 from collections.abc import Sequence
 
+from pubmill.annotation.examples import TokensExample
 from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.errors import PubmillError
+from pubmill.prediction.annotating import Annotator
+
+
+def labels_for(annotator: Annotator, examples: Sequence[TokensExample], where: str) -> list[list[str]]:
+    """Return the labels that a model predicts for another dataset's examples, with the type of these."""
+    predicted = [labels for labels, _ in annotator.predict(examples)]
+    return with_type(predicted, [one.labels for one in examples], where)
 
 
 def with_type(labels: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], where: str) -> list[list[str]]:

@@ -54,6 +54,13 @@ class Writer:
         other = right + 10.0**-decimals * (1 if value > right else -1)
         return f"{other:.{decimals}f}"
 
+    def numbers_of(self, row: str) -> set[str]:
+        """Return the values of a row as they are printed with one and two decimals."""
+        cells = [rows[row] for rows in self.study.table.cells.values() if row in rows]
+        known = [cell.value for cell in cells if cell.value is not None]
+        known += [cell.published.value for cell in cells if cell.published]
+        return {f"{value:.{decimals}f}" for value in known for decimals in (1, 2)}
+
     def score(self) -> Passage:
         """A sentence with the value of a cell."""
         row, column = self.pair()
@@ -72,7 +79,9 @@ class Writer:
             ]
         )
         say = lambda number: form.format(model=self.name(column), label=label, number=number)  # noqa: E731
-        wrong = {"stale": say(self.stale(value)), "rounding": say(self.misrounded(value))}
+        planted = {"stale": self.stale(value), "rounding": self.misrounded(value)}
+        right = self.numbers_of(row)  # another model's name may begin as this one's does
+        wrong = {fault: say(number) for fault, number in planted.items() if number not in right}
         if others:
             other = self.study.value(self.dice.pick(others), column)
             if abs(other - value) > 0.2:

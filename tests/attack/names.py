@@ -71,6 +71,9 @@ class _Values(SimpleNamespace):
     def __getattr__(self, name: str) -> str:
         return self.value
 
+    def __getitem__(self, place: int) -> str:
+        return self.value
+
     def __format__(self, spec: str) -> str:
         from snakemake.utils import QuotedFormatter
 

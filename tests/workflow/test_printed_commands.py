@@ -390,6 +390,8 @@ def test_the_task_models_of_the_page_are_made_whole(finished: Project, tmp_path:
     project = copy_of(finished, tmp_path / "copy")
     (project.folder / ".venv").symlink_to(sys.prefix)
     for one in printed.in_document(ROOT / "docs/task-models.md"):
+        if "/transfer/" in one.text:
+            continue  # the project has no two datasets with mentions of one type
         text = one.text.replace("ncbi-disease", "bc5-chem")
         done = subprocess.run(
             ["bash", "-c", text], cwd=project.folder, capture_output=True, text=True, check=False

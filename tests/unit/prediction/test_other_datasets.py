@@ -2,8 +2,10 @@
 
 import pytest
 
+from pubmill.annotation.examples import TokensExample
 from pubmill.errors import PubmillError
-from pubmill.prediction.other_datasets import with_type
+from pubmill.prediction.other_datasets import labels_for, with_type
+from tests.unit.prediction.toy_annotators import tagger
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,9 @@ def test_the_type_is_that_of_the_gold_labels(predicted: str, gold: str, expected
 def test_several_types_do_not_agree(predicted: str, gold: str) -> None:
     with pytest.raises(PubmillError, match="here: mentions of one type are needed, but"):
         with_type([predicted.split()], [gold.split()], "here")
+
+
+def test_a_models_labels_get_the_type_of_the_other_dataset() -> None:
+    words, gold = ["the", "Big", "Apple", "grows"], ["O", "B-Disease", "O", "O"]
+    example = TokensExample(id="1", document=None, words=words, labels=gold)
+    assert labels_for(tagger(), [example], "here") == [["O", "B-Disease", "I-Disease", "O"]]
