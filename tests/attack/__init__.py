@@ -5,7 +5,7 @@
     python -m tests.attack medline yaml --cases 200000 --seed 7
 
 Each module of this package defines `ATTACKS`. Adding one there is enough: `python -m tests.attack` runs it,
-`tests/unit/test_attacks.py` runs a few of its cases in the ordinary tests and up to 500 in `make test-all`,
+`tests/unit/test_attacks.py` runs a few of its cases in the ordinary tests and up to 200 in `make test-all`,
 and the table in docs/reliability.md has a row for it. Attacks are bounded and reach no other machine.
 """
 
