@@ -1,8 +1,9 @@
 """Compare numbers in sentences that name a model and a dataset with the tables.
 
 A number is compared if it looks like a score (from 10 to 100, with decimals, without a unit), is followed by
-"points" or directly follows "difference" or "gap". It is right if it is any number that a table has of the rows and columns that its sentence names:
-the value, its spread, the published value, or a difference between two of them.
+"points", or directly follows "difference" or "gap". It is right if it is any number that a table has of the
+rows and columns that its sentence names: the value, its spread, the published value, or a difference between
+two of them.
 """
 
 import re
