@@ -49,10 +49,15 @@ def is_submission(content: Any) -> bool:
 
 def read(content: dict[str, Any], dataset: str, examples: Sequence[Any], where: str) -> Iterator[Row]:
     """Yield the rows of BLURB's form, with the ids of the dataset's examples."""
-    if content["dataset_name"] != NAMES.get(dataset):
+    if dataset not in NAMES:
         raise PubmillError(
-            f"{where}: predictions for {show(str(content['dataset_name']))} of BLURB, not for {dataset}"
-            f"{f' ({NAMES[dataset]})' if dataset in NAMES else ''}. Nothing was scored"
+            f"{where}: BLURB's submission form is not read for {dataset}; give a JSON object with a "
+            "prediction by id. Nothing was scored"
+        )
+    if content["dataset_name"] != NAMES[dataset]:
+        raise PubmillError(
+            f"{where}: predictions for {show(str(content['dataset_name']))} of BLURB, not for {dataset} "
+            f"({NAMES[dataset]}). Nothing was scored"
         )
     values = content["predictions"]
     if not isinstance(values, dict):

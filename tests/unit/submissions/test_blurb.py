@@ -120,6 +120,13 @@ def test_another_dataset_and_missing_parts_are_refused(
         list(blurb.read(content, dataset, examples, "file"))
 
 
+def test_a_dataset_whose_keys_are_unknown_is_refused(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel", "ddi@blurb")
+    content = {"dataset_name": "DDI", "model_name": "x", "predictions": {}}
+    with pytest.raises(PubmillError, match=r"form is not read for ddi@blurb; give a JSON object"):
+        toy.score(tmp_path, "ddi@blurb", json.dumps(content))
+
+
 def test_unknown_and_missing_keys_are_refused_as_ids(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel", "chemprot@blurb")
     values = {one.id: toy.gold(one) for one in toy.examples("rel")}
