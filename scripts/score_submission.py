@@ -51,18 +51,19 @@ def main() -> None:
     parser.add_argument("--all-scorers", action="store_true", help="score by every published scorer, too")
     arguments = parser.parse_args()
     specs = specs_of_results(ROOT, arguments.results)
-    predictions: dict[int, dict[str, Any]] = {}
+    documents: dict[int, dict[str, Any]] = {}
     for seed, found in _scored(arguments, specs):
         _print(found, seed)
         if arguments.all_scorers:
             print_scores(found.by_every_scorer(specs.datasets[found.recipe.dataset].task))
         if arguments.output:
             _write(arguments.output, found, seed)
-            predictions.setdefault(seed, {})[found.recipe.dataset] = found.submission.lines
-    for seed, lines in predictions.items():
-        path = arguments.output / f"blurb.seed-{seed}.zip"
-        write_label_beside(path)
-        blurb.write_archive(path, lines)
+            documents.setdefault(seed, {}).update(_for_blurb(found))
+    for seed, content in documents.items():
+        if content:
+            path = arguments.output / f"blurb.seed-{seed}.zip"
+            write_label_beside(path)
+            blurb.write_archive(path, content)
 
 
 def _scored(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[int, ScoredSubmission]]:
@@ -108,6 +109,18 @@ def _print(found: ScoredSubmission, seed: int) -> None:
     )
     for line in found.shown_left_aside():
         print(f"  {line}")
+
+
+def _for_blurb(found: ScoredSubmission) -> dict[str, Any]:
+    """Return the document of a dataset of BLURB by its name; nothing for other datasets."""
+    dataset, lines = found.recipe.dataset, found.submission.lines
+    if dataset not in blurb.NAMES:
+        return {}
+    if why := blurb.fault(lines):
+        print(f"  not in the archive for BLURB: {why}")
+        return {}
+    model = found.recipe.system.name if found.recipe.system else "unnamed"
+    return {dataset: blurb.document(dataset, model, found.examples, lines)}
 
 
 def _write(folder: Path, found: ScoredSubmission, seed: int) -> None:

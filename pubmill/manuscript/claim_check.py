@@ -8,11 +8,11 @@ all others in that sense, and than all published values of the row.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pubmill.manuscript.findings import Finding
-from pubmill.manuscript.latex_source import Source
+from pubmill.manuscript.latex_source import Source, blanked
 from pubmill.manuscript.sentences import Mention, Sentence, TableNames, quotes, sentences
 from pubmill.manuscript.study_tables import StudyTables
 from pubmill.messages import commands
@@ -41,6 +41,7 @@ _DENIED = re.compile(
 _REVERSED = re.compile(
     r"\bby\s*$|\b(?:worse|lower|inferior|underperform\w*|drops?|loss|decrease\w*)\b", re.IGNORECASE
 )
+_QUESTION = re.compile(r"[^.!?]*\?")
 _SYMMETRIC = re.compile(r"^\s*(?:differ|different|difference)", re.IGNORECASE)
 _REFERENCE = re.compile(
     r"(?:\bthan|\bover|\bagainst|\bversus|\bvs\.?|\bcompared\s+(?:with|to)|\brelative\s+to|\bin\s+contrast\s+to|"
@@ -70,7 +71,7 @@ def check_claims(source: Source, study: StudyTables, names: Mapping[str, TableNa
     for sentence in sentences(source):
         if quotes(sentence.text, names.values()):
             continue
-        for found in _claim_words(sentence):
+        for found in _claim_words(sentence, names.values()):
             reasons = []
             for name in study.tables:
                 claim = _claim(sentence, found, names[name])
@@ -87,10 +88,14 @@ def check_claims(source: Source, study: StudyTables, names: Mapping[str, TableNa
                 break
 
 
-def _claim_words(sentence: Sentence) -> Iterator[re.Match[str]]:
-    """Yield the words of a sentence that claim something and are not denied."""
+def _claim_words(sentence: Sentence, names: Iterable[TableNames]) -> Iterator[re.Match[str]]:
+    """Yield the words of a sentence that claim something and are neither denied nor asked; the "no" of a name
+    such as "No pretraining" denies nothing."""
+    mentions = [one for of_table in names for one in of_table.columns(sentence.text)]
+    text = blanked(sentence.text, [(one.start, one.end) for one in mentions])
     for found in _CLAIM.finditer(sentence.text):
-        if not _DENIED.search(sentence.text, max(0, found.start() - CONTEXT), found.start()):
+        denied = _DENIED.search(text, max(0, found.start() - CONTEXT), found.start())
+        if not denied and not _QUESTION.match(text, found.end()):
             yield found
 
 

@@ -1,8 +1,9 @@
 """Compare numbers in sentences that name a model and a dataset with the tables.
 
-A number is compared if it looks like a score (from 10 to 100, with decimals, without a unit) or is followed
-by "points". It is right if it is any number that a table has of the rows and columns that its sentence names:
-the value, its spread, the published value, or a difference between two of them.
+A number is compared if it looks like a score (from 10 to 100, with decimals, without a unit), is followed by
+"points", or directly follows "difference" or "gap". It is right if it is any number that a table has of the
+rows and columns that its sentence names: the value, its spread, the published value, or a difference between
+two of them.
 """
 
 import re
@@ -25,9 +26,11 @@ _UNIT = re.compile(
     r"|\}?\$?\s*(?:\\times|×|°)"
     r"|\}?\$?(?:\\[,;: ]|\s)*\\?%\s+of\s"
 )
+_PERCENT_OR_UNIT = re.compile(rf"\}}?\$?(?:\\[,;: ]|\s|~)*\\?%|{_UNIT.pattern}")
 _POINTS = re.compile(
     r"\}?\$?(?:\\[,;: ]|\s|-)*(?:absolute\s+|F1\s+|percentage\s+)?(?:points?|pp)(?![a-zA-Z])"
 )
+_GAP = re.compile(r"\b(?:differences?|gaps?)(?:\s+(?:of|is|was))?\s*:?[\s~$(+\-]*(?:\\num\{[+\-]?)?$")
 _NO_SCORE = re.compile(
     r"(?:Tables?|Tabs?\.|Sections?|Sec\.|Figures?|Figs?\.|Equations?|Eqs?\.|Appendix|Chapter|Algorithm|[Vv]ersions?|v|"
     r"Python|CUDA|PyTorch|transformers|seeds?|pages?|pp\.|\\S|\\\$|[€£])\s*$"
@@ -72,7 +75,7 @@ def _candidates(sentence: Sentence) -> tuple[list[PrintedNumber], list[PrintedNu
         before, after = sentence.text[max(0, start - CONTEXT) : start], sentence.text[end : end + CONTEXT]
         if not number.decimals or _NO_SCORE.search(before) or _EXPONENT.match(after):
             continue
-        if _POINTS.match(after):
+        if _POINTS.match(after) or (_GAP.search(before) and not _PERCENT_OR_UNIT.match(after)):
             differences.append(number)
         elif 10 <= number.value <= 100 and not _UNIT.match(after):
             scores.append(number)

@@ -144,7 +144,8 @@ def quotes(text: str, names: Iterable[TableNames]) -> bool:
 
 
 def _names(named: Iterable[tuple[str, str]], own: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return name -> keys: labels, beginnings of labels, and keys, if they look like names; and own names."""
+    """Return name -> keys: labels, beginnings of labels, and keys, if they look like names; labels of several
+    words, which prose may begin with a small letter; and own names."""
     found: dict[str, dict[str, None]] = {}
     exact: dict[str, tuple[str, ...]] = {}
     for key, label in named:
@@ -156,6 +157,8 @@ def _names(named: Iterable[tuple[str, str]], own: Mapping[str, str]) -> dict[str
             found.setdefault(key, {})[key] = None
         if is_name(label):
             exact[label] = (key,)
+        elif len(label.split()) > 1:
+            exact |= {label: (key,), label[0].lower() + label[1:]: (key,)}
         exact |= {name: (key,) for name, of in own.items() if of == key}
     return {name: tuple(keys) for name, keys in found.items()} | exact
 

@@ -18,6 +18,8 @@ _NOT_TEXT = re.compile(
 )
 _SUPERSCRIPT = re.compile(r"\^(?:\\[a-zA-Z]+|[^{\s])")
 _SPREAD = re.compile(r"(?:\\pm|\\textpm|±)(?![a-zA-Z])[\s{}$~\\,;!]*$")
+_UNCERTAIN = re.compile(r"\((\d{1,4}|\d{1,4}\.\d{1,6})\)")
+_SERIES = re.compile(r"\\fontseries\{[a-z]*b[a-z]*\}\s*\\selectfont(?![a-zA-Z])")
 _MINUS = re.compile(
     r"(?:\$-\$|\\ensuremath\{-\}|\\textminus(?:\{\})?|\\cellminus(?:\{\})?|(?<!-)--(?!-))\s*(?=\d)"
 )
@@ -29,9 +31,9 @@ _DEFINED = re.compile(
 
 
 class TabularCell(NamedTuple):
-    """A cell. `start`: the offset of its text; `number`: its first number; `spread`: a number after ±;
-    `bold`: whether the first number, or a macro of a cell, is in bold; `macro`: whether it has such a macro;
-    `blank`: whether it has neither letters nor digits."""
+    """A cell. `start`: the offset of its text; `number`: its first number; `spread`: a number after ± or, as
+    siunitx writes it, in parentheses; `bold`: whether the first number, or a macro of a cell, is in bold;
+    `macro`: whether it has such a macro; `blank`: whether it has neither letters nor digits."""
 
     start: int
     number: PrintedNumber | None
@@ -97,7 +99,19 @@ def _cell(text: str, start: int, bold: frozenset[str]) -> TabularCell:
     place = macro.start() if macro else number.start - start if number else None
     blank = not re.search(r"[A-Za-z0-9]", re.sub(r"\\[a-zA-Z]+", "", shown)) and not macro
     is_bold = place is not None and _is_bold(text, place, bold)
-    return TabularCell(start, number, spreads[0] if spreads else None, is_bold, bool(macro), blank)
+    spread = spreads[0] if spreads else _uncertainty(shown, number, start)
+    return TabularCell(start, number, spread, is_bold, bool(macro), blank)
+
+
+def _uncertainty(text: str, number: PrintedNumber | None, start: int) -> PrintedNumber | None:
+    """Return the spread in parentheses directly after a number, as siunitx writes it: 84.52(31) or
+    84.52(0.31)."""
+    end = number.start - start + len(number.text) if number else 0
+    found = _UNCERTAIN.match(text, end)
+    if number is None or not number.decimals or found is None:
+        return None
+    digits = found[1] if "." in found[1] else f"{int(found[1]) / 10**number.decimals:.{number.decimals}f}"
+    return PrintedNumber(digits, start + found.start(1))
 
 
 def _shown_text(text: str) -> str:
@@ -114,6 +128,7 @@ def _shown_text(text: str) -> str:
 
 def _is_bold(text: str, place: int, bold: frozenset[str]) -> bool:
     """Return whether the text at an offset is in the argument of a bold macro, or after one in its group."""
+    text = _SERIES.sub(lambda found: "\\bfseries".ljust(len(found[0])), text)
     for found in re.finditer(r"\\([a-zA-Z]+)\s*", text):
         if found.start() >= place or found[1] not in bold:
             continue

@@ -31,10 +31,9 @@ def read_lines(lines: Sequence[str], where: str) -> Iterator[Row]:
         yield row_of(parse(line, place), place)
 
 
-def read_document(text: str, where: str) -> Iterator[Row]:
-    """Yield the rows of a JSON document: a list of objects, an object by id, or either below
+def read_document(content: Any, where: str) -> Iterator[Row]:
+    """Yield the rows of a parsed JSON document: a list of objects, an object by id, or either below
     `predictions`."""
-    content = parse(text, where)
     if isinstance(content, dict) and content.keys() == {"predictions"}:
         content = content["predictions"]
     if isinstance(content, list):

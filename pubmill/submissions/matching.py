@@ -129,6 +129,12 @@ def _why_words_differ(
             "the sentences are those of the dataset in another order, and the file has no ids; give the "
             "dataset's order, or a line `# id = ID` before each sentence. Nothing was scored"
         )
+    if Counter(word for word, _ in words) == Counter(expected):
+        return (
+            "the words are those of the dataset in another order, and in other sentences, and the file has "
+            "no ids; give the dataset's sentences in its order, or a line `# id = ID` before each. Nothing "
+            "was scored"
+        )
     pairs = zip(words, expected, strict=False)
     place = next((f"from {row.where} on" for (word, row), other in pairs if word != other), "at the end")
     return (

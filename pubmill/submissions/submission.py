@@ -15,7 +15,7 @@ from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC
 from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS
-from pubmill.submissions import conll_form, document_forms, json_forms, tsv_form
+from pubmill.submissions import blurb, conll_form, document_forms, json_forms, tsv_form
 from pubmill.submissions.documents import rows_of
 from pubmill.submissions.forms import check_end, form_of, read_text
 from pubmill.submissions.matching import match
@@ -129,7 +129,10 @@ def _rows(path: Path, text: str, form: str, examples: Sequence[Example], normali
         case "jsonl":
             return list(json_forms.read_lines(lines, str(path)))
         case "json":
-            return list(json_forms.read_document(text, str(path)))
+            content = json_forms.parse(text, str(path))
+            if blurb.is_submission(content):
+                return list(blurb.read(content, normaliser.recipe.dataset, examples, str(path)))
+            return list(json_forms.read_document(content, str(path)))
     try:
         documents = list(document_forms.read(path, form))
     except PubmillError:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
+from pubmill.submissions import blurb
 from pubmill.submissions.scores import score_submission
 from tests.attack import Attack
 from tests.unit.submissions import toy_datasets as toy
@@ -21,6 +22,9 @@ def _contents(results: Path) -> dict[str, tuple[str, str]]:
     """Return undamaged files: name -> dataset and content."""
     for name in toy.KINDS:
         toy.make(results, name)
+    toy.make(results, "rel", "chemprot@blurb")
+    lines = [json.loads(line) for line in toy.jsonl("rel").splitlines()]
+    submitted = blurb.document("chemprot@blurb", "a/b", toy.examples("rel"), lines)
     return {
         "conll": ("ner", toy.conll()),
         "iobes": ("ner", toy.conll(toy.iobes)),
@@ -33,6 +37,7 @@ def _contents(results: Path) -> dict[str, tuple[str, str]]:
         "numbered-table": ("rel", toy.indexed_tsv()),
         **{f"lines-{name}": (name, toy.jsonl(name)) for name in toy.KINDS},
         "spans": ("ner", toy.span_lines()),
+        "blurb": ("chemprot@blurb", json.dumps(submitted, indent=1)),
     }
 
 
@@ -137,6 +142,7 @@ DAMAGES: dict[str, dict[str, Damage]] = {
     "conll-ids": {**ANY, **ENTRIES, "unbalance": _unbalance},
     "pubtator": {**ANY, "lose": _lose, "repeat": _repeat},
     "table": {**ANY, **ENTRIES, "unbalance": _unbalance},
+    "blurb": {**ANY, **ENTRIES},
     **dict.fromkeys(("bioc", "bioc-xml", "relations"), ANY),
     **{
         f"lines-{name}": {"cut": _cut, **ENTRIES, "leak": _leak, "unbalance": _unbalance, "spoil": _spoil}

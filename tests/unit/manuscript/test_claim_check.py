@@ -21,6 +21,7 @@ SOUND = [
     "BERT outperforms its predecessors on BC2GM.",
     "\\citet{gu} report that BERT cased outperforms BERT uncased on BC2GM.",
     "BERT cased beats BERT uncased on BC2GM. % pubmill: ignore",
+    "Does BERT cased outperform BERT uncased on BC2GM?",
     "PubMedBERT outperforms BERT uncased on BC2GM, but not on JNLPBA.",
 ]
 
@@ -70,3 +71,13 @@ def test_an_unsupported_claim_is_found_with_the_reason(
     [found] = findings(tmp_path, text)
     assert found.kind == "claim" and found.found == f'"{word}"' and reason in found.expected
     assert found.position == text.index(word) + 1
+
+
+@pytest.mark.parametrize("name", ["No pretraining", "no pretraining"])
+def test_a_label_of_several_words_is_a_name_and_denies_nothing(tmp_path: Path, name: str) -> None:
+    supported = f"On JNLPBA, PubMedBERT is better than {name}, with 79.00 against 72.00."
+    assert findings(tmp_path, supported, label="No pretraining") == []
+    [found] = findings(tmp_path, f"On JNLPBA, {name} is better than PubMedBERT.", label="No pretraining")
+    assert "has 72.00 for bert-base-cased and 79.00" in found.expected
+    [found] = findings(tmp_path, f"On JNLPBA, {name} has 72.50.", label="No pretraining")
+    assert found.found.startswith("72.50")

@@ -70,12 +70,19 @@ def _pair(other: str, p: float) -> ModelPair:
     )  # fmt: skip
 
 
-def findings(folder: Path, text: str) -> list[Finding]:
-    """Return the findings in a manuscript with this text."""
+def relabelled(found: StudyTables, key: str, label: str) -> StudyTables:
+    """Return a study in which a column has another label."""
+    table = found.tables[NAME]
+    columns = tuple(replace(one, label=label) if one.key == key else one for one in table.columns)
+    return found._replace(tables={NAME: replace(table, columns=columns)})
+
+
+def findings(folder: Path, text: str, label: str = "BERT cased") -> list[Finding]:
+    """Return the findings in a manuscript with this text; `label`: that of the cased BERT."""
     paper = folder / "paper"
     paper.mkdir(exist_ok=True)
     (paper / "paper.tex").write_text(text)
-    return check_manuscript(paper / "paper.tex", study(folder)).findings
+    return check_manuscript(paper / "paper.tex", relabelled(study(folder), CASED, label)).findings
 
 
 def kinds(folder: Path, text: str) -> list[str]:

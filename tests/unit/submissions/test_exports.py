@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pubmill.recipes.submissions import System
-from pubmill.submissions import blurb, every_eval_ever
+from pubmill.submissions import every_eval_ever
 from tests.unit.submissions import toy_datasets as toy
 
 TEXT = {"type": "string"}
@@ -173,16 +172,3 @@ def test_a_dataset_that_is_not_public_has_no_instance_records(tmp_path: Path) ->
     evaluation = json.loads(text)
     jsonschema.validate(evaluation, EVALUATION)
     assert evaluation["model_info"]["id"] == "unknown/a-b" and "assays" not in text
-
-
-@pytest.mark.parametrize("name", toy.KINDS)
-def test_blurb_s_submission_is_read_back(name: str, tmp_path: Path) -> None:
-    toy.make(tmp_path, name)
-    found = toy.score(tmp_path, name, toy.jsonl(name))
-    for copy in ("a.zip", "b.zip"):
-        blurb.write_archive(tmp_path / copy, {name: found.submission.lines})
-    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
-    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
-        assert archive.namelist() == [f"{name}.json"]
-        content = archive.read(f"{name}.json")
-    assert toy.score(tmp_path, name, content).submission.lines == found.submission.lines

@@ -59,6 +59,15 @@ def test_gold_labels_in_ids_are_recognised(tmp_path: Path) -> None:
         toy.score(tmp_path, "rel", content)
 
 
+def test_another_order_in_other_sentences_is_named(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    shuffled = "\n".join(reversed(toy.conll().strip().split("\n\n"))) + "\n\n"
+    with pytest.raises(
+        PubmillError, match=r"in another order, and in other sentences, and the file has no ids"
+    ):
+        toy.score(tmp_path, "ner", shuffled)
+
+
 @pytest.mark.parametrize("content", [toy.conll(), toy.indexed_tsv()])
 def test_another_order_without_ids_is_refused(content: str, tmp_path: Path) -> None:
     name = "ner" if "Disease" in content else "rel"

@@ -99,9 +99,25 @@ def test_a_folder_is_scored_and_exported(
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
     assert scores["metrics"]["accuracy"] == pytest.approx(11 / 12) and scores["system"]["name"] == "a/b"
     assert {path.suffix for path in (out / "every-eval-ever/data/rel/a/b").iterdir()} == {".json", ".jsonl"}
-    with zipfile.ZipFile(out / "blurb.seed-2.zip") as archive:
-        assert archive.namelist() == ["rel.json"]
+    assert not list(out.glob("blurb.*"))  # no dataset of BLURB
     assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
+
+
+def test_datasets_of_blurb_are_exported_in_its_form(
+    root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, of in (("chemprot@blurb", "rel"), ("biosses", "sim")):
+        (checkout / f"specs/datasets/{name}.yaml").write_text(SPEC.replace("NAME", name))
+        toy.make(checkout / "results/demo", of, name)
+        (checkout / "mine").mkdir(exist_ok=True)
+        (checkout / f"mine/{name}.jsonl").write_text(toy.jsonl(of))
+    out = checkout / "out"
+    run(root, checkout, monkeypatch, "score_submission", checkout / "mine", "--output", out)
+    assert "not in the archive for BLURB: 2 scores are outside of 0 to 4" in capsys.readouterr().out
+    with zipfile.ZipFile(out / "blurb.seed-1.zip") as archive:
+        assert archive.namelist() == ["chemprot@blurb.json"]
+        content = json.loads(archive.read("chemprot@blurb.json"))
+    assert (content["dataset_name"], content["model_name"]) == ("ChemProt", "unnamed")
 
 
 def test_all_scorers_are_shown(
