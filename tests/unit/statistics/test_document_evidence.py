@@ -81,7 +81,8 @@ def test_p_values_bound_the_shares_of_equal_models() -> None:
 
 def without(values: Array) -> Array:
     """Means over all units but one, of values [..., units]."""
-    return (values.sum(axis=-1, keepdims=True) - values) / (values.shape[-1] - 1)
+    found: Array = (values.sum(axis=-1, keepdims=True) - values) / (values.shape[-1] - 1)
+    return found
 
 
 def test_seeds_alone_do_not_decide_about_other_documents() -> None:

@@ -87,10 +87,12 @@ def rest(counts: dict[str, Array], dataset: str, model: str) -> Array:
     """Scores on all units but one; those on all units are the recorded ones."""
     correct = counts[f"{dataset}/{model}/correct"]
     if f"{dataset}/gold" not in counts:
-        return (correct.sum(axis=1, keepdims=True) - correct) / (correct.shape[1] - 1)
+        shares: Array = (correct.sum(axis=1, keepdims=True) - correct) / (correct.shape[1] - 1)
+        return shares
     whole = counts[f"{dataset}/gold"] + counts[f"{dataset}/{model}/predicted"]
-    left = [2 * (one.sum(axis=1, keepdims=True) - one) for one in (correct, whole / 2)]
-    return left[0] / left[1]
+    left = [one.sum(axis=1, keepdims=True) - one for one in (2 * correct, whole)]
+    f1: Array = left[0] / left[1]
+    return f1
 
 
 def test_the_contributions_are_those_of_the_scores(

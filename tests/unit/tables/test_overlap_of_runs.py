@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from pubmill.annotation.concepts import ExampleConcepts, write_concepts
-from pubmill.annotation.examples import Entity, Example, SequenceExample, TokensExample, write_examples
+from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run, write_record
@@ -222,7 +222,7 @@ def supplied_run(
     """The folder of a run of supplied predictions, scored as the graph does it, and the counts of its
     record."""
     dataset = toy.make(results, name)
-    write_examples(dataset / "train.jsonl.gz", cast(list[Example], toy.examples(name)[:4]))
+    write_examples(dataset / "train.jsonl.gz", toy.examples(name)[:4])
     (results / "llm.jsonl").write_text(predictions)
     supplied = SuppliedRecipe(system=toy.SYSTEM, mapping=mapping)
     submission, reading = supply(supplied, results / "llm.jsonl", dataset, [])

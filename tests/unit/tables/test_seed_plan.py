@@ -81,8 +81,7 @@ def test_both_answers_stand_side_by_side(tmp_path: Path) -> None:
 
 def test_runs_for_other_documents(tmp_path: Path) -> None:
     """The next runs are those of the question that is asked."""
-    changes = {"counts": COUNTS, "for_documents": True}
-    [plan] = planned(tmp_path, {"bert": 2, "ours": 2}, **changes)
+    [plan] = planned(tmp_path, {"bert": 2, "ours": 2}, for_documents=True)
     assert plan.documents.pairs[0].open == bool(plan.batch)
     [first] = planned(tmp_path, {}, for_documents=True)
     assert first.batch == plan.batch
