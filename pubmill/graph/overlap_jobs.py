@@ -71,19 +71,18 @@ class OverlapJobs:
         return OverlapRecipe(
             cells={column: tuple(rows) for column, rows in cells.items()},
             corpora={column: names for column, names in corpora.items() if names},
+            dated=tuple(sorted({name for names in corpora.values() for name in names})),
         )
 
     def _cells(self, table: str) -> Iterator[tuple[ColumnSpec, RowSpec, list[str]]]:
-        """Yield the cells of fine-tuned models on entities or relations, and their records."""
+        """Yield the cells with runs on entities or relations, and their records."""
         for column, row, records in self._tables.cells_with_runs(table):
-            if column.model not in self._pipelines.names() and all(
-                self._specs.datasets[name].task in TASKS for name in _datasets_of(records)
-            ):
+            if all(self._specs.datasets[name].task in TASKS for name in _datasets_of(records)):
                 yield column, row, records
 
     def _pretrained_on(self, model: str | None) -> tuple[str, ...]:
         """Return the corpora that a model is pretrained on in this study."""
-        if model is None:
+        if model is None or model in self._pipelines.names():
             return ()
         recipes = self._models.last_steps([model])
         return tuple(sorted({self._specs.pretraining[recipe].corpus for recipe in recipes}))
@@ -95,10 +94,16 @@ class OverlapJobs:
         splits = {
             (run.dataset, split)
             for run in map(run_of, records)
-            for split in (*TRAINING, self._runs.scored_split(run.protocol, run.dataset))
+            for split in (*TRAINING, self._scored_split(run.protocol, run.model, run.dataset))
         }
         examples = [BELOW.examples(*one) for one in sorted(splits)]
         return [self._paths.at(path) for path in (*records, *predictions, *examples)]
+
+    def _scored_split(self, protocol: str, model: str, dataset: str) -> str:
+        """Return the split that runs of a model predict."""
+        if model in self._pipelines.names():
+            return self._pipelines.split(model, dataset)
+        return self._runs.scored_split(protocol, dataset)
 
     def files_beside(self, table: str) -> list[str]:
         """Return what is known of the documents of a table's examples, and of the corpora that contain

@@ -1,12 +1,16 @@
 """Recipe of scores split by what items share with training."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from pubmill.recipes.recipe_types import OMIT_DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverlapRecipe:
     """The cells of a table whose scores are split: column -> rows. `corpora`: column -> the corpora that its
-    model is pretrained on here."""
+    model is pretrained on here; `dated`: corpora in whose sources the years of documents are looked up, for
+    all columns."""
 
     cells: dict[str, tuple[str, ...]]
     corpora: dict[str, tuple[str, ...]]
+    dated: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)

@@ -14,7 +14,7 @@ difference of 5 points needs at least 61 seeds to reach 20.
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
 from typing import NamedTuple
@@ -31,6 +31,8 @@ DRAWS = 200_000
 """Simulated pairs of equal models; the least p value is about 1 / DRAWS."""
 EFFECTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """Standard deviations of the normal mixtures over effect sizes (difference / standard deviation)."""
+Pair = tuple[str, str]
+"""Two models."""
 
 
 def e_values(differences: Array, floor: float) -> Array:
@@ -46,22 +48,23 @@ def e_values(differences: Array, floor: float) -> Array:
     variance = differences.var(axis=-1, ddof=1) + floor
     with np.errstate(divide="ignore", invalid="ignore"):  # without any variance
         t2 = np.where(mean == 0, 0.0, n * mean**2 / variance)
-    return _mixture(t2, n)
+    return mixture(t2, n)
 
 
-def _mixture(t2: Array, n: int) -> Array:
+def mixture(t2: Array, n: int) -> Array:
     """Return the mean likelihood ratio over the effect sizes."""
-    found: Array = np.mean([_likelihood_ratio(t2, n, effect) for effect in EFFECTS], axis=0)
+    found: Array = np.mean([likelihood_ratio(t2, n, effect) for effect in EFFECTS], axis=0)
     return found
 
 
-def _likelihood_ratio(t2: Array, n: int, effect: float) -> Array:
+def likelihood_ratio(t2: Array, n: int, effect: float) -> Array:
     """Return the ratio of the densities of t², mixed over normal effect sizes and without an effect."""
     spread = 1 + n * effect**2
     shrunk = t2 / spread
     with np.errstate(invalid="ignore"):  # infinite over infinite
         inner = np.where(np.isinf(t2), spread, (n - 1 + t2) / (n - 1 + shrunk))
-    ratio: Array = np.exp(n / 2 * np.log(inner) - math.log(spread) / 2)
+    with np.errstate(over="ignore"):
+        ratio: Array = np.exp(n / 2 * np.log(inner) - math.log(spread) / 2)
     return ratio
 
 
@@ -111,21 +114,38 @@ def pair_states(
     """Return the state of each pair of models on a dataset, by the scores of their common first seeds (at
     most `most`); a pair is open if it would be decided were its mean and spread to stay the same until the
     last seed."""
-    pairs = list(itertools.combinations(scores, 2))
-    gaps = [_paired(scores[first], scores[second]) for first, second in pairs]
+    gaps = paired_differences(scores)
     floor = resolution(items)
-    adjusted = holm([float(p_values(largest_e_values(gap, floor), most)) for gap in gaps])
+    p = [float(p_values(largest_e_values(gap, floor), most)) for gap in gaps.values()]
+    return states_of(gaps, p, lambda pair, level: _hopeful(gaps[pair], most, floor, level), most, alpha)
+
+
+def states_of(
+    gaps: Mapping[Pair, Array],
+    p: Sequence[float],
+    hopeful: Callable[[Pair, float], bool],
+    most: int,
+    alpha: float,
+) -> list[PairState]:
+    """Return the states of pairs by their differences and p values; `hopeful`: whether a pair may still be
+    decided at a level."""
     return [
         PairState(
-            first=first,
-            second=second,
+            first=pair[0],
+            second=pair[1],
             difference=fmean(gap) if len(gap) else 0.0,
-            p=p,
-            decided=p <= alpha,
-            open=p > alpha and len(gap) < most and _hopeful(gap, most, floor, alpha / len(pairs)),
+            p=adjusted,
+            decided=adjusted <= alpha,
+            open=adjusted > alpha and len(gap) < most and hopeful(pair, alpha / len(gaps)),
         )
-        for (first, second), gap, p in zip(pairs, gaps, adjusted, strict=True)
+        for (pair, gap), adjusted in zip(gaps.items(), holm(p), strict=True)
     ]
+
+
+def paired_differences(scores: Mapping[str, Sequence[float]]) -> dict[Pair, Array]:
+    """Return the differences of the common first seeds of each pair of models."""
+    pairs = itertools.combinations(scores, 2)
+    return {(first, second): _paired(scores[first], scores[second]) for first, second in pairs}
 
 
 def _paired(first: Sequence[float], second: Sequence[float]) -> Array:
@@ -143,18 +163,25 @@ def _hopeful(gap: Array, most: int, floor: float, alpha: float) -> bool:
         return True
     variance = float(gap.var(ddof=1)) + floor
     t2 = np.array(most * float(gap.mean()) ** 2 / variance)
-    return bool(p_values(_mixture(t2, most), most) <= alpha)
+    return bool(p_values(mixture(t2, most), most) <= alpha)
 
 
 def next_runs(
     scores: Mapping[str, Sequence[float]], most: int, items: int, alpha: float = ALPHA
 ) -> Iterator[str]:
+    """Yield the models that need one more seed to decide pairs on these documents."""
+    return next_models(scores, pair_states(scores, most, items, alpha), most)
+
+
+def next_models(
+    scores: Mapping[str, Sequence[float]], states: Sequence[PairState], most: int
+) -> Iterator[str]:
     """Yield the models that need one more seed on a dataset: those of open pairs with the fewest seeds, and
     all with fewer than `FIRST_SEEDS`."""
-    open_pairs = [one for one in pair_states(scores, most, items, alpha) if one.open]
     wanted = {
         name
-        for one in open_pairs
+        for one in states
+        if one.open
         for name in (one.first, one.second)
         if len(scores[name]) == min(len(scores[one.first]), len(scores[one.second]))
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pandas import DataFrame, Series
 from pydantic import Field, TypeAdapter, ValidationError
@@ -118,6 +118,16 @@ class Provenance(Shape):
     pipelines: dict[str, tuple[str, ...]] = {}
 
 
+class Headroom(NamedTuple):
+    """The floors of a row, and the best scores of ours and of the published ones; the latter only at a scale
+    with the paper's data."""
+
+    row: Row
+    floors: RowFloors
+    ours: float | None
+    published: float | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table(ResultHeading):
     """A complete table: `cells[column][row]`, with composites and differences under their own names;
@@ -167,6 +177,20 @@ class Table(ResultHeading):
         """Return the share of the room that a published value takes; None at a scale with other data."""
         value = cell.published.value if cell.published and self.comparable else None
         return self.room(row, value)
+
+    @property
+    def headroom(self) -> list[Headroom]:
+        """The rows with floors, and how far their best scores are above these."""
+        found = []
+        for row in (one for one in self.shown_rows if one.key in self.floors):
+            cells = [self.cells[column.key][row.key] for column in self.columns]
+            ours = [cell.value for cell in cells if cell.value is not None]
+            published = [cell.published.value for cell in cells if cell.published] if self.comparable else []
+            known = [value for value in published if value is not None]
+            found.append(
+                Headroom(row, self.floors[row.key], max(ours, default=None), max(known, default=None))
+            )
+        return found
 
     @property
     def unreachable(self) -> tuple[str, ...]:

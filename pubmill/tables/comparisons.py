@@ -5,7 +5,7 @@ do not show whether it would also be the best on another one.
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,14 @@ from pandas import DataFrame
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
 from pubmill.metrics import METRICS
-from pubmill.metrics.contributions import Contributions, Items, contributions_read_by, read_items
+from pubmill.metrics.contributions import (
+    Array,
+    Contributions,
+    Items,
+    Totals,
+    contributions_read_by,
+    read_items,
+)
 from pubmill.recipes.tables import Heading, Row, values_of
 from pubmill.statistics.resampling import (
     CONFIDENCE,
@@ -155,16 +162,27 @@ def own_runs(row: Row, runs: DataFrame) -> DataFrame:
 def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) -> tuple[list[Fold], str]:
     """Return the runs of some columns on each test set of a row, and what is resampled there (document,
     question, example)."""
-    items = {path: _read_record_items(results / path) for path in runs["record"]}
-    datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
-    for of_dataset in datasets:
-        _check_same_documents({path: items[path] for path in of_dataset["record"]})
     metric = METRICS[row.metric].function
+    datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
+    found = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]
+    folds = [
+        fold(_contributions_by_column(of_dataset, columns, parts))
+        for of_dataset, (parts, _) in zip(datasets, found, strict=True)
+    ]
+    return folds, found[0][1]
+
+
+def read_contributions(
+    records: Sequence[str], metric: Callable[[Totals], Array], results: Path
+) -> tuple[dict[str, Contributions], str]:
+    """Return the contributions to a metric of runs that were scored on the same documents, by record, and
+    what is resampled there (document, question, example)."""
+    items = {path: read_items(results / BELOW.contributions(path)) for path in records}
+    _check_same_documents(items)
     parts = {
         path: contributions_read_by(metric, _required_contributions(path, one)) for path, one in items.items()
     }
-    folds = [fold(_contributions_by_column(of_dataset, columns, parts)) for of_dataset in datasets]
-    return folds, next(iter(items.values())).unit
+    return parts, items[records[0]].unit
 
 
 def _contributions_by_column(
@@ -173,10 +191,6 @@ def _contributions_by_column(
     """Return the contributions to the runs of each column."""
     paths = runs.groupby("column")["record"].agg(list)
     return [[parts[path] for path in paths.get(column, [])] for column in columns]
-
-
-def _read_record_items(record: Path) -> Items:
-    return read_items(Path(BELOW.contributions(str(record))))
 
 
 def _required_contributions(path: str, items: Items) -> Contributions:

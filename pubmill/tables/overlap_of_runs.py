@@ -27,6 +27,7 @@ from pubmill.metrics.training_overlap import (
     total,
     year_parts,
 )
+from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, FINAL_RECORDS, PREDICTIONS, RECORD
@@ -37,14 +38,31 @@ Parts = dict[str, dict[Part, Counts]]
 KINDS: Mapping[str, type[Example]] = {"tokens": TokensExample, "sequence": SequenceExample}
 
 
+class Dated(Shape):
+    """Numbers of scored documents, and of those with a year. `unnamed`: examples whose document is not
+    known."""
+
+    documents: int
+    with_year: int
+    unnamed: int
+
+    @property
+    def text(self) -> str:
+        """The numbers in words."""
+        unnamed = f"; {self.unnamed} examples name no document" if self.unnamed else ""
+        without = self.documents - self.with_year
+        return f"{self.with_year} of {self.documents} documents have a year, {without} have none{unnamed}"
+
+
 class Overlap(NamedTuple):
-    """The parts of some runs on one dataset, added up. `training`: the splits that items are compared
-    with."""
+    """The parts of some runs on one dataset, added up. `training`: the splits that items are compared with;
+    `dated`: its scored documents, if their years were looked up."""
 
     dataset: str
     training: tuple[Split, ...]
     runs: int
     parts: Parts
+    dated: Dated | None = None
 
 
 def overlaps_of_runs(
@@ -75,8 +93,9 @@ def _records(folder: Path) -> list[Path]:
 
 def _overlap(items: "DatasetItems", records: Sequence[Path], corpora: Sequence[str]) -> Overlap:
     """Split the scores of runs on one dataset."""
-    made = [items.parts(path, corpora) for path in records]
-    return Overlap(items.dataset, items.training, len(made), added(made))
+    made = [items.parts(path, corpora, corpora) for path in records]
+    dated = items.dated(read_record(records[0]), corpora) if corpora else None
+    return Overlap(items.dataset, items.training, len(made), added(made), dated)
 
 
 def added(runs: Sequence[Parts]) -> Parts:
@@ -101,9 +120,17 @@ class DatasetItems:
         self._held = cache(self._read_held)
         self._years = cache(self._read_years)
 
-    def parts(self, path: Path, corpora: Sequence[str] = ()) -> Parts:
+    def dated(self, record: Record, corpora: Sequence[str]) -> Dated:
+        """Return how many documents of a run's scored split have a year in the sources of these corpora."""
+        gold = self._examples(record.split, record.recipe["task"])
+        documents = self._documents(record.split, gold)
+        named = {name for name in documents if name is not None}
+        dated = named & self._all_years(corpora).keys()
+        return Dated(documents=len(named), with_year=len(dated), unnamed=documents.count(None))
+
+    def parts(self, path: Path, corpora: Sequence[str] = (), dated: Sequence[str] = ()) -> Parts:
         """Return the parts of the run of a record, which add up to the counts of the record; `corpora`: those
-        that its model was pretrained on."""
+        that its model was pretrained on; `dated`: those in whose sources years are looked up."""
         record = read_record(path)
         if record.counts is None:
             raise PubmillError(f"{path}: the run has no score: {record.failed}; leave it out")
@@ -119,6 +146,8 @@ class DatasetItems:
             counts = [label_counts(one.label, label, negative) for one, label in pairs]
             first = {"arguments": relation_parts(self._pairs, gold, predicted, negative)}
         parts = first | self._document_parts(record.split, task, counts, corpora)
+        if years := self._all_years(dated):
+            parts["years"] = year_parts(years, self._documents(record.split, gold), counts)
         _check_sums(path, record.counts, parts)
         return parts
 
@@ -136,7 +165,7 @@ class DatasetItems:
     def _document_parts(
         self, split: str, task: str, counts: Sequence[Counts], corpora: Sequence[str]
     ) -> Parts:
-        """Return the parts by document, and where known by pretraining and year."""
+        """Return the parts by document, and where known by pretraining."""
         gold = self._examples(split, task)
         documents = self._documents(split, gold)
         known = {name for one in self.training for name in self._documents(one, self._examples(one, task))}
@@ -147,8 +176,6 @@ class DatasetItems:
             parts["pretraining"] = corpus_parts(
                 [one.id in found or name in held for one, name in zip(gold, documents, strict=True)], counts
             )
-            years = {name: year for corpus in corpora for name, year in self._years(corpus).items()}
-            parts |= {"years": year_parts(years, documents, counts)} if years else {}
         return parts
 
     def _read(self, split: str, task: str) -> list[Any]:
@@ -187,6 +214,10 @@ class DatasetItems:
                 f"{path} has nothing on {split} of {self.dataset}; its study has other datasets"
             )
         return frozenset(found["ids"])
+
+    def _all_years(self, corpora: Sequence[str]) -> dict[str, int]:
+        """Return the years of the dataset's documents in the sources of any of these corpora."""
+        return {name: year for corpus in corpora for name, year in self._years(corpus).items()}
 
     def _read_years(self, corpus: str) -> Mapping[str, int]:
         """Return the years of the dataset's documents: those that a corpus's sources have."""

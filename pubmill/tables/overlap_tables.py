@@ -6,8 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from pandas import DataFrame
+from pydantic import Field
 
 from pubmill.annotation.examples import Split
+from pubmill.metrics.records import read_record
 from pubmill.metrics.training_overlap import CONCEPT_PARTS, NOT_KNOWN, Counts, total
 from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.recipes.tables import Heading, values_of
@@ -15,7 +17,7 @@ from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.tables.cells import Cell, Table, parse
-from pubmill.tables.overlap_of_runs import DatasetItems, added
+from pubmill.tables.overlap_of_runs import DatasetItems, Dated, added
 
 TRAINING: tuple[Split, ...] = ("train",)
 """The splits that items are compared with."""
@@ -29,6 +31,10 @@ BY = {
     "years": "by year of publication",
 }
 """What scores are split by -> its heading, in the order in which they are shown."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class PartScores(Shape):
@@ -50,13 +56,15 @@ class PartScores(Shape):
 
 
 class CellParts(Shape):
-    """The scores of a cell, split `by` mentions, arguments, documents, pretraining or years."""
+    """The scores of a cell, split `by` mentions, arguments, documents, pretraining or years. `dated`: its
+    scored documents, of the split by documents, if their years were looked up."""
 
     row: str
     column: str
     by: str
     runs: int
     parts: tuple[PartScores, ...]
+    dated: Dated | None = Field(default=None, exclude_if=_is_none)
 
     @property
     def says_something(self) -> bool:
@@ -103,6 +111,12 @@ class OverlapTable(Heading):
         rows, by = list(self.row_labels), list(BY)
         return sorted(found.values(), key=lambda ones: (rows.index(ones[0].row), by.index(ones[0].by)))
 
+    @property
+    def year_notes(self) -> list[str]:
+        """How many documents of each row have a year."""
+        of_rows = {one.row: one.dated for one in self.cells if one.dated}
+        return [f"{self.row_labels[row]}: {dated.text}." for row, dated in of_rows.items()]
+
 
 def overlap_table(recipe: OverlapRecipe, table: Table, results: Path) -> OverlapTable:
     """Split the scores of a table's cells, from the predictions in a results folder."""
@@ -113,7 +127,7 @@ def overlap_table(recipe: OverlapRecipe, table: Table, results: Path) -> Overlap
         for column, rows in recipe.cells.items()
         if row.key in rows
         for parts in items.cell_parts(
-            row.key, column, table.cells[column][row.key], recipe.corpora.get(column, ())
+            row.key, column, table.cells[column][row.key], recipe.corpora.get(column, ()), recipe.dated
         )
     )
     shown = {one.row for one in cells}
@@ -133,13 +147,30 @@ class _Items:
         self._results = results
         self._of = cache(lambda dataset: DatasetItems(results, dataset, TRAINING))
 
-    def cell_parts(self, row: str, column: str, cell: Cell, corpora: Sequence[str]) -> Iterator[CellParts]:
+    def cell_parts(
+        self, row: str, column: str, cell: Cell, corpora: Sequence[str], dated: Sequence[str]
+    ) -> Iterator[CellParts]:
         """Yield the scores of a cell's runs, split in each way; runs without a score are left out."""
         records = [seed.record for seed in cell.seeds if seed.value is not None]
-        made = [self._of(run_of(path).dataset).parts(self._results / path, corpora) for path in records]
+        made = [
+            self._of(run_of(path).dataset).parts(self._results / path, corpora, dated) for path in records
+        ]
         for by, parts in added(made).items() if made else ():
             scores = tuple(PartScores(part=part, **counts._asdict()) for part, counts in parts.items())
-            yield CellParts(row=row, column=column, by=by, runs=len(made), parts=scores)
+            of_documents = self._dated(records, dated) if dated and by == "documents" else None
+            yield CellParts(row=row, column=column, by=by, runs=len(made), parts=scores, dated=of_documents)
+
+    def _dated(self, records: Sequence[str], corpora: Sequence[str]) -> Dated:
+        """Return the numbers of scored documents with a year, of all datasets of a cell."""
+        first = {run_of(path).dataset: path for path in reversed(records)}
+        found = [
+            self._of(name).dated(read_record(self._results / path), corpora) for name, path in first.items()
+        ]
+        return Dated(
+            documents=sum(one.documents for one in found),
+            with_year=sum(one.with_year for one in found),
+            unnamed=sum(one.unnamed for one in found),
+        )
 
 
 def overlap_frame(table: OverlapTable) -> DataFrame:

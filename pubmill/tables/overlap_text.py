@@ -12,6 +12,8 @@ def as_text(overlap: Overlap) -> str:
     """Return the parts as tables of text, each with its sum."""
     runs = f"{overlap.runs} run{'s' * (overlap.runs > 1)}"
     lines = [f"{overlap.dataset}, {runs}, compared with {' and '.join(overlap.training)}"]
+    if overlap.dated:
+        lines.append(f"by year: {overlap.dated.text}")
     for by, parts in overlap.parts.items():
         lines += ["", *aligned([(by, *HEADING[1:]), *_rows(parts)])]
     return "\n".join(lines)

@@ -1,4 +1,5 @@
-"""Which runs of a study to make next, by what its finished runs decide (`pubmill.statistics.seed_stopping`).
+"""Which runs of a study to make next, by what its finished runs decide: on the scored documents
+(`pubmill.statistics.seed_stopping`), and on others of the kind (`pubmill.statistics.document_evidence`).
 
 The models of a row of a table are compared with each other by their scores on the same seeds. Runs are taken
 in the order of their seeds, up to the first that has no record by the current recipes. Finished pipelines and
@@ -10,12 +11,17 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from pubmill.errors import PubmillError
+from pubmill.metrics import METRICS
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.finetuning import FIRST_SEEDS
 from pubmill.recipes.tables import Row, TableRecipe
-from pubmill.statistics.seed_stopping import PairState, next_runs, pair_states
+from pubmill.statistics.document_evidence import document_states, scores_without_units
+from pubmill.statistics.seed_stopping import PairState, next_models, pair_states
 from pubmill.storage.names_in_paths import run_of
+from pubmill.tables.comparisons import read_contributions
 from pubmill.tables.overlap_text import aligned
 
 Run = tuple[str, str, str, str]
@@ -24,7 +30,8 @@ Run = tuple[str, str, str, str]
 
 class RowPlan(NamedTuple):
     """The state of one row. `made` of `most` runs exist; `pairs`: what they decide; `batch`: records to make
-    next, below the results folder; `failed`: models with a failed run."""
+    next, below the results folder; `failed`: models with a failed run; `documents`: what the runs decide on
+    other documents, if that was asked for and there are any runs."""
 
     table: str
     row: str
@@ -33,21 +40,59 @@ class RowPlan(NamedTuple):
     pairs: list[PairState]
     batch: tuple[str, ...]
     failed: tuple[str, ...]
+    documents: "OtherDocuments | None" = None
 
 
-def row_plans(recipe: TableRecipe, results: Path, is_current: Callable[[str], bool]) -> list[RowPlan]:
+class OtherDocuments(NamedTuple):
+    """The states of pairs on other documents. `units`: number of scored ones, of the kind `unit` (document,
+    question, example)."""
+
+    pairs: list[PairState]
+    unit: str
+    units: int
+
+
+class _Runs(NamedTuple):
+    """Finished runs of a row. `made`: their number; `paths`: all records of each model; `scores`: of the
+    finished runs, without models with a `failed` run."""
+
+    made: int
+    paths: dict[str, tuple[str, ...]]
+    scores: dict[str, list[float]]
+    failed: tuple[str, ...]
+    items: int
+
+    @property
+    def most(self) -> int:
+        """Number of seeds that all models will have."""
+        return min((len(self.paths[label]) for label in self.scores), default=0)
+
+
+def row_plans(
+    recipe: TableRecipe,
+    results: Path,
+    is_current: Callable[[str], bool],
+    for_documents: bool = False,
+) -> list[RowPlan]:
     """Plan the next runs of every row of a table that is compared by seeds.
 
-    `is_current`: whether the record at a path below the results is there and made by the current recipes.
+    `is_current`: whether the record at a path below the results is there and made by the current recipes;
+    `for_documents`: whether the next runs are those that may decide pairs on other documents.
     """
-    found = (_row_plan(recipe, row, results, is_current) for row in recipe.rows)
-    return [one for one in found if one]
+    found = []
+    for row in recipe.rows:
+        if (runs := _runs(recipe, row, results, is_current)) is not None:
+            documents = _other_documents(runs, row, results)
+            plan = _row_plan(recipe, row, runs, documents if for_documents else None)
+            found.append(plan._replace(documents=documents))
+    return found
 
 
 def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], bool]) -> dict[Run, int]:
     """Return how many seeds of each run of a table to make now: those that are finished, and those of the
     next batch; all where there is no second model to compare with."""
-    rows = {row.key: _row_plan(recipe, row, results, is_current) for row in recipe.rows}
+    finished = {row.key: (row, _runs(recipe, row, results, is_current)) for row in recipe.rows}
+    rows = {key: runs and _row_plan(recipe, row, runs) for key, (row, runs) in finished.items()}
     counts: dict[Run, int] = {}
     for of_rows in recipe.record_paths.values():
         for row, paths in of_rows.items():
@@ -58,17 +103,15 @@ def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], 
     return counts
 
 
-def _row_plan(
-    recipe: TableRecipe, row: Row, results: Path, is_current: Callable[[str], bool]
-) -> RowPlan | None:
-    """Plan the next runs of a row; None if it is not compared by seeds: if it is hidden, of several folds, or
-    has fewer than two models with several seeds."""
+def _runs(recipe: TableRecipe, row: Row, results: Path, is_current: Callable[[str], bool]) -> _Runs | None:
+    """Return the finished runs of a row; None if it is not compared by seeds: if it is hidden, of several
+    folds, or has fewer than two models with several seeds."""
     paths = {
         column.label: recipe.record_paths.get(column.key, {}).get(row.key, ())
         for column in recipe.columns
         if not column.pipeline
     }
-    paths = {label: of_model for label, of_model in paths.items() if len(of_model) > 1}
+    paths = {label: tuple(of_model) for label, of_model in paths.items() if len(of_model) > 1}
     if len(paths) < 2 or row.folds or not row.shown:
         return None
     records = {
@@ -81,17 +124,43 @@ def _row_plan(
         for label, of_model in records.items()
         if label not in failed
     }
-    most = min(len(paths[label]) for label in scores) if scores else 0
-    items = _items([one for of_model in records.values() for one in of_model])
+    made = [one for of_model in records.values() for one in of_model]
+    return _Runs(len(made), paths, scores, failed, _items(made))
+
+
+def _row_plan(recipe: TableRecipe, row: Row, runs: _Runs, documents: OtherDocuments | None = None) -> RowPlan:
+    """Plan the next runs of a row: those that may decide pairs on other documents, if these states are given,
+    else those that may decide them on the scored documents."""
+    pairs = pair_states(runs.scores, runs.most, runs.items)
+    wanted = next_models(runs.scores, documents.pairs if documents else pairs, runs.most)
     return RowPlan(
         table=f"{recipe.paper}/{recipe.table}",
         row=row.label,
-        made=sum(map(len, records.values())),
-        most=sum(map(len, paths.values())),
-        pairs=pair_states(scores, most, items),
-        batch=tuple(paths[label][len(scores[label])] for label in next_runs(scores, most, items)),
-        failed=failed,
+        made=runs.made,
+        most=sum(map(len, runs.paths.values())),
+        pairs=pairs,
+        batch=tuple(runs.paths[label][len(runs.scores[label])] for label in wanted),
+        failed=runs.failed,
     )
+
+
+def _other_documents(runs: _Runs, row: Row, results: Path) -> OtherDocuments | None:
+    """Return what the runs of a row decide on other documents; None before the first run, or if there is one
+    document."""
+    records = {label: runs.paths[label][: len(scores)] for label, scores in runs.scores.items()}
+    paths = [path for of_model in records.values() for path in of_model]
+    if not paths:
+        return None
+    metric = METRICS[row.metric].function
+    read, unit = read_contributions(paths, metric, results)
+    units = len(read[paths[0]].values)
+    if units < 2:
+        return None
+    without = {
+        label: np.array([scores_without_units(read[path], metric) for path in of_model]).reshape(-1, units)
+        for label, of_model in records.items()
+    }
+    return OtherDocuments(document_states(runs.scores, without, runs.most, runs.items), unit, units)
 
 
 def _score(record: Record, row: Row) -> float:
@@ -119,23 +188,43 @@ def _items_of(record: Record) -> int:
 
 
 PAIRS = ("pair", "difference", "p", "state")
+ON_OTHERS = ("p, others", "state, others")
+MEANING = """\
+p and state: whether the means over seeds differ on the scored documents; others: whether they would on other
+documents of the kind. Each answer is wrong for any pair in at most 5 % of rows, however often you look."""
 
 
 def as_text(plans: Sequence[RowPlan]) -> str:
-    """Return the plans as text, and the batch of runs to make next."""
+    """Return the plans as text, what their states mean, and the batch of runs to make next."""
     parts = [_row_text(one) for one in plans]
+    parts += [MEANING] if any(one.documents for one in plans) else []
     batch = list(dict.fromkeys(path for one in plans for path in one.batch))
     parts.append("\n".join([f"next batch: {len(batch)} runs", *batch]) if batch else "nothing more to run")
     return "\n\n".join(parts)
 
 
 def _row_text(plan: RowPlan) -> str:
-    lines = aligned([PAIRS, *map(_pair_line, plan.pairs)]) if plan.pairs else []
+    scored = f", {plan.documents.units} {plan.documents.unit}s" if plan.documents else ""
     failed = [f"left out for a failed run: {', '.join(plan.failed)}"] if plan.failed else []
-    return "\n".join([f"{plan.table}, {plan.row}: {plan.made} of {plan.most} runs", *lines, *failed])
+    title = f"{plan.table}, {plan.row}: {plan.made} of {plan.most} runs{scored}"
+    return "\n".join([title, *_pair_lines(plan), *failed])
 
 
-def _pair_line(one: PairState) -> tuple[str, ...]:
+def _pair_lines(plan: RowPlan) -> list[str]:
+    if not plan.pairs:
+        return []
+    lines = [(_pair_name(one), f"{100 * abs(one.difference):.2f}", *_answer(one)) for one in plan.pairs]
+    if plan.documents is None:
+        return aligned([PAIRS, *lines])
+    both = zip(lines, map(_answer, plan.documents.pairs), strict=True)
+    return aligned([(*PAIRS, *ON_OTHERS), *((*line, *others) for line, others in both)])
+
+
+def _pair_name(one: PairState) -> str:
     upper, lower = (one.first, one.second) if one.difference >= 0 else (one.second, one.first)
+    return f"{upper} > {lower}"
+
+
+def _answer(one: PairState) -> tuple[str, str]:
     state = "decided" if one.decided else "open" if one.open else "not decidable by the last seed"
-    return f"{upper} > {lower}", f"{100 * abs(one.difference):.2f}", f"{one.p:.3f}", state
+    return f"{one.p:.3f}", state

@@ -87,7 +87,9 @@ def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account 
         return {"file": file, "split": "not yet"} if table in graph.overlap.tables() else None
     cells = [one for one in read_overlap_table(path).cells if (one.row, one.column) == (row, column)]
     parts = {one.by: _parts_account(one) for one in cells if one.says_something}
-    return {"file": file, **parts} if cells else None
+    dated = next((one.dated for one in cells if one.dated), None)
+    years = {"years of documents": dated.text} if dated else {}
+    return {"file": file, **parts, **years} if cells else None
 
 
 def _parts_account(cell: CellParts) -> Account:

@@ -28,6 +28,7 @@ def test_cells_with_entities_and_relations_are_split(graph_of: Made, demo_specs:
     assert {"bc5-chem", "chemprot@blurb"} <= set(recipe.cells["pubmedbert-base"])
     assert not {"biosses", "hoc@blurb", "pubmedqa"} & set(recipe.cells["pubmedbert-base"])
     assert recipe.corpora == {"pubmedbert-base": ("pubmed-abstracts",)}
+    assert recipe.dated == ("pubmed-abstracts",)
 
 
 def test_files_that_are_read(graph_of: Made, demo_specs: Specs) -> None:

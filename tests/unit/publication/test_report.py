@@ -14,8 +14,11 @@ from pubmill.publication.figures import MAX_POINTS, Axis, curve, strips, thinned
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_log, read_report, read_sources, render
 from pubmill.recipes.tables import Heading, values_of
+from pubmill.storage.files import write_json
 from pubmill.tables.cells import Table
+from pubmill.tables.finished_tables import finished_table
 from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
+from pubmill.tables.row_floors import CeilingScore, RowFloors
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.publication.test_browser import needs_browser, shown
@@ -89,6 +92,40 @@ def test_headings_never_skip_a_level(results: Path) -> None:
     page = parsed(render(read_report(recipe(), results)))
     levels = [int(head.tag[1]) for head in page.xpath("//h1 | //h2 | //h3 | //h4 | //h5")]
     assert levels[0] == 1 and all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_floors_and_headroom_stand_below_the_scores(results: Path) -> None:
+    assert "Floors and headroom" not in render(read_report(recipe(), results))
+    floors = RowFloors(
+        floors={"random": 1.0, "dictionary_train": 61.8},
+        definitions={"dictionary_train": "names of train"},
+        ceiling=CeilingScore(score=90.0, source="two annotators"),
+    )
+    files = {"bc2gm": ("floors/bc2gm.json",)}
+    write_json(
+        results / files["bc2gm"][0],
+        {
+            "dataset": "bc2gm",
+            "floors": {
+                name: {
+                    "definition": floors.definitions.get(name, name),
+                    "metrics": {"entity_f1": score / 100},
+                }
+                for name, score in floors.floors.items()
+            },
+            "ceilings": {"entity_f1": floors.ceiling.model_dump()},
+        },
+    )
+    published = results / "table06.published.csv"
+    published.write_text(made_up.PUBLISHED)
+    for comparable, theirs in ((False, "—"), (True, "80.90 68 %")):
+        made = finished_table(made_up.recipe(floors=files, comparable=comparable), published, results)
+        put_table(results, made)
+        page = parsed(render(read_report(recipe(), results)))
+        [line] = page.xpath("//details[summary='Floors and headroom']//tbody/tr")
+        cells = [" ".join(cell.text_content().split()) for cell in line]
+        assert cells == ["BC2GM", "dictionary train", "61.80", "90.00", "91.00 104 %", theirs]
+        assert line.xpath("./td/@title") == ["names of train", "two annotators"]
 
 
 def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> None:

@@ -9,15 +9,20 @@ import pytest
 from pubmill.annotation.concepts import ExampleConcepts, write_concepts
 from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
-from pubmill.metrics.records import write_record
-from pubmill.metrics.training_overlap import Counts
+from pubmill.metrics import SCORERS
+from pubmill.metrics.records import score_run, write_record
+from pubmill.metrics.training_overlap import Counts, total
 from pubmill.publication.overlap_rendering import FORMS
 from pubmill.recipes.overlaps import OverlapRecipe
+from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.storage.files import write_json, write_jsonl_gz
+from pubmill.submissions.supplied import report, supply
 from pubmill.tables.cells import parse
 from pubmill.tables.overlap_of_runs import overlaps_of_runs
 from pubmill.tables.overlap_tables import OverlapTable, overlap_table
 from pubmill.tables.overlap_text import as_text
+from tests.unit.submissions import toy_datasets as toy
 from tests.unit.toy_tables import paths, recipe, record, write_all
 from tests.unit.toy_tables import table as toy_table
 
@@ -136,6 +141,34 @@ def test_identifiers_documents_pretraining_and_years(tmp_path: Path) -> None:
     }
     assert found.parts["pretraining"]["in the corpus"] == Counts(2, 2, 1)
     assert found.parts["years"] == {"1995-1999": Counts(2, 2, 1), "year not known": Counts(1, 0, 0)}
+    assert "by year: 1 of 2 documents have a year, 1 have none" in as_text(found).splitlines()
+
+
+def test_documents_without_years_are_counted(tmp_path: Path) -> None:
+    """Sources that have none of the documents give no split by year, but the number without one."""
+    run = put_run(tmp_path, 1)
+    put_beside(tmp_path)
+    write_json(tmp_path / "corpora/abstracts/document-years.json", {"bc2gm": {}})
+    [found] = overlaps_of_runs([run], ("train",), ("abstracts",))
+    assert "years" not in found.parts and "0 of 2 documents have a year, 2 have none" in as_text(found)
+    write_concepts(tmp_path / "concepts/bc2gm.jsonl.gz", {"train": {}, "test": {}})
+    [found] = overlaps_of_runs([run], ("train",), ("abstracts",))
+    assert "0 of 0 documents have a year, 0 have none; 2 examples name no document" in as_text(found)
+
+
+def test_years_are_shown_of_columns_without_a_corpus(tmp_path: Path) -> None:
+    put_run(tmp_path, 1)
+    put_beside(tmp_path)
+    made = toy_table(tmp_path, recipe(records={"bert": {"bc2gm": paths("bert", "bc2gm", 1)}}))
+    plain = overlap_table(OverlapRecipe(cells={"bert": ("bc2gm",)}, corpora={}), made, tmp_path)
+    assert "years" not in {one.by for one in plain.cells} and plain.year_notes == []
+    assert "dated" not in FORMS["json"](plain) and "Years" not in FORMS["md"](plain) + FORMS["html"](plain)
+    own = OverlapRecipe(cells={"bert": ("bc2gm",)}, corpora={}, dated=("abstracts",))
+    found = overlap_table(own, made, tmp_path)
+    assert [one.by for one in found.cells] == ["mentions", "documents", "years"]
+    assert found.year_notes == ["BC2GM: 1 of 2 documents have a year, 1 have none."]
+    assert all(found.year_notes[0] in FORMS[form](found) for form in ("md", "html"))
+    assert parse(OverlapTable, json.loads(FORMS["json"](found)), "here") == found
 
 
 def test_a_document_is_in_the_corpus_if_any_of_its_examples_was_found(tmp_path: Path) -> None:
@@ -163,7 +196,8 @@ def test_the_cells_of_a_table(tmp_path: Path) -> None:
     put_run(tmp_path, 2)
     put_beside(tmp_path)
     made = toy_table(tmp_path, recipe(records={"bert": {"bc2gm": paths("bert", "bc2gm")}}))
-    own = OverlapRecipe(cells={"bert": ("bc2gm",)}, corpora={"bert": ("abstracts",)})
+    corpora = ("abstracts",)
+    own = OverlapRecipe(cells={"bert": ("bc2gm",)}, corpora={"bert": corpora}, dated=corpora)
     found = overlap_table(own, made, tmp_path)
     assert [(one.by, one.runs) for one in found.cells] == [
         (by, 2) for by in ("mentions", "documents", "pretraining", "years")
@@ -180,3 +214,54 @@ def test_a_table_without_such_cells(tmp_path: Path) -> None:
     write_all(tmp_path)
     found = overlap_table(OverlapRecipe(cells={}, corpora={}), toy_table(tmp_path), tmp_path)
     assert all("No cell has runs on entities or relations" in FORMS[form](found) for form in ("md", "html"))
+
+
+def supplied_run(
+    results: Path, name: str, predictions: str, mapping: dict[str, str]
+) -> tuple[Path, dict[str, int]]:
+    """The folder of a run of supplied predictions, scored as the graph does it, and the counts of its
+    record."""
+    dataset = toy.make(results, name)
+    write_examples(dataset / "train.jsonl.gz", toy.examples(name)[:4])
+    (results / "llm.jsonl").write_text(predictions)
+    supplied = SuppliedRecipe(system=toy.SYSTEM, mapping=mapping)
+    submission, reading = supply(supplied, results / "llm.jsonl", dataset, [])
+    run = results / f"runs/off-the-shelf/llm/{name}/as-it-is"
+    (run / "final").mkdir(parents=True)
+    write_jsonl_gz(run / "final/seed-1.predictions.jsonl.gz", submission.lines)
+    write_json(run / "final/seed-1.training.json", report(submission, reading, dataset, "llm", 1))
+    scoring = ScoringRecipe(
+        model="llm",
+        dataset=name,
+        protocol="off-the-shelf",
+        setting="as-it-is",
+        scale="small",
+        seed=1,
+        split="test",
+        kind=reading.kind,
+        metric=reading.metric,
+        negative=reading.negative,
+        versions={},
+    )
+    files = (f"final/seed-1.{end}" for end in ("predictions.jsonl.gz", "training.json"))
+    predicted, trained = (run / file for file in files)
+    made, _ = score_run(scoring, SCORERS[reading.kind], predicted, dataset / "test.jsonl.gz", trained)
+    write_record(run / "final/seed-1.json", made)
+    assert made.counts
+    return run, made.counts
+
+
+def test_supplied_predictions_are_split(tmp_path: Path) -> None:
+    """Mentions as spans, and free answers for relations, of which some have no mapping."""
+    run, counts = supplied_run(tmp_path, "ner", toy.span_lines(), {})
+    [found] = overlaps_of_runs([run], ("train",))
+    whole = total(found.parts["mentions"].values())
+    assert whole == Counts(counts["gold"], counts["predicted"], counts["correct"]) and whole.correct
+    answers = ("It activates.", "who knows", "none")
+    lines = [{"id": one.id, "output": answers[n % 3]} for n, one in enumerate(toy.examples("rel"))]
+    predictions = "".join(json.dumps(one) + "\n" for one in lines)
+    run, counts = supplied_run(tmp_path, "rel", predictions, {"it activates": "activates", "none": "none"})
+    [found] = overlaps_of_runs([run], ("train",))
+    whole = total(found.parts["arguments"].values())
+    assert whole == Counts(counts["gold"], counts["predicted"], counts["correct"])
+    assert found.parts["arguments"]["pair"].gold and whole.predicted == 8

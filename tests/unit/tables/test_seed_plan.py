@@ -4,9 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.metrics.contributions import Contributions, Items, write_items
+from pubmill.metrics.records import Record
 from pubmill.tables.seed_plan import as_text, row_plans, seed_counts
 from tests.unit import toy_tables as made_up
 
@@ -14,16 +17,32 @@ COUNTS = {"gold": 1000, "examples": 300}
 MODELS = {"bert": 0.70, "ours": 0.90}
 
 
-def planned(results: Path, made: dict[str, int], seeds: int = 5, **changes: Any) -> Any:
+def planned(
+    results: Path, made: dict[str, int], seeds: int = 5, for_documents: bool = False, **changes: Any
+) -> Any:
     """The plan of bc2gm with so many finished runs of each model; scores hardly vary over seeds."""
     records = {model: {"bc2gm": made_up.paths(model, "bc2gm", seeds)} for model in MODELS}
     for model, number in made.items():
         for seed in range(1, number + 1):
             score = MODELS[model] + 0.001 * ((seed * len(model)) % 3)
-            made_up.write(
-                results, made_up.record(model, "bc2gm", seed, score, **{"counts": COUNTS} | changes)
+            one = made_up.record(model, "bc2gm", seed, score, **{"counts": COUNTS} | changes)
+            made_up.write(results, one)
+            write_items(
+                results / made_up.paths(model, "bc2gm", seed)[-1].replace(".json", ".items.npz"), put(one)
             )
-    return row_plans(made_up.recipe(records=records), results, finished(results))
+    recipe = made_up.recipe(records=records)
+    return row_plans(recipe, results, finished(results), for_documents)
+
+
+def put(record: Record) -> Items:
+    """Contributions of ten documents of ten mentions, of which a run finds its score, but of the first one
+    all or none."""
+    score = (record.metrics or {}).get("entity_f1", 0.0)
+    gold, correct = np.full(10, 10.0), np.full(10, 10 * score)
+    correct[0] = 0.0 if record.model == "ours" else 10.0
+    values = np.array([gold, gold, correct]).T
+    found = Contributions(("gold", "predicted", "correct"), values) if record.metrics else None
+    return Items("tokens", "document", record.data_sha256, found)
 
 
 def finished(results: Path) -> Callable[[str], bool]:
@@ -43,6 +62,43 @@ def test_a_clear_pair_needs_no_more_runs(tmp_path: Path) -> None:
     assert plan.pairs[0].decided and plan.batch == ()
     assert "decided" in as_text([plan]) and "nothing more to run" in as_text([plan])
     assert "Ours > BERT" in as_text([plan])
+
+
+def test_both_answers_stand_side_by_side(tmp_path: Path) -> None:
+    """One document of ten speaks against the better model: seeds decide, documents may yet."""
+    [plan] = planned(tmp_path, {"bert": 4, "ours": 4})
+    [here], [elsewhere] = plan.pairs, plan.documents.pairs
+    assert (plan.documents.unit, plan.documents.units) == ("document", 10)
+    assert here.decided and not elsewhere.decided and elsewhere.difference == here.difference
+    title, heading, line = as_text([plan]).splitlines()[:3]
+    assert title == "gu2020/table06, BC2GM: 8 of 10 runs, 10 documents"
+    assert heading.split("  ")[-1].strip() == "state, others"
+    assert (
+        line.split()[-7:] == ["decided", f"{elsewhere.p:.3f}", *"not decidable by the last seed".split()][-7:]
+    )
+    assert "whether they would on other" in as_text([plan])
+
+
+def test_runs_for_other_documents(tmp_path: Path) -> None:
+    """The next runs are those of the question that is asked."""
+    [plan] = planned(tmp_path, {"bert": 2, "ours": 2}, for_documents=True)
+    assert plan.documents.pairs[0].open == bool(plan.batch)
+    [first] = planned(tmp_path, {}, for_documents=True)
+    assert first.batch == plan.batch
+    [none] = planned(tmp_path / "new", {}, for_documents=True)
+    assert none.documents is None and len(none.batch) == 2
+
+
+def test_contributions_of_other_documents_are_an_error(tmp_path: Path) -> None:
+    planned(tmp_path, {"bert": 2, "ours": 2})
+    path = tmp_path / made_up.paths("ours", "bc2gm")[1].replace(".json", ".items.npz")
+    found = Contributions(("gold", "predicted", "correct"), np.ones((3, 3)))
+    write_items(path, Items("tokens", "document", "d" * 64, found))
+    with pytest.raises(PubmillError, match="were scored on different examples"):
+        planned(tmp_path, {})
+    path.unlink()
+    with pytest.raises(PubmillError, match="not a file of contributions"):
+        planned(tmp_path, {})
 
 
 def test_a_gap_in_the_seeds_is_made_first(tmp_path: Path) -> None:
