@@ -160,9 +160,12 @@ class Row:
 
     def as_json(self) -> dict[str, str | int | float]:
         """Return the figures that scripts/plan.py needs, and the methods that ran."""
-        done = self.speed.flops / self.speed.seconds
-        found = {"name": self.name, "length": self.length, "operations_per_second": done}
-        return {**found, "methods": self.methods}
+        return {
+            "name": self.name,
+            "length": self.length,
+            "operations_per_second": self.speed.flops / self.speed.seconds,
+            "methods": self.methods,
+        }
 
     def mfu(self, rate: float) -> float:
         """Return the share of the device's rate that was reached."""

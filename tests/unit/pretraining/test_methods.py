@@ -128,7 +128,7 @@ def test_the_vocabulary_of_copies_is_extended_to_aligned_rows(
 ) -> None:
     """The further pieces are never predicted, and have no gradient."""
     widths, slopes = list[int](), list[torch.Tensor]()
-    compute = learner.cross_entropy
+    compute = cross_entropy.cross_entropy
 
     def watched(logits: torch.Tensor, *given: Any) -> Any:
         widths.append(logits.shape[-1])

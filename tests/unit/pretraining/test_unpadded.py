@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.utils import make_boxed_func
+from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from pubmill.pretraining import cross_entropy as cross_entropies
 from pubmill.pretraining import unpadded
