@@ -130,7 +130,7 @@ def same_masks(recipe: None, folder: Path) -> str:
     """Compiled for the device, the masks of dropout are the processor's, in the forward and backward pass."""
 
     def drop(values: torch.Tensor, seed: torch.Tensor) -> torch.Tensor:
-        dropped: torch.Tensor = SeededDropout.apply(values, 0.1, seed)  # type: ignore[no-untyped-call]
+        dropped: torch.Tensor = SeededDropout.apply(values, 0.1, seed)
         return dropped
 
     kept = []
