@@ -35,8 +35,10 @@ import statistics
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,7 @@ DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 ON_GPU = DEVICE.type == "cuda"
 ACCELERATE = importlib.util.find_spec("accelerate") is not None
 IGNORED = -100
+FAILED = " failed: "
 SEEDS = (1, 2, 3)
 SCORED_RATE = 5e-5 if ON_GPU else 5e-4
 
@@ -296,8 +299,10 @@ def scored(work: Work) -> Work:
     )
 
 
-def scores(work: Work, model: Path) -> list[str]:
-    """Lines of the scores on dev of both, after the same training, and of their difference."""
+def scores(work: Work, model: Path, threads: int) -> list[str]:
+    """Lines of the scores on dev of both, after the same training by so many threads, and of their
+    difference."""
+    torch.set_num_threads(threads)
     work = scored(work)
     found: dict[str, list[float]] = {"dynamic": [], "ours": []}
     for seed in SEEDS:
@@ -356,21 +361,38 @@ def main() -> None:
         # Enough examples for several pools of whole batches, as in training on all examples.
         number = (128 if arguments.quick else 1024) * (8 if ON_GPU else 1)
         scored = (bool(arguments.mirror) or ON_GPU) and not arguments.quick
-        ratios, found = [], []
+        lines: list[str] = []
         for work in (relations(arguments.mirror), mentions(arguments.mirror)):
             real = arguments.mirror is not None
             model = write_model(Path(name) / work.name, work.train.texts, learn=real, small=not ON_GPU)
             part = replace(work, train=work.train.first(number))
-            ratios += compare(part, model, 1 if arguments.quick else 3)
+            stages = [partial(compare, part, model, 1 if arguments.quick else 3)]
             if scored:
-                torch.set_num_threads(threads)
-                found += scores(work, arguments.model or model)
-                torch.set_num_threads(1)
-    print("\n".join([*ratios, *found]))
-    if arguments.output:
-        device = torch.cuda.get_device_name() if ON_GPU else "processor"
-        figures = dict(line.rsplit(": ", 1) for line in [*ratios, *found])
-        write_json(arguments.output, {"device": device, "accelerate": ACCELERATE, "figures": figures})
+                stages.append(partial(scores, work, arguments.model or model, threads))
+            for stage in stages:
+                lines += lines_of(work.name, stage)
+                if arguments.output:  # after each, as the time of a call may end before the last one
+                    write_figures(arguments.output, lines)
+    print("\n".join(lines))
+    sys.exit(any(FAILED in line for line in lines))
+
+
+def lines_of(name: str, stage: Callable[[], list[str]]) -> list[str]:
+    """Return the lines of a stage, or why it failed."""
+    try:
+        return stage()
+    except Exception as error:
+        traceback.print_exc()
+        return [f"{name}{FAILED}{type(error).__name__}: {error}".partition("\n")[0]]
+    finally:
+        torch.set_num_threads(1)
+
+
+def write_figures(output: Path, lines: list[str]) -> None:
+    """Write the lines so far as JSON."""
+    device = torch.cuda.get_device_name() if ON_GPU else "processor"
+    figures = dict(line.rsplit(": ", 1) for line in lines if FAILED not in line)
+    write_json(output, {"device": device, "accelerate": ACCELERATE, "figures": figures})
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 
 `resume`: a pretraining is killed after its first save and run again; a fine-tuning is killed and run again.
 The lines say whether weights and predictions are those of an undisturbed run, bit for bit, first with the
-usual kernels, then with PUBMILL_DETERMINISTIC=1, where an operation that is refused is named.
+usual kernels, then with PUBMILL_DETERMINISTIC=1, where an operation that is refused is named. Each line is
+printed as soon as it is known.
 `processes`: the same pretraining with one process and with two on one device, by NCCL, or by gloo if NCCL
 refuses two processes on one GPU. The line has the largest difference between their losses.
 Both run on tiny models and made-up texts, on a processor if torch finds no GPU, in less than 3 minutes.
@@ -15,8 +16,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,6 +52,7 @@ import runpy
 runpy.run_path({str(ROOT / "scripts/pretrain.py")!r}, run_name="__main__")
 """
 """scripts/pretrain.py in two processes that share a GPU."""
+STARTED: list[subprocess.Popen[str]] = []
 
 
 def pretraining(data: Path, output: Path) -> list[str]:
@@ -61,9 +64,9 @@ def pretraining(data: Path, output: Path) -> list[str]:
 
 def finetuning(folder: Path, output: Path) -> list[str]:
     """Return the arguments of scripts/finetune.py."""
-    recipe = replace(relations(None).recipe, epochs=2, keep="last", max_length=64)
+    recipe = replace(relations(None).recipe, epochs=2, keep="best", max_length=64)
     places = {"--model": folder / "model", "--dataset": folder, "--output": output}
-    fixed = ["--recipe", json.dumps(asdict(recipe)), "--seed", "1", "--split", "test", "--dev", "none"]
+    fixed = ["--recipe", json.dumps(asdict(recipe)), "--seed", "1", "--split", "test", "--dev", "test"]
     return [*fixed, *(str(part) for pair in places.items() for part in pair)]
 
 
@@ -80,14 +83,24 @@ def start(script: str, arguments: list[str], environment: Mapping[str, str]) -> 
 
 
 def run(arguments: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
-    """Start Python as the leader of a group of processes, so that none of them outlives its timeout."""
-    return subprocess.Popen(
+    """Start Python as the leader of a group of processes, so that none of them outlives its timeout, or this
+    program."""
+    process = subprocess.Popen(
         [sys.executable, *arguments],
         env=os.environ | environment,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
+    STARTED.append(process)
+    return process
+
+
+def end_started() -> None:
+    """Kill the programs that still run, with their children."""
+    for process in STARTED:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def finish(process: subprocess.Popen[str], seconds: float = SECONDS) -> str | None:
@@ -101,11 +114,16 @@ def finish(process: subprocess.Popen[str], seconds: float = SECONDS) -> str | No
     return messages[-SHOWN:] if process.returncode else None
 
 
-def killed(process: subprocess.Popen[str], folder: Path, pattern: str) -> bool:
-    """Kill a program as soon as a file appears; return whether it was still running then."""
-    until = time.monotonic() + SECONDS
-    while not list(folder.glob(pattern)) and process.poll() is None and time.monotonic() < until:
+def killed(process: subprocess.Popen[str], begun: Callable[[], bool]) -> bool:
+    """Kill a program once it has begun its work; return whether it was still running then.
+
+    `begun` may wait for a line of its messages, but no longer than the program runs.
+    """
+    timer = threading.Timer(SECONDS, process.kill)
+    timer.start()
+    while not begun() and process.poll() is None:
         time.sleep(0.01)
+    timer.cancel()
     process.send_signal(signal.SIGKILL)
     process.communicate()
     return process.returncode == -signal.SIGKILL
@@ -118,7 +136,7 @@ def resumed_pretraining(folder: Path, environment: Mapping[str, str]) -> str:
         return f"failed: {error}"
     again = pretraining(data, folder / "again" / "step")
     process = start("pretrain.py", again, environment)
-    if not killed(process, folder / "again", ".step.partial/step-*/state.json"):
+    if not killed(process, lambda: any((folder / "again").glob(".step.partial/step-*/state.json"))):
         return "failed: it ended before it was killed"
     if error := finish(start("pretrain.py", again, environment)):
         return f"failed: {error}"
@@ -134,23 +152,21 @@ def resumed_finetuning(folder: Path, environment: Mapping[str, str]) -> str:
     if error := finish(start("finetune.py", finetuning(folder, outputs[0]), environment)):
         return f"failed: {error}"
     process = start("finetune.py", finetuning(folder, outputs[1]), environment)
-    time.sleep(1)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    # One of its two epochs has been scored.
+    if not killed(process, lambda: process.stderr is None or ": dev " in process.stderr.readline()):
+        return "failed: it ended before it was killed"
     if error := finish(start("finetune.py", finetuning(folder, outputs[1]), environment)):
         return f"failed: {error}"
     return f"same predictions: {outputs[0].read_bytes() == outputs[1].read_bytes()}"
 
 
-def resume(folder: Path) -> list[str]:
-    lines = []
+def resume(folder: Path) -> Iterator[str]:
     for name, environment in (("usual kernels", {STRICT: "0"}), ("deterministic", {STRICT: "1"})):
         place = folder / name.replace(" ", "-")
         place.mkdir()
-        lines.append(f"pretraining killed and resumed, {name}: {resumed_pretraining(place, environment)}")
+        yield f"pretraining killed and resumed, {name}: {resumed_pretraining(place, environment)}"
         found = resumed_finetuning(place / "dataset", environment)
-        lines.append(f"fine-tuning killed and run again, {name}: {found}")
-    return lines
+        yield f"fine-tuning killed and run again, {name}: {found}"
 
 
 def on_two(data: Path, output: Path, backend: str) -> str | None:
@@ -162,10 +178,11 @@ def on_two(data: Path, output: Path, backend: str) -> str | None:
     return finish(run(arguments, {"BACKEND": backend, "OMP_NUM_THREADS": "1"}))
 
 
-def processes(folder: Path) -> list[str]:
+def processes(folder: Path) -> Iterator[str]:
     data = make_data(folder / "data")
     if error := finish(start("pretrain.py", pretraining(data, folder / "one" / "step"), {})):
-        return [f"one process failed: {error}"]
+        yield f"one process failed: {error}"
+        return
     for backend in ("nccl", "gloo") if torch.cuda.is_available() else ("gloo",):
         output = folder / backend / "step"
         output.parent.mkdir()
@@ -173,20 +190,26 @@ def processes(folder: Path) -> list[str]:
         if error is None:
             pairs = zip(losses(output), losses(folder / "one" / "step"), strict=True)
             most = max(abs(a - b) for a, b in pairs)
-            return [f"two processes by {backend}: largest difference of a loss from one process: {most:.1e}"]
-        print(f"{backend} failed: {error}", flush=True)
-    return ["two processes failed"]
+            yield f"two processes by {backend}: largest difference of a loss from one process: {most:.1e}"
+            return
+        print(f"{backend} refused: {error}", flush=True)
+    yield "two processes failed"
 
 
 def main() -> None:
     parts = {"resume": resume, "processes": processes}
     if sys.argv[1:] not in [[name] for name in parts]:
         sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *given: sys.exit(1))
+    failed = False
     with TemporaryDirectory() as folder:
-        lines = parts[sys.argv[1]](Path(folder))
-    print("\n".join(lines))
-    if any("failed" in line for line in lines):
-        sys.exit(1)
+        try:
+            for line in parts[sys.argv[1]](Path(folder)):
+                print(line, flush=True)
+                failed |= "failed" in line
+        finally:
+            end_started()
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,10 @@ import argparse
 import gc
 import statistics
 import sys
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -82,17 +84,15 @@ class Case:
 
 CASES = [
     *(Case("BERT-base", BASE, MASKED_LM, length, 65_536) for length in (128, 512)),
+    Case("BERT-large", LARGE, MASKED_LM, 512, 32_768),
+    Case("ALBERT-xxlarge", replace(XXLARGE, dropout=0.0), ORDERED, 128, 16_384),
+    Case("ELECTRA-base", replace(BASE, family="electra"), REPLACED, 128, 65_536),
     Case("BERT-base, pairs", BASE, PAIRS, 512, 65_536),
-    *(Case("BERT-large", LARGE, MASKED_LM, length, 32_768) for length in (128, 512)),
-    *(
-        Case("ELECTRA-base", replace(BASE, family="electra"), REPLACED, length, 65_536)
-        for length in (128, 512)
-    ),
-    *(
-        Case("ALBERT-xxlarge", replace(XXLARGE, dropout=0.0), ORDERED, length, 16_384)
-        for length in (128, 512)
-    ),
+    Case("BERT-large", LARGE, MASKED_LM, 128, 32_768),
+    Case("ELECTRA-base", replace(BASE, family="electra"), REPLACED, 512, 65_536),
+    Case("ALBERT-xxlarge", replace(XXLARGE, dropout=0.0), ORDERED, 512, 16_384),
 ]
+"""Those with a target come first, in case the time does not suffice for all."""
 PEER = "Trainer's BERT-base"
 
 
@@ -142,9 +142,10 @@ class Row:
     sequences: int
     too_many: int | None
     peak: int | None
+    methods: str
 
-    def cells(self, rate: float, peer: float) -> list[str]:
-        """Return the cells of the table; `peer`: the Trainer's tokens per second at this length."""
+    def cells(self, rate: float, peer: float | None) -> list[str]:
+        """Return the cells of the table; `peer`: the Trainer's tokens per second at this length, if known."""
         at_once = f"{self.sequences}" + (f" ({self.too_many} don't fit)" if self.too_many else "")
         return [
             self.name,
@@ -153,67 +154,87 @@ class Row:
             f"{self.mfu(rate):.1%}",
             "–" if self.peak is None else f"{self.peak / GIB:.1f}",
             at_once,
-            f"{self.speed.per_second / peer:.2f}",
+            f"{self.speed.per_second / peer:.2f}" if peer else "–",
+            self.methods,
         ]
 
     def as_json(self) -> dict[str, str | int | float]:
-        """Return the figures that scripts/plan.py needs."""
-        done = self.speed.flops / self.speed.seconds
-        return {"name": self.name, "length": self.length, "operations_per_second": done}
+        """Return the figures that scripts/plan.py needs, and the methods that ran."""
+        return {
+            "name": self.name,
+            "length": self.length,
+            "operations_per_second": self.speed.flops / self.speed.seconds,
+            "methods": self.methods,
+        }
 
     def mfu(self, rate: float) -> float:
         """Return the share of the device's rate that was reached."""
         return self.speed.flops / self.speed.seconds / rate
 
 
-HEADER = ["model", "length", "tokens/s", "MFU", "peak GiB", "at once", "over the Trainer's BERT-base"]
+PEERS_RATIO = "over the Trainer's BERT-base"
+HEADER = ["model", "length", "tokens/s", "MFU", "peak GiB", "at once", PEERS_RATIO, "methods"]
 
 
 def measure(name: str, case: Case, make: Any, seconds: float) -> Row:
-    """Measure one program with as many sequences at once as fit; free its memory afterwards."""
+    """Measure one program with as many sequences at once as fit."""
     planned = case.at_once // case.length
-    way, sequences = fitting(make, planned)
     if ON_GPU:
         torch.cuda.reset_peak_memory_stats()
+    way, sequences = fitting(make, planned)
     speed = way.run(seconds)
+    if isinstance(way, Ours):  # It halves the number itself.
+        sequences = way.work.at_once
     peak = torch.cuda.max_memory_allocated() if ON_GPU else None
-    del way
-    gc.collect()
-    torch.cuda.empty_cache()
-    return Row(name, case.length, speed, sequences, 2 * sequences if sequences < planned else None, peak)
+    too_many = 2 * sequences if sequences < planned else None
+    return Row(name, case.length, speed, sequences, too_many, peak, way.methods)
 
 
-def measured(cases: list[Case], folder: Path, seconds: float) -> Iterator[Row]:
-    """Yield measurements of the Trainer's BERT-base at each length, and of every case."""
+def measured_rows(cases: list[Case], folder: Path, seconds: float) -> Iterator[Row | str]:
+    """Yield measurements of the Trainer's BERT-base at each length, and of every case; for one that failed,
+    the reason."""
     packed = make_packed(20_000 if ON_GPU else 1_000)
-    for case in cases[:2]:
-        recipe = case.recipe()
-        yield measure(PEER, case, lambda size, r=recipe: TrainersWay(r, packed, folder, size), seconds)
-    for case in cases:
-        recipe = case.recipe()
-        yield measure(case.name, case, lambda size, r=recipe: Ours(r, packed, size), seconds)
+    programs: list[tuple[str, Case, Any]] = [
+        *((PEER, case, partial(TrainersWay, case.recipe(), packed, folder)) for case in cases[:2]),
+        *((case.name, case, partial(Ours, case.recipe(), packed)) for case in cases),
+    ]
+    for name, case, make in programs:
+        found: Row | str
+        try:
+            found = measure(name, case, make, seconds)
+        except Exception as error:
+            traceback.print_exc()
+            found = f"{name} at {case.length} failed: {type(error).__name__}: {error}".partition("\n")[0]
+        # Outside of the handler, as the error's traceback keeps the tensors of the program alive.
+        gc.collect()
+        torch.cuda.empty_cache()
+        yield found
 
 
 def table(cases: list[Case], folder: Path, seconds: float, output: Path | None = None) -> list[str]:
-    """Print the table, and write it as JSON, line by line; return the lines of MFU and ratios."""
+    """Print the table, and write it as JSON, line by line; return the lines of MFU, ratios and failures."""
     rate = measured_rate(DEVICE, "bfloat16")
     if ON_GPU:
         total = torch.cuda.get_device_properties(DEVICE).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, MEMORY / total))
-        print(f"{torch.cuda.get_device_name()}, {total / GIB:.0f} GiB", flush=True)
+        print(f"{torch.cuda.get_device_name()}, {total / GIB:.0f} GiB, PyTorch {torch.__version__}")
     print(f"matrix products in bfloat16: {rate / 1e12:.1f} TFLOP/s\n\n| {' | '.join(HEADER)} |")
     print("|" + "---|" * len(HEADER), flush=True)
     peers: dict[int, float] = {}
-    lines, rows = [], []
-    for row in measured(cases, folder, seconds):
+    lines, rows = list[str](), []
+    for row in measured_rows(cases, folder, seconds):
+        if isinstance(row, str):
+            lines.append(row)
+            continue
         if row.name == PEER:
             peers[row.length] = row.speed.per_second
         else:
             rows.append(row.as_json())
-        print(f"| {' | '.join(row.cells(rate, peers[row.length]))} |", flush=True)
+        peer = peers.get(row.length)
+        print(f"| {' | '.join(row.cells(rate, peer))} |", flush=True)
         lines.append(f"MFU of {row.name} at {row.length}: {row.mfu(rate):.3f}")
-        if row.name == "BERT-base":
-            ratio = row.speed.per_second / peers[row.length]
+        if row.name == "BERT-base" and peer:
+            ratio = row.speed.per_second / peer
             lines.append(f"BERT-base at {row.length} over the Trainer: {ratio:.2f}")
         if output:  # after each row, as the time of a call may end before the table does
             write_json(output, figures(rate, rows))
@@ -248,6 +269,7 @@ def main() -> None:
         else:
             lines = on_processor(Path(name), *((1, 1.0) if arguments.quick else (7, 6.0)))
     print("\n" + "\n".join(lines))
+    sys.exit(any(" failed: " in line for line in lines))
 
 
 if __name__ == "__main__":

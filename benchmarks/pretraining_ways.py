@@ -73,7 +73,10 @@ class Speed:
 
 
 class Way(Protocol):
-    """A program that pretrains."""
+    """A program that pretrains; `methods`: how it computes a step, in words."""
+
+    @property
+    def methods(self) -> str: ...
 
     def run(self, seconds: float) -> Speed:
         """Run whole steps for at least this many seconds."""
@@ -86,6 +89,10 @@ class Ours:
         self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE))
         self.work.at_once = at_once or self.work.at_once
         self.step = 0
+
+    @property
+    def methods(self) -> str:
+        return self.work.methods.describe()
 
     def run(self, seconds: float) -> Speed:
         tokens = operations = 0.0
@@ -158,6 +165,7 @@ class TrainersWay:
         self.blocks = Blocks(packed, self.length)
         self.collator = transformers.DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15)
         self.trainer = self.make_trainer(folder) if ACCELERATE else None
+        self.methods = "transformers' Trainer" if ACCELERATE else "the Trainer's loop"
 
     def make_trainer(self, folder: Path) -> Any:
         trainer = transformers.Trainer(
@@ -215,7 +223,7 @@ def fitting(make: Callable[[int], Made], sequences: int) -> tuple[Made, int]:
         gc.collect()
         torch.cuda.empty_cache()
         if sequences == 1:
-            raise SystemExit("not even one sequence at once fits into the GPU's memory")
+            raise RuntimeError("not even one sequence at once fits into the GPU's memory")
         sequences //= 2
     return made, sequences
 

@@ -1,9 +1,10 @@
 """PyTorch settings of both training programs: device and exactness."""
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ STRICT = "PUBMILL_DETERMINISTIC"
 """Environment variable: 1 refuses CUDA operations with results that differ between runs."""
 HIDDEN = ("", "-1", "NoDevFiles")
 """Values of CUDA_VISIBLE_DEVICES that hide all GPUs; older versions of Slurm set the last one."""
+ARCHITECTURE = re.compile(r"(sm|compute)_(\d+)")
 SECONDS = 30
 """Timeout of nvidia-smi in seconds."""
 
@@ -25,6 +27,7 @@ def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
     hides it: training must not fall back to the processor unnoticed.
     """
     if torch.cuda.is_available():
+        _check_kernels(torch.cuda.get_device_capability(), torch.cuda.get_arch_list())
         return True
     if environment.get("CUDA_VISIBLE_DEVICES", "hides none").split(",")[0] in HIDDEN:
         return False
@@ -37,6 +40,26 @@ def gpu_is_used(environment: Mapping[str, str] = os.environ) -> bool:
             'or set CUDA_VISIBLE_DEVICES="" to compute on the processor'
         )
     return False
+
+
+def _check_kernels(capability: tuple[int, int], built: Sequence[str]) -> None:
+    """Raise a `PubmillError` if PyTorch has no kernels for GPUs of this compute capability.
+
+    `built`: "sm_80" are kernels for 8.0 to 8.9; "compute_90" is code that the driver compiles for 9.0 and
+    newer GPUs. Builds for other makers' GPUs list neither.
+    """
+    targets = [(kind, divmod(int(number), 10)) for kind, number in ARCHITECTURE.findall(" ".join(built))]
+    same = any(kind == "sm" and made[0] == capability[0] and made <= capability for kind, made in targets)
+    if same or not targets or any(kind == "compute" and made <= capability for kind, made in targets):
+        return
+    old = capability < min(made for _, made in targets)
+    build = f"PyTorch {torch.__version__.partition('+')[0]} for CUDA 12.6" if old else "a newer PyTorch"
+    source = ": the wheels at https://download.pytorch.org/whl/cu126" if old else ""
+    raise PubmillError(
+        f"{_torch_build()} has no kernels for this GPU ({torch.cuda.get_device_name()}, compute capability "
+        f"{'.'.join(map(str, capability))}); it was built for {', '.join(built)}. Install {build}{source}, "
+        'or set CUDA_VISIBLE_DEVICES="" to compute on the processor'
+    )
 
 
 def _gpu_evidence(environment: Mapping[str, str], driver: str | None) -> str | None:

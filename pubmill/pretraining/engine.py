@@ -38,7 +38,7 @@ from pubmill.pretraining.instances import (
     seed_sequence,
 )
 from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
-from pubmill.pretraining.methods import PLAIN, Bfloat16Copies, fastest, slower
+from pubmill.pretraining.methods import PLAIN, Bfloat16Copies, fastest, slower, vocabulary_rows
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
@@ -102,7 +102,9 @@ class Pretraining:
         self.stop_asked: Callable[[], bool] = lambda: False
         may_round = self.learner.in_bfloat16 and self.precision == "bfloat16"
         self.methods = fastest(self.learner.networks, may_round, world.device)
-        self.copies = Bfloat16Copies(self.learner) if self.methods.weights == "bfloat16" else None
+        self.copies: Bfloat16Copies | None = None
+        if self.methods.weights == "bfloat16":
+            self.copies = Bfloat16Copies(self.learner, vocabulary_rows(self.learner.networks.values()))
         while self.methods != PLAIN and not self._methods_work():
             self.methods = slower(self.methods)
         self.copies = self.copies if self.methods.weights == "bfloat16" else None

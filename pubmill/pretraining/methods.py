@@ -1,5 +1,6 @@
 """Methods of computing a step, of which a device or a version of PyTorch may lack the fast ones."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +14,9 @@ LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
 """Head sizes of the flash kernel: multiples of 8 up to 256."""
 FLASH_CAPABILITY = (8, 0)
 """The oldest GPUs with the flash kernel: Ampere."""
+ROW_MULTIPLE = 64
+NEVER = -1e30
+"""Logit of a piece that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,21 @@ def slower(methods: Methods) -> Methods:
 
 
 class Bfloat16Copies:
-    """Copies of a learner's weights in bfloat16, with which it computes; gradients are added in float32."""
+    """Copies of a learner's weights in bfloat16, with which it computes; gradients are added in float32.
 
-    def __init__(self, learner: nn.Module) -> None:
+    Copies of `vocabularies` (`vocabulary_rows`) have rows of zero up to a multiple of `ROW_MULTIPLE`, because
+    a GPU's fast matrix products need rows whose bytes are a multiple of 16. Further logits are so small that
+    their softmax is 0.
+    """
+
+    def __init__(self, learner: nn.Module, vocabularies: dict[int, float] | None = None) -> None:
         self.learner = learner
         self.weights: list[Tensor] = list(learner.parameters())
-        self.copies = [weight.detach().bfloat16().requires_grad_() for weight in self.weights]
+        fills = vocabularies or {}
+        self.copies = [_copy_in_bfloat16(weight, fills.get(id(weight))) for weight in self.weights]
+        pairs = zip(self.copies, self.weights, strict=True)
+        self._parts = [copy.detach()[: len(weight)] for copy, weight in pairs]
+        self.refresh()
         copy_of = dict(zip(map(id, self.weights), self.copies, strict=True))
         # Weights and modules may be shared. torch.func.functional_call leaves copies in shared modules.
         self._places = [
@@ -77,7 +90,7 @@ class Bfloat16Copies:
     def refresh(self) -> None:
         """Copy the weights, after they have changed."""
         with torch.no_grad():
-            torch._foreach_copy_(self.copies, self.weights)
+            torch._foreach_copy_(self._parts, self.weights)
 
     def __call__(self, part: Part) -> dict[str, Tensor]:
         """Return the learner's sums over a micro-batch."""
@@ -94,10 +107,31 @@ class Bfloat16Copies:
         """Move the gradients of a micro-batch from the copies to the weights."""
         for weight, copy in zip(self.weights, self.copies, strict=True):
             if copy.grad is not None:
-                weight.grad = copy.grad.float() if weight.grad is None else weight.grad.add_(copy.grad)
+                slope = copy.grad[: len(weight)]
+                weight.grad = slope.float() if weight.grad is None else weight.grad.add_(slope)
         self.drop_gradients()
 
     def drop_gradients(self) -> None:
         """Forget the gradients of a micro-batch."""
         for copy in self.copies:
             copy.grad = None
+
+
+def vocabulary_rows(networks: Iterable[Any]) -> dict[int, float]:
+    """Return what extends the embeddings and the output layers of networks by more pieces: id of each weight
+    -> the number with which its further rows are filled."""
+    found = dict[int, float]()
+    for network in networks:
+        output = network.get_output_embeddings()
+        for module in filter(None, (network.get_input_embeddings(), output)):
+            found[id(module.weight)] = 0.0
+        if output is not None and output.bias is not None:
+            found[id(output.bias)] = NEVER
+    return found
+
+
+def _copy_in_bfloat16(weight: Tensor, fill: float | None) -> Tensor:
+    """Return a tensor for a copy; with `fill`, its number of rows is a multiple of `ROW_MULTIPLE`."""
+    rows = len(weight) if fill is None else -(-len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE
+    made = weight.new_full((rows, *weight.shape[1:]), fill or 0.0, dtype=torch.bfloat16)
+    return made.requires_grad_()

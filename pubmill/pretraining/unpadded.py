@@ -17,6 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
+
 GELU = {"gelu": "none", "gelu_new": "tanh"}
 """Activations of transformers' configurations -> the kind of torch's GELU, which is one kernel."""
 
@@ -56,10 +58,13 @@ def encode_unpadded(
     hidden, kind = hidden.squeeze(0), base.config.model_type
     found = layers_of(base)
     functions = compiled_functions() if sequences.compiled else FUNCTIONS
-    for number, layer in enumerate(found):
+    # Compiled functions draw no random numbers themselves.
+    seeds = draw_seeds(len(found), 2, device=hidden.device) if sequences.compiled else [None] * len(found)
+    for number, (layer, seed) in enumerate(zip(found, seeds, strict=True)):
         wanted = rows if number == len(found) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
-        given = (hidden, sequences, wanted, *weights_of(layer, kind), settings_of(base, layer), functions)
+        weights, settings = weights_of(layer, kind), settings_of(base, layer)
+        given = (hidden, sequences, wanted, *weights, seed, settings, functions)
         hidden = (
             checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
         )
@@ -109,6 +114,7 @@ def _compute_layer(
     rows: Tensor | None,
     before: list[Tensor],
     after: list[Tensor],
+    seeds: Tensor | None,
     settings: tuple[Settings, float],
     functions: "Functions",
 ) -> Tensor:
@@ -122,13 +128,13 @@ def _compute_layer(
     query, key, value = (part.unflatten(-1, (numbers.heads, -1)) for part in three)
     context = flash_attention(query, key, value, sequences, dropout).flatten(1)
     if rows is None:
-        return functions.after(context, hidden, after, numbers)
+        return functions.after(context, hidden, after, seeds, numbers)
     some, others = context[rows], hidden[rows]
     if functions is not FUNCTIONS:
         # Only this number: with `dynamic=True`, dropout and epsilon would be variables too.
         for tensor in (some, others):
             torch._dynamo.maybe_mark_dynamic(tensor, 0)
-    return functions.after_at_rows(some, others, after, numbers)
+    return functions.after_at_rows(some, others, after, seeds, numbers)
 
 
 def flash_attention(
@@ -161,31 +167,43 @@ class Projection(torch.autograd.Function):
         return total, *(slope.t() @ hidden for slope in three), *(slope.sum(0) for slope in three)
 
 
-def after_attention(context: Tensor, hidden: Tensor, weights: list[Tensor], settings: Settings) -> Tensor:
+def after_attention(
+    context: Tensor, hidden: Tensor, weights: list[Tensor], seeds: Tensor | None, settings: Settings
+) -> Tensor:
     """Return a layer's output; with five modules LayerNorm follows each addition, with four it precedes the
-    feed-forward network (Megatron)."""
-    attended = F.dropout(F.linear(context, *weights[:2]), settings.first_dropout)
+    feed-forward network (Megatron). `seeds`: of the two dropouts; None: PyTorch's dropout."""
+    first, second = (None, None) if seeds is None else seeds.unbind()
+    attended = _dropout(F.linear(context, *weights[:2]), settings.first_dropout, first)
     attended, size = hidden + attended, hidden.shape[-1:]
     normed = F.layer_norm(attended, size, weights[2], weights[3], settings.epsilon)
     between = F.gelu(F.linear(normed, *weights[4:6]), approximate=settings.gelu)
-    output = F.dropout(F.linear(between, *weights[6:8]), settings.second_dropout)
+    output = _dropout(F.linear(between, *weights[6:8]), settings.second_dropout, second)
     if len(weights) == 8:
         return attended + output
     return F.layer_norm(normed + output, size, weights[8], weights[9], settings.epsilon)
 
 
+def _dropout(values: Tensor, rate: float, seed: Tensor | None) -> Tensor:
+    if seed is None or not 0 < rate < 1:
+        return F.dropout(values, rate)
+    return SeededDropout.apply(values, rate, seed)  # type: ignore[no-untyped-call,no-any-return]
+
+
 def after_attention_at_rows(
-    context: Tensor, hidden: Tensor, weights: list[Tensor], settings: Settings
+    context: Tensor, hidden: Tensor, weights: list[Tensor], seeds: Tensor | None, settings: Settings
 ) -> Tensor:
     """Return the last layer's output at some positions, whose number varies: it is compiled on its own."""
-    return after_attention(context, hidden, weights, settings)
+    return after_attention(context, hidden, weights, seeds, settings)
+
+
+AfterAttention = Callable[[Tensor, Tensor, list[Tensor], Tensor | None, Settings], Tensor]
 
 
 class Functions(NamedTuple):
     """The functions that may be compiled."""
 
-    after: Callable[[Tensor, Tensor, list[Tensor], Settings], Tensor]
-    after_at_rows: Callable[[Tensor, Tensor, list[Tensor], Settings], Tensor]
+    after: AfterAttention
+    after_at_rows: AfterAttention
 
 
 FUNCTIONS = Functions(after_attention, after_attention_at_rows)

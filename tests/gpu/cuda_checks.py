@@ -34,6 +34,7 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.methods import COMPILED, FLASH_CAPABILITY, PLAIN, UNPADDED, Methods
 from pubmill.pretraining.packed_tokens import PackedTokens
+from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
 from tests.gpu.finetuning_cases import MAKERS, PIECES, RECIPES
 from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
@@ -125,6 +126,26 @@ def same_as_plain(methods: Methods, recipe: PretrainingRecipe, folder: Path) -> 
     return f"largest difference of a loss {found:.1e}"
 
 
+def same_masks(recipe: None, folder: Path) -> str:
+    """Compiled for the device, the masks of dropout are the processor's, in the forward and backward pass."""
+
+    def drop(values: torch.Tensor, seed: torch.Tensor) -> torch.Tensor:
+        dropped: torch.Tensor = SeededDropout.apply(values, 0.1, seed)
+        return dropped
+
+    kept = []
+    for device in (torch.device("cpu"), DEVICE):
+        torch.manual_seed(1)
+        seed = draw_seeds(device=torch.device("cpu")).to(device)
+        values = torch.ones(300, 200, device=device, requires_grad=True)
+        dropped = (torch.compile(drop, fullgraph=True) if device.type == "cuda" else drop)(values, seed)
+        (slope,) = torch.autograd.grad(dropped.sum(), values)
+        kept.append((dropped.detach().cpu() > 0, slope.cpu() > 0))
+    (mask, slopes), (ours, again) = kept
+    assert mask.equal(slopes) and mask.equal(ours) and mask.equal(again), "masks differ"
+    return f"{mask.double().mean().item():.3f} of the elements are kept"
+
+
 def pretraining_losses(methods: Methods, recipe: PretrainingRecipe, data: Path) -> Losses:
     """Losses of some steps; the methods must work."""
     packed = PackedTokens(data / "tokens")
@@ -144,6 +165,7 @@ CASES = RECIPES if DEVICE.type == "cuda" else ("tokens bilstm", "sequence mentio
 CHECKS: dict[tuple[str, str], tuple[Callable[[Any, Path], str], Any]] = {
     (kind, case): (check, RECIPES[case]) for kind, check in KINDS.items() for case in CASES
 }
+CHECKS[("masks of dropout equal the processor's", "seeded")] = (same_masks, None)
 CHECKS |= {
     (f"{methods.describe()} equal the plain method", case): (
         partial(same_as_plain, methods),

@@ -22,11 +22,11 @@ class Budget(NamedTuple):
 
 
 BUDGETS = {
-    "BERT-base 128": Budget(2_600, 26e9, 0.50),
-    "BERT-base 512": Budget(2_600, 28e9, 0.45),
-    "BERT-large 512": Budget(4_900, 38e9, 0.50),
-    "ALBERT-xxlarge 128": Budget(1_800, 28e9, 0.60),
-    "ELECTRA-base 128": Budget(5_600, 36e9, 0.43),
+    "BERT-base 128": Budget(2_600, 24e9, 0.51),
+    "BERT-base 512": Budget(2_600, 26e9, 0.46),
+    "BERT-large 512": Budget(4_900, 36e9, 0.50),
+    "ALBERT-xxlarge 128": Budget(1_800, 26e9, 0.62),
+    "ELECTRA-base 128": Budget(5_600, 32e9, 0.45),
 }
 
 

@@ -17,8 +17,10 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bare_environment.make(tmp_path_factory.mktemp("bare") / "environment")
 
 
-def gpu_sh(root: Path, python: Path, out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHON": str(python), "OUT": str(out)}
+def gpu_sh(
+    root: Path, python: Path, out: Path, *arguments: str, limit: int = 3600
+) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHON": str(python), "OUT": str(out), "LIMIT": str(limit)}
     environment.pop("PYTHONPATH", None)
     command = [str(root / "benchmarks/gpu.sh"), *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience(300))
@@ -52,16 +54,26 @@ import sys
 from pathlib import Path
 from benchmarks import pretraining as table
 
-def measured(*given):
-    speed = table.Speed(1000.0, 1e9, 1.0)
-    for name in (table.PEER, "BERT-base"):
-        yield table.Row(name, 128, speed, 8, None, None)
-    raise TimeoutError
+class Broken:
+    def __init__(self, *given):
+        raise RuntimeError("no kernel\\nfor this")
 
-table.measured, table.measured_rate = measured, lambda *given: 1e12
-table.table([], Path(), 0.0, Path(sys.argv[1]))
+class Timed:
+    methods = "plain"
+    def __init__(self, *given): pass
+    def run(self, seconds): return table.Speed(1000.0, 1e9, 1.0)
+
+class Stopped(Timed):
+    def run(self, seconds): raise KeyboardInterrupt
+
+programs = [Broken, Timed, Timed, Broken, Timed, Stopped]
+table.TrainersWay = table.Ours = lambda *given: programs.pop(0)()
+table.isinstance = lambda value, kind: kind is str and isinstance(value, str)
+table.measured_rate = lambda *given: 1e12
+table.make_packed = lambda *given: None
+table.table(table.CASES, Path(), 0.0, Path(sys.argv[1]))
 """
-"""A benchmark that is ended after its first row."""
+"""A benchmark some of whose programs fail, and which is stopped before its end."""
 HANGING = """
 import subprocess, sys
 from benchmarks import gpu_runs
@@ -72,12 +84,50 @@ print(gpu_runs.finish(gpu_runs.run(["-c", program], {}), 2))
 
 
 @pytest.mark.long
-def test_figures_are_written_after_each_row(root: Path, python: Path, tmp_path: Path) -> None:
+def test_figures_are_written_after_each_row_and_a_failed_one_is_left_out(
+    root: Path, python: Path, tmp_path: Path
+) -> None:
     command = [str(python), "-c", TABLE, str(tmp_path / "figures.json")]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert "TimeoutError" in done.stderr
-    [row] = json.loads((tmp_path / "figures.json").read_text())["rows"]
-    assert row == {"name": "BERT-base", "length": 128, "operations_per_second": 1e9}
+    assert "KeyboardInterrupt" in done.stderr and "RuntimeError: no kernel" in done.stderr
+    rows = json.loads((tmp_path / "figures.json").read_text())["rows"]
+    assert [(row["name"], row["length"], row["methods"]) for row in rows] == [
+        ("BERT-base", 128, "plain"),
+        ("BERT-large", 512, "plain"),
+    ]
+    # Without the Trainer at 128 tokens, no ratio is shown.
+    assert "| BERT-base | 128 | 1,000 | 0.1% | – | 512 | – | plain |" in done.stdout
+
+
+FAKE_PYTHON = """#!/usr/bin/env bash
+case "$*" in
+    "- "*) cat > /dev/null ;;
+    *cuda_checks*) echo "a check: passed"; echo "a message" >&2; exit 1 ;;
+    *pretraining.py*) echo "| a row |"; echo '{"rows": 1}' > "${@: -1}"; sleep 60 ;;
+    *gpu_runs.py*) echo "$PYTHONUNBUFFERED, a line" ;;
+esac
+"""
+
+
+def test_what_a_part_has_shown_outlasts_its_failure(root: Path, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(FAKE_PYTHON)
+    python.chmod(0o755)
+    done = gpu_sh(root, python, tmp_path / "out", "--rehearse", "tests", "resume")
+    assert done.returncode == 1
+    found = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
+    assert found == {
+        "tests.md": "a check: passed\n== tests failed with status 1\n",
+        "tests.log": "a message\n",
+        "resume.md": "1, a line\n",
+        "resume.log": "",
+    }
+    done = gpu_sh(root, python, tmp_path / "out", "--rehearse", "pretraining", "resume", limit=2)
+    assert done.returncode == 1
+    stopped = "was stopped after"
+    assert (tmp_path / "out/pretraining.md").read_text().startswith(f"| a row |\n== pretraining {stopped}")
+    assert json.loads((tmp_path / "out/pretraining.json").read_text()) == {"rows": 1}
+    assert "== resume was not started: the 2 s are over" in done.stdout
 
 
 @pytest.mark.long
@@ -94,8 +144,9 @@ def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: 
     done = gpu_sh(root, python, tmp_path, "--rehearse", *parts)
     assert done.returncode == 0, done.stderr
     assert {path.stem for path in tmp_path.glob("*.md")} == set(parts)
-    assert "17 of 17 checks passed" in (tmp_path / "tests.md").read_text()
+    assert "18 of 18 checks passed" in (tmp_path / "tests.md").read_text()
     assert "| ALBERT-xxlarge | 512 |" in (tmp_path / "pretraining.md").read_text()
+    assert "padded sequences, weights in float32" in (tmp_path / "pretraining.md").read_text()
     assert len(figures(tmp_path, "pretraining")["rows"]) == 9
     assert "chemprot, ours over dynamic" in figures(tmp_path, "finetuning")["figures"]
     assert "two processes by gloo: largest difference" in (tmp_path / "processes.md").read_text()

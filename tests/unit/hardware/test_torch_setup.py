@@ -33,7 +33,49 @@ def add_nvidia_smi(folder: Path, script: str) -> None:
 
 def test_a_gpu_that_torch_sees_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (8, 0))
+    monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_75", "sm_80"])
     assert gpu_is_used({"CUDA_VISIBLE_DEVICES": ""})
+
+
+CUDA_13 = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120", "compute_120"]
+
+
+@pytest.mark.parametrize(
+    ("capability", "built", "advice"),
+    [
+        ((7, 0), CUDA_13, "Install PyTorch 9.9 for CUDA 12.6: the wheels at "),
+        ((10, 0), ["sm_70", "sm_90a"], "Install a newer PyTorch, or set CUDA_VISIBLE_DEVICES"),
+        ((7, 0), ["sm_70", "sm_90"], None),
+        ((8, 9), CUDA_13, None),  # kernels for 8.0 run on 8.6 and 8.9
+        ((12, 1), CUDA_13, None),
+        ((13, 0), CUDA_13, None),  # compiled by the driver
+        ((9, 4), ["gfx942"], None),
+    ],
+)
+def test_a_gpu_that_the_build_has_no_kernels_for_is_an_error(
+    capability: tuple[int, int], built: list[str], advice: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (
+        ("is_available", True),
+        ("get_device_capability", capability),
+        ("get_arch_list", built),
+        ("get_device_name", "Tesla V100"),
+    ):
+        monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
+    monkeypatch.setattr(torch, "__version__", "9.9+cu130")
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    if advice is None:
+        assert gpu_is_used({})
+        return
+    with pytest.raises(PubmillError) as error:
+        gpu_is_used({})
+    gpu = f"(Tesla V100, compute capability {'.'.join(map(str, capability))})"
+    for part in (
+        f"PyTorch 9.9+cu130 for CUDA 13.0 has no kernels for this GPU {gpu}",
+        f"it was built for {', '.join(built)}. {advice}",
+    ):
+        assert part in str(error.value)
 
 
 def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:

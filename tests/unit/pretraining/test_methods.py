@@ -13,8 +13,18 @@ from pubmill.pretraining import cross_entropy, engine, methods, segments, unpadd
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
-from pubmill.pretraining.methods import COMPILED, PLAIN, UNPADDED, Bfloat16Copies, Methods, fastest, slower
-from pubmill.pretraining.objectives import replaced_tokens
+from pubmill.pretraining.methods import (
+    COMPILED,
+    NEVER,
+    PLAIN,
+    ROW_MULTIPLE,
+    UNPADDED,
+    Bfloat16Copies,
+    Methods,
+    fastest,
+    slower,
+)
+from pubmill.pretraining.objectives import learner, replaced_tokens
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
@@ -110,6 +120,34 @@ def test_gradients_of_micro_batches_are_added_in_float32(data: Path) -> None:
         copies.copies[0].grad = torch.full((1, 1), slope, dtype=torch.bfloat16)
         copies.add_gradients()
     assert layer.weight.grad is not None and layer.weight.grad.item() == 1.0 + 2.0**-9
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_vocabulary_of_copies_is_extended_to_aligned_rows(
+    name: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The further pieces are never predicted, and have no gradient."""
+    widths, slopes = list[int](), list[torch.Tensor]()
+    compute = cross_entropy.cross_entropy
+
+    def watched(logits: torch.Tensor, *given: Any) -> Any:
+        widths.append(logits.shape[-1])
+        logits.register_hook(slopes.append)
+        return compute(logits, *given)
+
+    monkeypatch.setattr(learner, "cross_entropy", watched)
+    flash_reference.use(monkeypatch, UNPADDED)
+    made, _ = work(data, RECIPES[name], steps=1)
+    pieces = made.vocabulary.size
+    assert pieces % ROW_MULTIPLE and set(widths) == {-(-pieces // ROW_MULTIPLE) * ROW_MULTIPLE}
+    assert all(slope[:, pieces:].count_nonzero() == 0 for slope in slopes)
+    assert all(slope[:, :pieces].count_nonzero() for slope in slopes)
+    assert made.copies
+    sizes = {
+        len(copy) - len(weight) for copy, weight in zip(made.copies.copies, made.copies.weights, strict=True)
+    }
+    assert sizes == {0, widths[0] - pieces}
+    assert (replaced_tokens.sample(torch.tensor([[0.0, NEVER]]).expand(1000, 2)) == 0).all()
 
 
 @pytest.mark.parametrize("methods", [EXACT, UNPADDED])

@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.utils import make_boxed_func
+from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from pubmill.pretraining import cross_entropy as cross_entropies
 from pubmill.pretraining import unpadded
 from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode
-from pubmill.pretraining.unpadded import Projection, Sequences
+from pubmill.pretraining.seeded_dropout import draw_seeds
+from pubmill.pretraining.unpadded import Projection, Sequences, Settings, after_attention
 from tests.unit.pretraining.flash_reference import attention
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
 
@@ -126,6 +130,47 @@ def test_all_layers_are_one_compiled_function(name: str, compiler: Compiler) -> 
         torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-4)
     gradients(model, encode_flat(name, model, FLAT_ROWS[:4], compiled=True))
     assert compiler.graphs == 2
+
+
+@pytest.mark.parametrize("name", ["bert", "megatron-bert"])
+def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Compiler) -> None:
+    """By the generator of random numbers alone, with other masks in each layer and at each time."""
+    found = []
+    for seed, recompute in ((5, False), (5, True), (6, False)):
+        model = build(name).train()
+        torch.manual_seed(seed)
+        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute, compiled=True)))
+    same, other = (all(map(torch.equal, found[0], rest)) for rest in found[1:])
+    assert same and not other
+    graphs = compiler.graphs
+    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], compiled=True))
+    assert compiler.graphs == graphs  # for any number of rows
+
+
+def test_compiled_functions_keep_no_mask_of_dropout() -> None:
+    """The partitioner of torch.compile computes masks again in the backward pass."""
+    kept = list[torch.dtype]()
+
+    def forward(graph: torch.fx.GraphModule, inputs: Any) -> Any:
+        [outputs] = (node.args[0] for node in graph.graph.nodes if node.op == "output")
+        kept.extend(node.meta["val"].dtype for node in outputs if node.meta["val"].ndim == 2)
+        return make_boxed_func(graph.forward)
+
+    def backward(graph: torch.fx.GraphModule, inputs: Any) -> Any:
+        return make_boxed_func(graph.forward)
+
+    backend = aot_autograd(
+        fw_compiler=forward, bw_compiler=backward, partition_fn=min_cut_rematerialization_partition
+    )
+    compiled = torch.compile(after_attention, fullgraph=True, dynamic=False, backend=backend)
+    settings = Settings(2, 0.1, 0.1, 1e-12, "none")
+    sizes = [(8, 8), (8,), (8,), (8,), (16, 8), (16,), (8, 16), (8,), (8,), (8,)]
+    weights = [torch.rand(size).requires_grad_() for size in sizes]
+    context, hidden = (torch.rand(6, 8).requires_grad_() for _ in range(2))
+    seeds = draw_seeds(2, device=context.device)
+    compiled(context, hidden, weights, seeds, settings).sum().backward()
+    assert len(kept) > 4 and torch.bool not in kept
+    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
