@@ -8,7 +8,6 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import (
-    DEMO,
     StudyName,
     configuration,
     paths,
@@ -18,13 +17,17 @@ from pubmill.cli.studies import (
 )
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.specs.study import DEMO
 
 
 def open_page(
     context: typer.Context,
     study: StudyName = DEMO,
 ) -> None:
-    """Open the report of a study in the browser, or the page of a table: pubmill open gu2020 table06."""
+    """Open the report of a study, or the page of a table.
+
+    TABLES follow the study: pubmill open gu2020 table06
+    """
     checkout()
     words = sort_words(context.args)
     files = study_files(study)
