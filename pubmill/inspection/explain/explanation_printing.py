@@ -76,7 +76,7 @@ def _verdict_text(verdict: Mapping[str, Any]) -> str:
     measures = ("margin", "p", "detectable")
     numbers = [f"{name} {verdict[name]:.4g}" for name in measures if verdict.get(name) is not None]
     why = [verdict["why"]] if verdict.get("why") else []
-    return "; ".join([verdict["verdict"], *why, *numbers])
+    return "; ".join([verdict["verdict"], *why, *([", ".join(numbers)] if numbers else [])])
 
 
 def _print_parts(to: Console, explanation: Explanation) -> None:
