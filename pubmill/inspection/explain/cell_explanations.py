@@ -1,5 +1,6 @@
 """Explain a table cell: its runs, their recipes, data and weights, and the sources of those."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,6 +127,8 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     )
     if turned and not straight:
         row, column = column, row  # papers print tables in both orientations
+    if not straight and not turned:
+        _check_models(explainer, [row, column], [*rows, *recipe.columns])
     found_row = find_unique("row", row, rows, _own_key)
     found_column = find_unique("column", column, recipe.columns, _own_key)
     try:
@@ -133,6 +136,16 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     except PubmillError as error:
         return _explain_cell(explainer, table, recipe, None, str(error), found_row, found_column)
     return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
+
+
+def _check_models(explainer: Explainer, names: Sequence[str], among: Sequence[Row | Column]) -> None:
+    """Raise a `PubmillError` if a name is a model that the study would add as a column if it listed it."""
+    graph = explainer.graph
+    for name in names:
+        if name in graph.specs.models and not any(name in (one.key, one.label) for one in among):
+            setting = f"models={_yaml_list([*(graph.study.models or ()), name])}"
+            options = shlex.join(commands.configuration_options((), [*explainer.settings, setting]))
+            raise PubmillError(f"the study {graph.study.study} does not list the model {name}: add {options}")
 
 
 def _own_key(one: Any) -> str:

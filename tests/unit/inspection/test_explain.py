@@ -290,6 +290,12 @@ def test_a_model_that_is_not_run_has_the_command_that_would(
         assert to_do.count("--config ") == 1, "of several, Snakemake heeds the last alone"
 
 
+def test_a_model_that_the_study_does_not_list_is_named_with_the_setting_that_adds_it(tmp_path: Path) -> None:
+    made = explainer(tmp_path, models=["bert-base-cased"])
+    with pytest.raises(PubmillError, match=r"list the model pubmedelectra-base: add --config .*, pubmede"):
+        explain(made, TABLE, "bc2gm", "pubmedelectra-base")
+
+
 def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:
     made = explainer(tmp_path, tables=["gu2020/table03"], datasets=["bc2gm"])
     found = explain(made, "gu2020/table03", "bc2gm", "blurb/train")
