@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 from pubmill.errors import run
 from pubmill.inspection.diff.differences import as_json, differences, print_differences
 from pubmill.inspection.diff.sides import Context, side_of
-from pubmill.specs.study import DEMO
 from pubmill.planning.terminal_tables import console
+from pubmill.specs.study import DEMO
 
 
 def main() -> None:
