@@ -1,8 +1,10 @@
 """Errors for the user, and how programs print them."""
 
 import signal
+import sys
 from collections.abc import Callable
 from functools import wraps
+from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from pubmill.messages.control_characters import escape_controls
@@ -59,9 +61,22 @@ class Plain:
         return Plain(found) if hasattr(found, "__dict__") else found  # text and numbers have none
 
 
+def interrupt_plainly() -> None:
+    """Print a line in place of a traceback if Ctrl-C ends the program."""
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            print("pubmill: interrupted", file=sys.stderr)
+        else:
+            sys.__excepthook__(kind, error, trace)
+
+    sys.excepthook = hook
+
+
 def run(main: Callable[[], None]) -> None:
     """Run a program; print a `PubmillError` as a message and exit with status 1. If a signal asked it to
     stop, exit with the status that shells expect, 128 plus the signal's number."""
+    interrupt_plainly()
     try:
         plainly(main)()
     except StopRequestedError as stop:

@@ -85,6 +85,7 @@ def write_page(specs: Path, output: Path) -> None:
     for form, render in FORMS.items():
         with writing(output.with_name(f"{output.name}.{form}")) as temporary:
             temporary.write_text(render(found), encoding="utf-8")
+        print(output.with_name(f"{output.name}.{form}"))
 
 
 def ranks_as_text(table: str, specs: Path, results: Path | None) -> str:

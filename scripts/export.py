@@ -42,7 +42,8 @@ def main() -> None:
     recipe = published_recipe(name, specs[name], arguments.form)
     examples = converted_folder(ROOT, arguments.results, name)
     declared = specs[name].published and not arguments.form
-    otherwise = "published bytes not known" if declared else "no published form: a general one"
+    general = f"form {arguments.form}" if arguments.form else "no published form: a general one"
+    otherwise = "published bytes not known" if declared else general
     keep_private([examples])
     for split, file in publish(recipe, examples, arguments.folder).items():
         known = "the published bytes" if file["equal"] else otherwise

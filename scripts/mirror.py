@@ -25,7 +25,7 @@ from pubmill.graph import checked_graph
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.inspection.mirror.fetching import fetch_all, listed
 from pubmill.planning.required_files import required_files
-from pubmill.specs.study import check_study, study_file
+from pubmill.specs.study import check_study, configuration_files
 from pubmill.workflow.jobs import jobs_of
 
 
@@ -33,12 +33,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("study", help="a file, or the name of one in studies/")
+    parser.add_argument("study", help="a file, or the name of one in studies/; demo for the demo")
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     parser.add_argument("--fetch", type=Path, metavar="FOLDER", help="folder of the mirror to fill")
     arguments = parser.parse_args()
-    overlay = study_file(arguments.study, ROOT / "studies")
-    config = merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config)
+    overlays = configuration_files(arguments.study, ROOT / "studies")
+    config = merged_config(ROOT / "config.yaml", overlays, arguments.config)
     # With a mirror set, a study leaves out files that the mirror lacks; exactly these are needed here.
     config["mirror"] = None
     graph = checked_graph(*check_study(config, ROOT / "specs"))

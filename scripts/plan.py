@@ -27,7 +27,7 @@ from pubmill.planning.plan import make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
 from pubmill.planning.terminal_tables import console
 from pubmill.specs import load
-from pubmill.specs.study import Study, check_study, study_file
+from pubmill.specs.study import Study, check_study, configuration_files
 from pubmill.workflow.jobs import jobs_of
 
 
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("study", nargs="?", help="a file, or the name of one in studies/")
+    parser.add_argument("study", nargs="?", help="a file, or the name of one in studies/; demo for the demo")
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     parser.add_argument("--recipes", action="store_true", help="show only the pretraining recipes")
     arguments = parser.parse_args()
@@ -49,8 +49,8 @@ def main() -> None:
         raise PubmillError(
             f"which study? Name a file of studies/, as in: {commands.script('plan', 'gu2020')}"
         )
-    overlay = study_file(arguments.study, ROOT / "studies")
-    config = merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config)
+    overlays = configuration_files(arguments.study, ROOT / "studies")
+    config = merged_config(ROOT / "config.yaml", overlays, arguments.config)
     graph = checked_graph(*check_study(config, ROOT / "specs"))
     print_plan(console(), make_plan(jobs_of(ROOT, config), graph, gpus), graph, gpus)
 

@@ -18,7 +18,7 @@ from pubmill.errors import run
 from pubmill.graph import checked_graph
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.publication.results_page import StudyResult, read_result, render
-from pubmill.specs.study import check_study, study_file
+from pubmill.specs.study import check_study, configuration_files
 from pubmill.storage.files import writing
 
 
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _result(name: str, settings: list[str]) -> StudyResult:
-    config = merged_config(ROOT / "config.yaml", [str(study_file(name, ROOT / "studies"))], settings)
+    config = merged_config(ROOT / "config.yaml", configuration_files(name, ROOT / "studies"), settings)
     study, specs = check_study(config, ROOT / "specs")
     graph = checked_graph(study, specs)
     return read_result(graph.report.results(), Path(graph.results), study.local_files)

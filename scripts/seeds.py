@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 from pubmill.errors import run
 from pubmill.graph import Graph
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
-from pubmill.specs.study import check_study, study_file
+from pubmill.specs.study import check_study, configuration_files
 from pubmill.tables.seed_plan import as_text, row_plans
 
 
@@ -32,15 +32,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("study", help="a file, or the name of one in studies/")
+    parser.add_argument("study", help="a file, or the name of one in studies/; demo for the demo")
     parser.add_argument(
         "--documents", action="store_true", help="plan the runs that may decide pairs on other documents"
     )
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     arguments = parser.parse_args()
-    overlay = study_file(arguments.study, ROOT / "studies")
+    overlays = configuration_files(arguments.study, ROOT / "studies")
     study, specs = check_study(
-        merged_config(ROOT / "config.yaml", [str(overlay)], arguments.config), ROOT / "specs"
+        merged_config(ROOT / "config.yaml", overlays, arguments.config), ROOT / "specs"
     )
     graph = Graph(study, specs, every_seed=True)
     recipes = [graph.tables.recipe(name) for name in graph.requests.result_tables()]

@@ -1,5 +1,7 @@
 """The command and its verbs."""
 
+from collections.abc import Callable
+
 import typer
 
 from pubmill.cli import (
@@ -24,7 +26,9 @@ from pubmill.cli import (
     tex_command,
 )
 from pubmill.errors import run
+from pubmill.messages import commands
 
+SNAKEMAKE = "snakemake"
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Options that a verb does not know belong to the program that it runs."""
 
@@ -37,27 +41,34 @@ APP = typer.Typer(
     rich_markup_mode=None,
 )
 APP.add_typer(new_command.APP, name="new")
-for verb in (
-    demo_command.demo,
-    run_command.run,
-    table_command.table,
-    open_command.open_page,
-    explain_command.explain,
-    compare_command.compare,
-    diff_command.diff,
-    plan_command.plan,
-    seeds_command.seeds,
-    doctor_command.doctor,
-    audit_command.audit,
-    mirror_command.mirror,
-    export_command.export,
-    predict_command.predict,
-    inputs_command.inputs,
-    score_command.score,
-    tex_command.tex,
-    check_command.check,
-):
-    APP.command(verb.__name__.removesuffix("_page"), context_settings=PASSED_ON)(verb)
+VERBS: tuple[tuple[Callable[..., None], str], ...] = (
+    (demo_command.demo, SNAKEMAKE),
+    (run_command.run, SNAKEMAKE),
+    (table_command.table, SNAKEMAKE),
+    (open_command.open_page, ""),
+    (explain_command.explain, "explain"),
+    (compare_command.compare, "compare"),
+    (diff_command.diff, "diff"),
+    (plan_command.plan, "plan"),
+    (seeds_command.seeds, "seeds"),
+    (doctor_command.doctor, "doctor"),
+    (audit_command.audit, "audit"),
+    (mirror_command.mirror, "mirror"),
+    (export_command.export, "export"),
+    (predict_command.predict, "predict"),
+    (inputs_command.inputs, "inputs"),
+    (score_command.score, "score_submission"),
+    (tex_command.tex, "tex"),
+    (check_command.check, "check"),
+)
+"""Each verb, and the program of scripts/ that it starts, if any."""
+for verb, program in VERBS:
+    known = commands.script(program, "--help") if program != SNAKEMAKE else f"{commands.BIN}/snakemake --help"
+    APP.command(
+        verb.__name__.removesuffix("_page"),
+        context_settings=PASSED_ON,
+        epilog=f"Further options: {known}" if program else None,
+    )(verb)
 
 
 def main() -> None:

@@ -8,10 +8,14 @@ OTHER_PROGRAMS = ("scorers", "floors")
 
 
 def audit(context: typer.Context) -> None:
-    """Test which published numbers are possible: all of them, or one (`value 87.56 --metric accuracy --n 140
-    --runs 10`); split scores by what items share with training (`seen RUNS`); test which ranks of a table are
-    resolved (`ranks TABLE`); score predictions by every convention of the literature (`scorers FILE
-    --dataset D`); or score predictions that need no learning or seconds of it (`floors`)."""
+    """Test which published numbers are possible.
+
+    Without further words, all published numbers are tested and a page is written. Other forms: test one
+    number (`value 87.56 --metric accuracy --n 140 --runs 10`); split scores by what items share with training
+    (`seen RUNS`); test which ranks of a table are resolved (`ranks TABLE`); score predictions by every
+    convention of the literature (`scorers FILE --dataset D`); or score predictions that need no learning or
+    seconds of it (`floors`).
+    """
     checkout()
     words = context.args or ["page"]
     if words[0] in OTHER_PROGRAMS:

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import DEMO, StudyOption, sort_words, study_files
+from pubmill.cli.studies import StudyOption, sort_words, study_files
 from pubmill.messages import commands
+from pubmill.specs.study import DEMO
 
 
 def check(
@@ -14,7 +15,7 @@ def check(
     manuscript: Annotated[str, typer.Argument(help="main file of a manuscript in LaTeX")],
     study: StudyOption = DEMO,
 ) -> None:
-    """Find numbers of a manuscript that its study's tables no longer have, and claims that no test supports.
+    """Find numbers and claims of a paper that its tables don't support.
 
     --json prints the findings as JSON. The status is 1 if there are any.
     """

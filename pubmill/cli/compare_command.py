@@ -6,7 +6,6 @@ import typer
 
 from pubmill.cli.checkout import checkout, start_script
 from pubmill.cli.studies import (
-    DEMO,
     StudyOption,
     configuration,
     paths,
@@ -14,16 +13,20 @@ from pubmill.cli.studies import (
     study_files,
     table_of_study,
 )
+from pubmill.specs.study import DEMO
 
 
 def compare(
     context: typer.Context,
     table: Annotated[str, typer.Argument(help="a finished table of the study, for example table06")],
-    first: Annotated[str, typer.Argument(help="a column of it")],
+    first: Annotated[str, typer.Argument(help="key or label of a column, or its beginning")],
     second: Annotated[str, typer.Argument(help="another one")],
     study: StudyOption = DEMO,
 ) -> None:
-    """Test whether two models of a table differ, row by row, from their stored predictions."""
+    """Test whether two models of a table differ, row by row.
+
+    The test uses their stored predictions and resamples documents.
+    """
     checkout()
     words = sort_words(context.args)
     config = configuration([*study_files(study), *words.configfiles], words.settings)

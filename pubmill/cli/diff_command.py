@@ -14,9 +14,9 @@ def diff(
     left: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
     right: Annotated[str, typer.Argument(metavar="B", help="the same")],
 ) -> None:
-    """Show the differences between two commits, studies, settings or sets of runs.
+    """Show how two commits, studies, settings or sets of runs differ.
 
-    These are the keys of resolved recipes, scores with an interval, documents and cost. For the columns of
+    Shown are the keys of resolved recipes, scores with an interval, documents and cost. For the columns of
     one table, use compare.
     """
     start_script("diff", left, right, *context.args)

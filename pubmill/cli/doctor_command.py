@@ -3,15 +3,19 @@
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import DEMO, StudyName, sort_words, study_files
+from pubmill.cli.studies import StudyName, sort_words, study_files
 from pubmill.messages import commands
+from pubmill.specs.study import DEMO
 
 
 def doctor(
     context: typer.Context,
     study: StudyName = DEMO,
 ) -> None:
-    """Report which datasets and models of a study are available, and what to do for the others."""
+    """Report which datasets and models of a study are available.
+
+    For the others, it states what to do.
+    """
     checkout()
     words = sort_words(context.args)
     files = [*study_files(study), *words.configfiles]

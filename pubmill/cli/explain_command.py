@@ -5,8 +5,16 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import DEMO, StudyOption, sort_words, study_files, table_names
+from pubmill.cli.studies import (
+    StudyOption,
+    configuration,
+    sort_words,
+    study_files,
+    table_names,
+    table_of_study,
+)
 from pubmill.messages import commands
+from pubmill.specs.study import DEMO
 
 
 def explain(
@@ -16,9 +24,13 @@ def explain(
     column: Annotated[str, typer.Argument(help="key or label of a column, or its beginning")],
     study: StudyOption = DEMO,
 ) -> None:
-    """Explain where a cell comes from: runs, recipe, data and weights, down to the source files."""
+    """Explain where a cell comes from, down to the source files.
+
+    Shown are runs, recipe, data and weights. A cell may be empty: then the missing files are listed.
+    """
     checkout()
     words = sort_words(context.args)
     files = [*study_files(study), *words.configfiles]
+    table = table if "/" in table else table_of_study(table, configuration(files, words.settings))
     options = commands.configuration_options(files, words.settings)
     start_script("explain", table, row, column, *options, *words.options)

@@ -12,5 +12,5 @@ def export(
     dataset: Annotated[str, typer.Argument(help="for example chemprot@blurb")],
     folder: Annotated[str, typer.Argument(help="folder to write")],
 ) -> None:
-    """Write a converted dataset in the form in which others publish it, or in a general form."""
+    """Write a converted dataset in a published or general form."""
     start_script("export", dataset, folder, *context.args)

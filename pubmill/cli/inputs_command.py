@@ -12,5 +12,5 @@ def inputs(
     dataset: Annotated[str, typer.Argument(help="for example chemprot@blurb")],
     folder: Annotated[str, typer.Argument(help="folder to write")],
 ) -> None:
-    """Write the test inputs of a converted dataset without gold, so that other systems can predict them."""
+    """Write test inputs without gold, for other systems to predict."""
     start_script("inputs", dataset, folder, *context.args)

@@ -10,5 +10,8 @@ def mirror(
     context: typer.Context,
     study: StudyName,
 ) -> None:
-    """List every file that a study needs from the network; with --fetch FOLDER, fetch them."""
+    """List the files that a study needs from the network.
+
+    --fetch FOLDER fetches them into a mirror.
+    """
     start_script("mirror", study, *context.args)

@@ -23,7 +23,10 @@ def model(
     weights: Annotated[str, typer.Argument(help="./FOLDER, or hub:GROUP/MODEL@COMMIT")],
     name: Annotated[str | None, typer.Option(help="of the spec; that of the folder by default")] = None,
 ) -> None:
-    """Describe a model folder or a model of the hub in specs/models/NAME.yaml, and check that it loads."""
+    """Describe a model of a folder or the hub.
+
+    Writes specs/models/NAME.yaml, after a check that the model loads.
+    """
     from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
     checkout()
@@ -42,9 +45,10 @@ def dataset(
     name: Annotated[str | None, typer.Option(help="of the spec; that of the folder by default")] = None,
     mirror: Annotated[str | None, typer.Option(help="folder with HOST/PATH, in place of the network")] = None,
 ) -> None:
-    """Describe a dataset in specs/datasets/NAME.yaml: its hashes, form, counts and a fixture.
+    """Describe a dataset of files or the hub.
 
-    Only for data that may be shown. Licensed files: docs/datasets.md.
+    Writes specs/datasets/NAME.yaml with its hashes, form and counts, and a fixture for its test. Only for
+    data that may be shown. Licensed files: docs/datasets.md.
     """
     from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
 
@@ -72,7 +76,10 @@ def table(
     model: Annotated[list[str], typer.Option(help="a column; may be repeated")],
     protocol: Annotated[str, typer.Option(help="how models are fine-tuned")] = "blurb",
 ) -> None:
-    """Describe a table of your own in specs/tables/NAME.yaml: datasets as rows, models as columns."""
+    """Describe a table of your own.
+
+    Writes specs/tables/NAME.yaml, with datasets as rows and models as columns.
+    """
     from pubmill.inspection.new_table import table_values, write_table
     from pubmill.specs import load
 

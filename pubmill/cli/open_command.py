@@ -8,7 +8,6 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import (
-    DEMO,
     StudyName,
     configuration,
     paths,
@@ -18,13 +17,17 @@ from pubmill.cli.studies import (
 )
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.specs.study import DEMO
 
 
 def open_page(
     context: typer.Context,
     study: StudyName = DEMO,
 ) -> None:
-    """Open the report of a study in the browser, or the page of a table: pubmill open gu2020 table06."""
+    """Open the report of a study, or the page of a table.
+
+    TABLES follow the study: pubmill open gu2020 table06
+    """
     checkout()
     words = sort_words(context.args)
     files = study_files(study)
@@ -33,9 +36,17 @@ def open_page(
     pages = [results.table(table_of_study(name, config), "html") for name in words.names]
     for page in map(Path, pages or [results.report(config["study"], "html")]):
         if not page.is_file():
-            raise PubmillError(advice_for(page, files, words.settings))
+            finished = [name for name in config["tables"] if Path(results.table(name, "html")).is_file()]
+            raise PubmillError(advice_for(page, files, words.settings) + finished_pages(study, finished))
         print(page)
         webbrowser.open(page.resolve().as_uri())
+
+
+def finished_pages(study: str, tables: Sequence[str]) -> str:
+    """Return a line on the finished tables of a study, with the command that opens one of them."""
+    if not tables:
+        return ""
+    return f"\nFinished so far: {', '.join(tables)}. Open one: {commands.pubmill('open', study, tables[0])}"
 
 
 def advice_for(page: Path, configfiles: Sequence[str], settings: Sequence[str]) -> str:

@@ -10,5 +10,5 @@ def plan(
     context: typer.Context,
     study: StudyName,
 ) -> None:
-    """Estimate what a study costs before it runs: jobs, bytes, hours of processors and GPUs."""
+    """Estimate the cost of a study: jobs, bytes, CPU- and GPU-hours."""
     start_script("plan", study, *context.args)

@@ -5,16 +5,27 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import start_script
+from pubmill.cli.studies import sort_words
+from pubmill.errors import PubmillError
 
 
 def predict(
     context: typer.Context,
     model: Annotated[str, typer.Argument(help="folder of a kept task model")],
-    text: Annotated[str, typer.Argument(help="text, JSON lines, BioC or PubTator; a folder of such files")],
-    output: Annotated[str, typer.Argument(help="file to write; for a folder, the folder")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="text, JSON lines, BioC or PubTator; folders of such files; then the file to write, or the "
+            "folder for several",
+        ),
+    ],
 ) -> None:
     """Annotate new text with a fine-tuned model that a run kept.
 
     `-` is the standard input (then add --format) or output. Further options: --confidences, --type, --map.
     """
-    start_script("predict", "--model", model, "--input", text, "--output", output, *context.args)
+    words = sort_words([*files, *context.args])
+    if len(words.names) < 2:
+        raise PubmillError(f"{model}: name the text to annotate, then the output; options follow")
+    *texts, output = words.names
+    start_script("predict", "--model", model, "--input", *texts, "--output", output, *words.options)

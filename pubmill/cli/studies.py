@@ -11,11 +11,10 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
-from pubmill.specs.study import study_file, study_of_scale
+from pubmill.specs import strict_yaml
+from pubmill.specs.study import DEMO, configuration_files, study_of_scale
 from pubmill.storage.result_paths import Paths
 
-DEMO = "demo"
-"""The study of config.yaml itself, which needs no file."""
 STUDIES, SPECS = Path("studies"), Path("specs")
 
 
@@ -32,17 +31,18 @@ class Words(NamedTuple):
 def sort_words(words: Sequence[str] | None) -> Words:
     """Sort the words after a verb: names up to the first option, then options."""
     given = list(words or ())
-    first = next((place for place, word in enumerate(given) if word.startswith("-")), len(given))
+    options = (place for place, word in enumerate(given) if word.startswith("-") and word != "-")
+    first = next(options, len(given))
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", action="extend", default=[])
     parser.add_argument("--config", "-C", nargs="+", action="extend", default=[])
-    known, options = parser.parse_known_args(given[first:])
-    return Words(given[:first], known.configfile, known.config, options)
+    known, others = parser.parse_known_args(given[first:])
+    return Words(given[:first], known.configfile, known.config, others)
 
 
 def study_files(study: str) -> list[str]:
     """Return the configuration files of a study, given by name or path; none for the demo."""
-    return [] if study == DEMO else [str(study_file(study, STUDIES))]
+    return configuration_files(study, STUDIES)
 
 
 def study_of_table(table: str, scale: str) -> list[str]:
@@ -59,6 +59,12 @@ def table_names() -> list[str]:
     """Return the names of all tables, for the completion of a word."""
     tables = SPECS / "tables"
     return sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob("*/*.yaml"))
+
+
+def scale_names() -> list[str]:
+    """Return the names of all scales; a file without a name can only be included by others."""
+    read = {path.stem: strict_yaml.read(path, str(path), []).value for path in SPECS.glob("scales/*.yaml")}
+    return sorted(name for name, scale in read.items() if "name" in scale)
 
 
 StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]

@@ -9,10 +9,10 @@ import typer
 
 from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
 from pubmill.cli.studies import (
-    DEMO,
     SPECS,
     configuration,
     paths,
+    scale_names,
     snakemake_words,
     sort_words,
     study_of_table,
@@ -20,6 +20,7 @@ from pubmill.cli.studies import (
 )
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
+from pubmill.specs.study import DEMO
 
 if TYPE_CHECKING:
     from pubmill.inspection.new_model import NewModel
@@ -35,14 +36,17 @@ def table(
     dataset: Annotated[list[str] | None, typer.Option(help="only this dataset; may be repeated")] = None,
     scale: Annotated[str, typer.Option(help="a file in specs/scales: demo, brief, small or full")] = "full",
 ) -> None:
-    """Run models on the datasets of a table, and make the table with them as columns.
+    """Make a table with models of your choice as columns.
 
-    A model folder or a model of the hub gets a spec, specs/models/NAME.yaml, after a check that it loads.
-    Options of Snakemake follow, for example -n or --profile profiles/gpu.
+    They are run on the datasets of the table. A model folder or a model of the hub gets a spec,
+    specs/models/NAME.yaml, after a check that it loads. Options of Snakemake follow, for example -n or
+    --profile profiles/gpu.
     """
     checkout()
     if name not in table_names():
         raise PubmillError(unknown("table", name, table_names()))
+    if scale not in scale_names():
+        raise PubmillError(unknown("scale", scale, scale_names()))
     words = sort_words(context.args)
     files = [*study_of_table(name, scale), *words.configfiles]
     config = configuration(files, words.settings)

@@ -8,9 +8,9 @@ from pubmill.messages import commands
 
 
 def tex(context: typer.Context, study: StudyName) -> None:
-    r"""Write the numbers of a study's finished tables for LaTeX: macros such as \cell, and tabulars.
+    r"""Write the numbers of a study's tables for a paper in LaTeX.
 
-    --output FOLDER writes them into a manuscript's folder.
+    They are macros such as \cell, and tabulars. --output FOLDER writes them into a manuscript's folder.
     """
     checkout()
     words = sort_words(context.args)

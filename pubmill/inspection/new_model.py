@@ -7,7 +7,14 @@ from typing import Any
 
 import huggingface_hub
 import yaml
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 from pydantic import ValidationError
 from transformers import AutoTokenizer
 
@@ -101,10 +108,21 @@ def _tokenizer_of_hub(model: NewModel) -> Path:
         found = huggingface_hub.snapshot_download(model.hub, revision=model.revision, allow_patterns=files)
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(
-            f"{model.hub} can't be read from the hub ({type(error).__name__}). Without network, give a "
+            f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
             f"folder with its files: --model ./{model.name}"
         ) from None
     return Path(found)
+
+
+def _reason(error: Exception) -> str:
+    """Return why the hub gives no files, in words where the kind of the error is known."""
+    reasons = {
+        GatedRepoError: "it is given only to users whom its authors accept",
+        RepositoryNotFoundError: "there is no such model, or it is not public",
+        RevisionNotFoundError: "it has no such commit",
+        LocalEntryNotFoundError: "the hub cannot be reached, and its cache has no copy",
+    }
+    return next((words for kind, words in reasons.items() if isinstance(error, kind)), type(error).__name__)
 
 
 def write_spec(model: NewModel, specs: Path) -> Path:

@@ -11,6 +11,9 @@ from pubmill.messages.nearest_names import unknown
 from pubmill.specs import Name, RecipeWeights, Specs, Strict, load, problem_text, strict_yaml
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 
+DEMO = "demo"
+"""The study of config.yaml itself, which needs no file, and its scale."""
+
 
 class Author(Strict):
     """The person responsible for a study's results.
@@ -126,19 +129,22 @@ def with_own_weights(specs: Specs, models: Iterable[str]) -> Specs:
     return made
 
 
-def study_file(named: str, folder: Path) -> Path:
-    """Return the file of a study, given by path or by name in the folder of studies."""
+def configuration_files(named: str, folder: Path) -> list[str]:
+    """Return the configuration files of a study, given by path or by name in the folder of studies; none for
+    the demo, which is config.yaml itself."""
+    if named == DEMO:
+        return []
     found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
     if not found:
-        known = [path.stem for path in folder.glob("*.yaml")]
+        known = [DEMO, *(path.stem for path in folder.glob("*.yaml"))]
         raise PubmillError(f"{unknown('study', named, known)}. Name a file, or one of {folder.name}/")
-    return found[0]
+    return [str(found[0])]
 
 
 def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
     """Return the file of a study at a scale, preferably that of the paper in a result path; none for the
     demo, which needs no study file."""
-    if scale == "demo":
+    if scale == DEMO:
         return []
     read = {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}
     of_scale = [file for file, study in read.items() if study.get("scale") == scale]

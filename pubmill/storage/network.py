@@ -28,6 +28,7 @@ LARGEST = 100 << 30  # bytes of a file; the largest in any spec has about 15 GB
 REDIRECTS = 10
 
 _ETAG = re.compile(r'"[\x21\x23-\x7e]*"')
+_CONNECTION = re.compile(r"^\w+\(host=[^()]*\): ")
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15}|\*)")
 
 
@@ -153,10 +154,10 @@ def _scheme_host_port(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port
 
 
-def _underlying_error(error: Exception) -> object:
-    """Return the underlying error, without the wrappers of requests and urllib3."""
+def _underlying_error(error: Exception) -> str:
+    """Return the text of the underlying error, without wrappers and connections of requests and urllib3."""
     inner = error.args[0] if error.args else error
-    return getattr(inner, "reason", None) or inner
+    return _CONNECTION.sub("", str(getattr(inner, "reason", None) or inner))
 
 
 def _check_status(response: requests.Response, url: str, part: Path) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
 from pubmill.metrics import METRICS
 from pubmill.metrics.contributions import (
     Array,
@@ -38,6 +37,7 @@ from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import Table, parse
+from pubmill.tables.rows_and_columns import find_unique
 from pubmill.tables.table_frames import run_frame
 
 
@@ -113,22 +113,13 @@ def comparisons(table: Table, results: Path) -> Comparisons:
 
 
 def with_columns(table: Table, columns: Sequence[str]) -> Table:
-    """Return the table with only these columns, which may be given by key or label."""
-    keys = [_column_key(table, name) for name in columns]
+    """Return the table with only these columns, given by key or label, or the beginning of either."""
+    keys = [find_unique("column", name, table.columns, lambda one: one.key).key for name in columns]
     return replace(
         table,
         columns=tuple(column for column in table.columns if column.key in keys),
         cells={key: cells for key, cells in table.cells.items() if key in keys},
     )
-
-
-def _column_key(table: Table, name: str) -> str:
-    """Return the key of a column; a `PubmillError` for an unknown one."""
-    for column in table.columns:
-        if name in (column.key, column.label):
-            return column.key
-    known = [column.key for column in table.columns]
-    raise PubmillError(f"{table.paper}/{table.table}: {unknown('column', name, known)}")
 
 
 def _compare_row(table: Table, row: Row, runs: DataFrame, results: Path) -> RowComparisons | None:

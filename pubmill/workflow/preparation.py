@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock
 from snakemake.shell import shell
 
-from pubmill.errors import Plain, plainly
+from pubmill.errors import Plain, interrupt_plainly, plainly
 from pubmill.graph import Graph, checked_graph
 from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
@@ -39,6 +39,7 @@ class Prepared(NamedTuple):
 @plainly
 def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     """Check the configuration in the checkout `root`, and prepare Snakemake for its graph."""
+    interrupt_plainly()
     forget_failed_jobs()
     check_files(workflow.configfiles)
     study, specs = check_study(config, root / "specs")

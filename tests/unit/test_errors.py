@@ -1,6 +1,8 @@
 """How programs end."""
 
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -22,3 +24,13 @@ def test_programs_exit_with_a_message_or_the_status_of_a_signal(error: Exception
     with pytest.raises(SystemExit) as ended:
         run(fail)
     assert ended.value.code == status
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [("KeyboardInterrupt", "pubmill: interrupted"), ("OSError", "OSError")]
+)
+def test_an_interrupted_program_prints_one_line_and_a_fault_its_traceback(error: str, said: str) -> None:
+    program = f"from pubmill.errors import run\ndef fail(): raise {error}\nrun(fail)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    lines = ended.stderr.splitlines()
+    assert ended.returncode and lines[-1] == said and (len(lines) == 1) == (error == "KeyboardInterrupt")

@@ -22,7 +22,7 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Aggregate
 from pubmill.recipes.writing import as_values
 from pubmill.specs import RecipeWeights
-from pubmill.specs.study import check_study, study_file
+from pubmill.specs.study import DEMO, check_study, configuration_files
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import FINAL_RECORDS
@@ -36,7 +36,6 @@ OF_RECORDS = (
 )  # fmt: skip
 """Fields of a record that are compared beside its recipe."""
 FINE_TUNING = "fine-tuning"
-DEMO = "demo"
 
 
 class Side(NamedTuple):
@@ -74,14 +73,14 @@ def side_of(operand: str, context: Context) -> Side:
     known = [path.stem for path in (context.root / "studies").glob("*.yaml")]
     settings = [f"{name}/{one}" for name, spec in graph.specs.protocols.items() for one in spec.settings]
     raise PubmillError(
-        f"{unknown('such thing to compare', operand, [DEMO, *known, *settings])}. Name a record or folder of "
-        f"runs, a study, PROTOCOL/SETTING or a commit"
+        f"{unknown('study, setting or commit', operand, [DEMO, *known, *settings])}. Name one of these, "
+        f"the file of a record, or a folder of runs"
     )
 
 
 def _graph(root: Path, study: str, settings: Sequence[str]) -> Graph:
     """Return the graph of a study, by the specs below a folder."""
-    overlays = [] if study == DEMO else [str(study_file(study, root / "studies"))]
+    overlays = configuration_files(study, root / "studies")
     config = merged_config(root / "config.yaml", overlays, settings)
     return Graph(*check_study(config, root / "specs"))
 

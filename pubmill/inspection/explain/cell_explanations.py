@@ -1,10 +1,10 @@
 """Explain a table cell: its runs, their recipes, data and weights, and the sources of those."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, published_values
@@ -28,7 +28,7 @@ from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.other_tables import ReferencedCell
-from pubmill.recipes.tables import Column, FactSource, FactTableColumn, FactTableRow, Row, TableRecipe
+from pubmill.recipes.tables import Column, FactSource, Row, TableRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW
@@ -38,8 +38,7 @@ from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_facts
 from pubmill.tables.fact_sources import read_artefacts
 from pubmill.tables.reproductions import cell_cv
-
-Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
+from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
 
 @dataclass(frozen=True)
@@ -120,16 +119,18 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = explainer.graph.tables.recipe(table)
     rows = recipe.all_rows
-    straight = bool(_matching_items(row, rows, _own_key)) and bool(
-        _matching_items(column, recipe.columns, _own_key)
+    straight = bool(matching_items(row, rows, _own_key)) and bool(
+        matching_items(column, recipe.columns, _own_key)
     )
-    turned = bool(_matching_items(row, recipe.columns, _own_key)) and bool(
-        _matching_items(column, rows, _own_key)
+    turned = bool(matching_items(row, recipe.columns, _own_key)) and bool(
+        matching_items(column, rows, _own_key)
     )
     if turned and not straight:
         row, column = column, row  # papers print tables in both orientations
-    found_row = _find_unique("row", row, rows, _own_key)
-    found_column = _find_unique("column", column, recipe.columns, _own_key)
+    if not straight and not turned:
+        _check_models(explainer, [row, column], [*rows, *recipe.columns])
+    found_row = find_unique("row", row, rows, _own_key)
+    found_column = find_unique("column", column, recipe.columns, _own_key)
     try:
         made = table_of_cell(recipe, found_row, found_column, explainer.published(table), explainer.results)
     except PubmillError as error:
@@ -137,40 +138,18 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
 
 
+def _check_models(explainer: Explainer, names: Sequence[str], among: Sequence[Row | Column]) -> None:
+    """Raise a `PubmillError` if a name is a model that the study would add as a column if it listed it."""
+    graph = explainer.graph
+    for name in names:
+        if name in graph.specs.models and not any(name in (one.key, one.label) for one in among):
+            setting = f"models={_yaml_list([*(graph.study.models or ()), name])}"
+            options = shlex.join(commands.configuration_options((), [*explainer.settings, setting]))
+            raise PubmillError(f"the study {graph.study.study} does not list the model {name}: add {options}")
+
+
 def _own_key(one: Any) -> str:
     return str(one.key)
-
-
-def _matching_items(name: str, among: Sequence[Named], key: Callable[[Any], str]) -> list[Named]:
-    """Return the items with a matching name, from the strictest way to match that finds any.
-
-    In this order: the key is `name`; the label is; the first word of key or label is; key or label begins
-    with it.
-    """
-    wanted = name.casefold()
-    names = [(one, key(one), key(one).casefold(), one.label.casefold()) for one in among]
-    ways = (
-        [one for one, exact, _, _ in names if exact == name],
-        [one for one, _, _, label in names if label == wanted],
-        [one for one, *_, low, label in names if wanted in (_first_word(low), _first_word(label))],
-        [one for one, *_, low, label in names if low.startswith(wanted) or label.startswith(wanted)],
-    )
-    return next(filter(None, ways), [])
-
-
-def _first_word(name: str) -> str:
-    return re.split(r"[\s@-]", name, maxsplit=1)[0]
-
-
-def _find_unique(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str]) -> Named:
-    """Return the item with this name; raise a `PubmillError` with the candidates if it is not unique."""
-    found = _matching_items(name, among, key)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        meant = ", ".join(_label_and_key(key(one), one.label) for one in found)
-        raise PubmillError(f"{name!r} matches several {what}s; give the key of one: {meant}")
-    raise PubmillError(unknown(what, name, [_label_and_key(key(one), one.label) for one in among]))
 
 
 def _explain_cell(
@@ -190,8 +169,8 @@ def _explain_cell(
     ]
     shown = Explanation(
         table=table,
-        row=_label_and_key(row.key, row.label),
-        column=_label_and_key(column.key, column.label),
+        row=label_and_key(row.key, row.label),
+        column=label_and_key(column.key, column.label),
         scale=recipe.scale,
         value=_cell_fields(row, cell),
         refused=refused,
@@ -217,10 +196,6 @@ def _explain_cell(
 def _elsewhere(explainer: Explainer, cell: ReferencedCell) -> Explanation:
     """Explain the cell of another table that a cell refers to."""
     return explain(explainer, cell.table, cell.row, cell.column)
-
-
-def _label_and_key(key: str, label: str) -> str:
-    return key if key == label else f"{label} ({key})"
 
 
 def _cell_fields(row: Row, cell: Cell | None) -> Account:
@@ -281,7 +256,7 @@ def _scored_dataset(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Acco
     hashes = account["examples sha256"]
     if scored and isinstance(hashes, dict):
         same = all(hashes.get(split) == found for split, found in scored)
-        account["are what was scored"] = same or "no: converted anew since; score the runs again"
+        account["same as scored"] = same or "no: converted anew since; score the runs again"
     return account
 
 
@@ -360,8 +335,8 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     """Explain a cell of a fact table; its value comes from a spec or from artefacts."""
     graph = explainer.graph
     recipe = graph.fact_tables.recipe(table)
-    found_row = _find_unique("row", row, recipe.rows, lambda one: one.subject)
-    found_column = _find_unique("column", column, recipe.columns, _own_key)
+    found_row = find_unique("row", row, recipe.rows, lambda one: one.subject)
+    found_column = find_unique("column", column, recipe.columns, _own_key)
     source = found_row.sources[found_column.key]
     lacking = [file for file in source.paths if not (explainer.results / file).is_file()]
     if lacking:
@@ -375,8 +350,8 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
     known = recipe.subjects == "datasets" and alone.subject in graph.specs.datasets
     return Explanation(
         table=table,
-        row=_label_and_key(alone.subject, alone.label),
-        column=_label_and_key(found_column.key, found_column.label),
+        row=label_and_key(alone.subject, alone.label),
+        column=label_and_key(found_column.key, found_column.label),
         scale=recipe.scale,
         value=made.cells[alone.subject][found_column.key].model_dump(),
         data=(dataset_account(graph, alone.subject),) if known else (),

@@ -61,12 +61,22 @@ def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
         if name == "published" and isinstance(found, Mapping):
             note = f" ({found['note']})" if found.get("note") else ""
             yield f"published: {number(found['value'])}{note}"
+        elif name == "verdict" and isinstance(found, Mapping):
+            yield f"verdict: {_verdict_text(found)}"
         elif isinstance(found, float):
             yield f"{name}: {signed(found) if name == 'difference' else number(found)}"
         elif isinstance(found, Mapping):
             yield f"{name}: {json.dumps(found, ensure_ascii=False)}"
         else:
             yield f"{name}: {found}"
+
+
+def _verdict_text(verdict: Mapping[str, Any]) -> str:
+    """Return a verdict with its reason, and the numbers that it is computed from."""
+    measures = ("margin", "p", "detectable")
+    numbers = [f"{name} {verdict[name]:.4g}" for name in measures if verdict.get(name) is not None]
+    why = [verdict["why"]] if verdict.get("why") else []
+    return "; ".join([verdict["verdict"], *why, *([", ".join(numbers)] if numbers else [])])
 
 
 def _print_parts(to: Console, explanation: Explanation) -> None:

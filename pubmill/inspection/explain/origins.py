@@ -20,7 +20,7 @@ from pubmill.tables.overlap_tables import CellParts, read_overlap_table
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; missing items have a note as their value."""
 NOT_THERE = "not there"
-OF_RECORDS = "is of the records"
+OF_RECORDS = "matches the records"
 COMPARE_ANEW = "make the comparisons again"
 SAME = 1e-6
 """Points: differences closer than this are equal except for rounding."""
@@ -70,7 +70,7 @@ def comparison_account(
     same = _is_current(of, scores)
     return {
         "file": file,
-        OF_RECORDS: same or f"no: the scores of its row are others now; {COMPARE_ANEW}",
+        OF_RECORDS: same or f"no: the scores of its row have changed; {COMPARE_ANEW}",
         "best": found.column_labels[of.best],
         "best minus": {found.column_labels[pair.other]: _pair_account(pair) for pair in pairs},
         "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
@@ -114,10 +114,10 @@ def _pair_account(pair: ModelPair) -> Account:
     return {
         "difference": pair.difference,
         "interval": pair.interval or "not defined",
-        "p, bootstrap": pair.bootstrap_p,
-        "adjusted bootstrap": pair.bootstrap_adjusted,
-        "p, randomisation": pair.randomisation_p,
-        "adjusted randomisation": pair.randomisation_adjusted,
+        "bootstrap p": pair.bootstrap_p,
+        "adjusted bootstrap p": pair.bootstrap_adjusted,
+        "randomisation p": pair.randomisation_p,
+        "adjusted randomisation p": pair.randomisation_adjusted,
     }
 
 

@@ -25,7 +25,9 @@ const trainingParts = (training, folder) => {
   const parts = [make("p", {}, make("code", { textContent: folder }))];
   const course = training.querySelector("svg");
   if (course) {
-    const key = "Mean of the runs: the solid line is the score on dev, the dashed line the loss in training.";
+    const names = ["the solid line is the score on dev", "the dashed line is the loss in training"];
+    const drawn = names.filter((_, i) => course.children[i].getAttribute("d"));
+    const key = drawn.length ? `Mean of the runs: ${drawn.join(", ")}.` : "";
     const said = make("p", { className: "small soft" }, training.lastChild.textContent.trim(), ". ", key);
     const larger = course.cloneNode(true);
     larger.setAttribute("viewBox", "0 0 120 36");

@@ -15,8 +15,13 @@ search.setAttribute("aria-label", "Search the contents for a dataset, model or t
 const nothing = make("p", { className: "small", role: "status" });
 let words;
 const wordsOf = (target, link) => {
-  const heads = target.closest("section")?.querySelectorAll("th") ?? [];
-  return [link, target, ...heads].map((one) => one.textContent.toLowerCase()).join("\n");
+  const parts = [link, target];
+  const section = target.closest("section");
+  if (section) parts.push(...section.querySelectorAll("th"));
+  else for (let next = target.nextElementSibling; next && !targets.includes(next); next = next.nextElementSibling) {
+    parts.push(...next.querySelectorAll("th"));
+  }
+  return parts.map((one) => one.textContent.toLowerCase()).join("\n");
 };
 search.addEventListener("input", () => {
   words ??= links.map((link, i) => wordsOf(targets[i], link));
@@ -69,5 +74,5 @@ setTheme(stored());
 document.querySelector("header.top").prepend(theme);
 
 const day = new Date(document.lastModified);
-document.querySelector(".written").textContent = `; this file is of ${day.toLocaleDateString("en-CA")}`;
+document.querySelector(".written").textContent = `; written ${day.toLocaleDateString("en-CA")}`;
 for (const code of document.querySelectorAll("#cite ~ pre")) code.after(copyButton(code.textContent));

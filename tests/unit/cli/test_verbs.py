@@ -61,6 +61,15 @@ GU = "--configfile studies/gu2020.yaml"
             "predict kept notes.txt out.jsonl --format text",
             "scripts/predict.py --model kept --input notes.txt --output out.jsonl --format text",
         ),
+        (
+            "predict kept a.txt b.txt out --type Gene",
+            "scripts/predict.py --model kept --input a.txt b.txt --output out --type Gene",
+        ),
+        (
+            "predict kept - - --format text",
+            "scripts/predict.py --model kept --input - --output - --format text",
+        ),
+        ("explain table06 BC2GM BERT --study gu2020", f"scripts/explain.py gu2020/table06 BC2GM BERT {GU}"),
         ("tex gu2020 --output paper", f"scripts/tex.py {GU} --output paper"),
         ("check paper.tex --study gu2020 --json", f"scripts/check.py paper.tex {GU} --json"),
         ("check paper.tex", "scripts/check.py paper.tex"),
@@ -89,7 +98,8 @@ def test_a_verb_starts_a_command_and_prints_it(
             "table gu2020/table06 --model pubmedbert",
             "there is no model 'pubmedbert'; the nearest: pubmedbert",
         ),
-        ("table gu2020/table06 --model x --scale tiny", "no study of studies/ has the scale 'tiny'"),
+        ("table gu2020/table06 --model x --scale tiny", "there is no scale 'tiny'; the nearest: "),
+        ("predict kept notes.txt --format text", "kept: name the text to annotate, then the output"),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/snakemake"),
     ],
 )
@@ -120,6 +130,18 @@ def test_open_shows_a_finished_page(started: Said, checkout: Path, monkeypatch: 
     page.touch()
     assert started("open", "gu2020", "table06").strip() == "results/full/tables/gu2020/table06.html"
     assert opened == [page.resolve().as_uri()]
+    unfinished = started("open", "gu2020")
+    assert "results/full/reports/gu2020.html does not exist yet. Make it: " in unfinished
+    assert "so far: gu2020/table06. Open one: .venv/bin/pubmill open gu2020 gu2020/table06" in unfinished
+
+
+def test_the_help_lists_every_verb_in_a_whole_line_and_where_further_options_are(started: Said) -> None:
+    lines = [line for line in started("--help").splitlines() if line.startswith("  ")]
+    assert len(lines) > 20 and not [line for line in lines if line.endswith("...")]
+    assert "Further options: .venv/bin/python scripts/score_submission.py --help" in started(
+        "score", "--help"
+    )
+    assert "Further options: .venv/bin/snakemake --help" in started("run", "--help")
 
 
 def test_the_command_is_installed(root: Path) -> None:

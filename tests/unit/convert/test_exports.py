@@ -270,6 +270,8 @@ def test_a_dataset_without_a_published_form_has_a_general_one(
     export: Any, tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (results / "datasets/toy").rename(results / "datasets/plain")
+    export("plain", tmp_path / "asked", "--results", results, "--form", "jsonl")
+    assert "(form jsonl)" in capsys.readouterr().out
     export("plain", tmp_path / "out", "--results", results)
     assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
     assert capsys.readouterr().out.endswith("(no published form: a general one)\n")

@@ -184,7 +184,7 @@ def test_a_commit_has_the_recipes_of_its_specs(tmp_path: Path, specs: Path) -> N
 
 
 def test_an_unknown_operand_is_reported_with_the_nearest() -> None:
-    with pytest.raises(PubmillError, match="no such thing to compare 'gu2021'; the nearest: gu2020"):
+    with pytest.raises(PubmillError, match="no study, setting or commit 'gu2021'; the nearest: gu2020"):
         diff("gu2021", "demo")
     with pytest.raises(
         PubmillError, match="protocol blurb: there is no setting 'standart'; the nearest: standard"

@@ -102,8 +102,8 @@ def anew(model: str, seed: int, score: float, **changes: Any) -> Record:
 @pytest.mark.parametrize(
     ("since", "reported"),
     [
-        ([anew(OTHER, 2, 0.6)], "no: the scores of its row are others now"),
-        ([anew(OTHER, seed, 0.95) for seed in (1, 2)], "no: the scores of its row are others now"),
+        ([anew(OTHER, 2, 0.6)], "no: the scores of its row have changed"),
+        ([anew(OTHER, seed, 0.95) for seed in (1, 2)], "no: the scores of its row have changed"),
         ([anew(OTHER, 2, 0.5, data_sha256="e" * 64)], "no: .* must not share one row"),
         ([anew(OTHER, 2, 0.5, commit="e" * 40)], "True"),
     ],
@@ -113,7 +113,7 @@ def test_a_comparison_of_other_records_is_said_to_be(
 ) -> None:
     """This holds for whichever model of the row was run again."""
     account = compared(tmp_path, column, *since).compared
-    assert account and re.match(reported, str(account["is of the records"]))
+    assert account and re.match(reported, str(account["matches the records"]))
 
 
 def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> None:
@@ -138,11 +138,11 @@ def test_a_comparison_is_explained_with_either_of_its_models(tmp_path: Path) -> 
     assert other.compared["drawn"] == "60 documents, 1000 times"
     [(name, pair)] = other.compared["best minus"].items()
     assert (name, pair["difference"], pair["interval"]) == ("No pretraining", pytest.approx(40), (-0.25, 2.5))
-    assert other.compared["is of the records"] is True
+    assert other.compared["matches the records"] is True
     text = printed(other)
     for fact in (
         "Compared with the best of its row",
-        "adjusted bootstrap 0.02",
+        "adjusted bootstrap p 0.02",
         "paired bootstrap",
         ".comparisons.json",
     ):
@@ -199,11 +199,11 @@ def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
     }
     write_json(Path(f"{file}.source.json"), source)
     [data] = explain(made, TABLE, "bc2gm", MODEL).data
-    assert data["sources"][role] == source and data["are what was scored"] is True
+    assert data["sources"][role] == source and data["same as scored"] is True
     assert list(data["sources"].values()).count("not there") == 2
     write_json(tmp_path / "demo/datasets/bc2gm/card.json", card | {"examples_sha256": {"test": "0" * 64}})
     [data] = explain(made, TABLE, "bc2gm", MODEL).data
-    assert "converted anew" in data["are what was scored"]
+    assert "converted anew" in data["same as scored"]
 
 
 def test_weights_made_here_are_reported_down_to_the_corpus(tmp_path: Path) -> None:
@@ -288,6 +288,12 @@ def test_a_model_that_is_not_run_has_the_command_that_would(
     assert reported in to_do
     if "models=" in reported:
         assert to_do.count("--config ") == 1, "of several, Snakemake heeds the last alone"
+
+
+def test_a_model_that_the_study_does_not_list_is_named_with_the_setting_that_adds_it(tmp_path: Path) -> None:
+    made = explainer(tmp_path, models=["bert-base-cased"])
+    with pytest.raises(PubmillError, match=r"list the model pubmedelectra-base: add --config .*, pubmede"):
+        explain(made, TABLE, "bc2gm", "pubmedelectra-base")
 
 
 def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:

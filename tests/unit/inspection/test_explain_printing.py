@@ -56,6 +56,11 @@ def test_numbers_of_a_cell_have_two_decimals_and_what_it_lacks_has_no_line() -> 
     assert lines(cell(value={"published": {"value": 82.0}}))[1] == "published: 82.00"
 
 
+def test_a_verdict_is_words_and_the_numbers_that_it_has() -> None:
+    verdict = {"verdict": "reproduced", "why": "within 1.2", "margin": 1.2, "p": 0.0, "detectable": None}
+    assert lines(cell(value={"verdict": verdict}))[1] == "verdict: reproduced; within 1.2; margin 1.2, p 0"
+
+
 def test_runs_have_scores_or_failures_and_what_they_share_is_printed_once() -> None:
     found = lines(cell(runs=RUNS))[2:]
     table = [line.split() for line in found[: found.index("  commit (seed 1): abc")] if line.strip(" ─━")]

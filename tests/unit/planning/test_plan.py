@@ -28,7 +28,7 @@ from pubmill.pretraining.model_sizes import BASE, LARGE
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import ArchiveWeights, Specs, load
-from pubmill.specs.study import Study, study_file
+from pubmill.specs.study import Study, configuration_files
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 RECIPE = PretrainingRecipe(
@@ -195,10 +195,11 @@ def test_every_rule_has_its_stage(root: Path) -> None:
 
 
 def test_a_study_is_named_or_a_file(root: Path) -> None:
-    assert study_file("gu2020", root / "studies") == root / "studies/gu2020.yaml"
-    assert study_file(str(root / "config.yaml"), root / "studies") == root / "config.yaml"
+    assert configuration_files("gu2020", root / "studies") == [str(root / "studies/gu2020.yaml")]
+    config = str(root / "config.yaml")
+    assert configuration_files(config, root / "studies") == [config]
     with pytest.raises(PubmillError, match="nearest: gu2020, "):
-        study_file("gu2O20", root / "studies")
+        configuration_files("gu2O20", root / "studies")
 
 
 def test_packed_tokens_need_the_space_of_their_shards(targets: Graph) -> None:

@@ -142,6 +142,14 @@ def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False)
 
 
+def test_the_page_by_the_command_names_its_files(root: Path, tmp_path: Path) -> None:
+    made = command(root, "page", "--output", str(tmp_path / "pages/audit"))
+    assert [Path(line) for line in made.stdout.splitlines()] == [
+        tmp_path / f"pages/audit.{form}" for form in ("json", "md", "html")
+    ]
+    assert all(Path(line).is_file() for line in made.stdout.splitlines())
+
+
 def test_one_number_by_the_command(root: Path) -> None:
     made = command(root, "value", "87.56", "--metric", "accuracy", "--n", "140", "--runs", "10")
     assert made.returncode == 0 and made.stdout.splitlines() == [

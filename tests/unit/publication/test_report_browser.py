@@ -22,6 +22,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
 CARD = "t1-ours-second"
+ONCE_EVALUATED = ("bert", "second")
 SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 HEADER = "row,column,metric,value,note\n"
 PUBLISHED = HEADER + "bert,first,entity_f1,80.9,\nbert,second,entity_f1,70.2,\nother,first,entity_f1,75.5,\n"
@@ -45,7 +46,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
             for seed in (1, 2):
                 made_up.write(results, made_up.record(model, dataset, seed, score + seed / 1000))
                 values = {"batch_size": 16, "learning_rate": 0.001 if model == "bert" else 3e-05}
-                course = training(values, [0.5, score, 0.6], [0.9, 0.4, 0.2 * seed])
+                scores_on_dev = [score] if (model, dataset) == ONCE_EVALUATED else [0.5, score, 0.6]
+                course = training(values, scores_on_dev, [0.9, 0.4, 0.2 * seed])
                 put_training(results, made_up.paths(model, dataset)[seed - 1], course)
     rows = [made_up.row(name, name.title(), "ner", "entity_f1") for name in scores["bert"]]
     columns = [
@@ -226,9 +228,20 @@ def test_the_contents_are_searched_and_name_the_part_that_is_read(browser: Any, 
     shown = page.locator(".menu nav li:visible")
     page.get_by_label("Search the contents").fill("other & co")
     assert [text.split("\n")[0] for text in shown.all_inner_texts()] == ["Table 6"]
+    page.get_by_label("Search the contents").fill("of-span")
+    assert "Datasets" in shown.all_inner_texts()
     page.get_by_label("Search the contents").fill("")
     page.locator(".menu a[href='#data']").click()
     page.wait_for_function("document.querySelector('[aria-current]').hash === '#data'")
+
+
+def test_a_card_names_only_the_lines_that_are_drawn(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    for card, solid in ((CARD, True), ("t1-bert-second", False)):
+        page.evaluate(f"openCard('{card}')")
+        text = page.locator("dialog .course-box").inner_text()
+        assert ("the solid line is the score on dev" in text) == solid
+        assert "the dashed line is the loss in training" in text
 
 
 def test_paper_begins_with_the_title_and_has_no_contents(browser: Any, address: str) -> None:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.recipes.models import PretrainedWeights
-from pubmill.specs.study import Study, check_study, study_file, study_of_scale
+from pubmill.specs.study import Study, check_study, configuration_files, study_of_scale
 
 PAPERS = sorted(path.name for path in (Path(__file__).parents[3] / "specs/tables").iterdir())
 
@@ -64,10 +64,13 @@ def write_studies(folder: Path, **scales: str) -> Path:
 
 def test_a_study_is_a_file_or_a_name(tmp_path: Path) -> None:
     folder = write_studies(tmp_path / "studies", mine="full")
-    assert study_file("mine", folder) == folder / "mine.yaml"
-    assert study_file(str(folder / "mine.yaml"), tmp_path) == folder / "mine.yaml"
-    with pytest.raises(PubmillError, match=r"no study 'mien'; the nearest: mine. Name a file, or one of stu"):
-        study_file("mien", folder)
+    assert configuration_files("mine", folder) == [str(folder / "mine.yaml")]
+    assert configuration_files(str(folder / "mine.yaml"), tmp_path) == [str(folder / "mine.yaml")]
+    assert configuration_files("demo", folder) == []
+    with pytest.raises(
+        PubmillError, match=r"no study 'mien'; the nearest: mine, demo. Name a file, or one of stu"
+    ):
+        configuration_files("mien", folder)
 
 
 def test_the_study_of_a_result_is_that_of_its_scale_and_paper(tmp_path: Path) -> None:

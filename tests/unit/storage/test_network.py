@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
+import urllib3
 
 from pubmill.errors import PubmillError
 from pubmill.storage import connections, network
@@ -246,3 +248,11 @@ def test_a_part_that_is_longer_than_it_says_is_refused(part: Path) -> None:
 def test_an_answer_cut_in_its_headers_is_no_empty_file(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="the answer is empty; gave up after 3 attempts"):
         fetched(lambda talk: talk.raw(b"HTTP/1.1 200 OK\r\nETag"), tmp_path / "f.part")
+
+
+def test_a_failed_connection_is_described_without_the_names_of_classes() -> None:
+    connection = urllib3.connection.HTTPSConnection("nowhere.org", 443)
+    reason = urllib3.exceptions.NameResolutionError("nowhere.org", connection, socket.gaierror(-2, "unknown"))
+    pool = urllib3.connectionpool.HTTPSConnectionPool("nowhere.org")
+    error = requests.ConnectionError(urllib3.exceptions.MaxRetryError(pool, "/x", reason))
+    assert network._underlying_error(error) == "Failed to resolve 'nowhere.org' ([Errno -2] unknown)"
