@@ -13,14 +13,14 @@ sys.path.insert(0, str(ROOT))
 from pubmill.graph import VERSIONS, as_arguments, published_values
 from pubmill.recipes.writing import as_json
 from pubmill.workflow.preparation import prepare
-from pubmill.workflow.rule_syntax import any_of, not_compared, wildcard_patterns
+from pubmill.workflow.rule_syntax import any_of, not_compared, places, run_of, wildcard_patterns
 
 
 configfile: ROOT / "config.yaml"
 
 
 STUDY, SPECS, T, needs, begin, end = prepare(workflow, config, ROOT)
-R, SCRIPTS = T.results, str(ROOT / "scripts")
+PLACES = places(ROOT, T.results, STUDY.mirror)
 
 
 onstart:
@@ -65,7 +65,3 @@ include: "rules/datasets.smk"
 include: "rules/finetuning.smk"
 include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
-
-
-# If another workflow imports this one as a module, Snakemake formats commands with that workflow's names.
-workflow.modifier_stack[0].globals.update(SCRIPTS=SCRIPTS, R=R, STUDY=STUDY, MIRROR=MIRROR)

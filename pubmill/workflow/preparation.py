@@ -15,6 +15,7 @@ from pubmill.specs.study import Study, check_files, check_study
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.requested_targets import check_before_graph
+from pubmill.workflow.rerun_triggers import ignore_command_texts
 from pubmill.workflow.resources import resources
 from pubmill.workflow.rule_syntax import shell_prefix
 from pubmill.workflow.run_display import display_of
@@ -47,6 +48,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         decide_seeds(graph)
     needs = resources(graph, read_gpus(root / "specs", root / "benchmarks/pretraining.json"))
     check_before_graph(workflow, graph, root / "studies")
+    ignore_command_texts(workflow)
     shell.prefix(shell_prefix(root, bool(workflow.deployment_settings.deployment_method)))
     left_out = graph.left_out()
     display = display_of(workflow)
