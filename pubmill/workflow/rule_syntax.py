@@ -38,7 +38,11 @@ def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[
 
     Commands name them, and nothing reruns if they move.
     """
-    found: dict[str, Any] = {"scripts": str(root / "scripts"), "specs": str(root / "specs"), "results": results}
+    found: dict[str, Any] = {
+        "scripts": str(root / "scripts"),
+        "specs": str(root / "specs"),
+        "results": results,
+    }
     found["mirror"] = ["--mirror", mirror] if mirror else []
     return {name: not_compared(lambda wildcards, place=place: place) for name, place in found.items()}
 
