@@ -3,11 +3,16 @@
 import sys
 from pathlib import Path
 
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.0")
 # The folder of this file, also if another workflow imports it as a module from a local clone.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
+if not ROOT.is_dir():
+    raise WorkflowError(
+        f"pubmill runs from a clone on this machine; clone it, and name its Snakefile instead of {ROOT}"
+    )
 sys.path.insert(0, str(ROOT))
 
 from pubmill.graph import VERSIONS, as_arguments, published_values
@@ -31,6 +36,10 @@ onstart:
 
 onsuccess:
     end()
+
+
+# For --sdm apptainer; without it Snakemake ignores the image.
+container: STUDY.container
 
 
 wildcard_constraints:

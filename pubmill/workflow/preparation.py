@@ -12,6 +12,7 @@ from pubmill.graph import Graph
 from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
+from pubmill.workflow.environments import has_own_environments
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.requested_targets import check_before_graph
@@ -56,7 +57,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
 
     check_before_graph(workflow, graph, root / "studies", check_graph)
     ignore_command_texts(workflow)
-    shell.prefix(shell_prefix(root, bool(workflow.deployment_settings.deployment_method)))
+    shell.prefix(shell_prefix(root, has_own_environments(workflow, study)))
     display = display_of(workflow)
     if display:
         display.describe(left_out, lambda: requested_pages(workflow, graph))
