@@ -22,6 +22,7 @@ from pubmill.cli import (
     seeds_command,
     table_command,
     tex_command,
+    track_command,
 )
 from pubmill.errors import run
 
@@ -55,6 +56,7 @@ for verb in (
     inputs_command.inputs,
     score_command.score,
     tex_command.tex,
+    track_command.track,
     check_command.check,
 ):
     APP.command(verb.__name__.removesuffix("_page"), context_settings=PASSED_ON)(verb)

@@ -61,6 +61,7 @@ GU = "--configfile studies/gu2020.yaml"
             "predict kept notes.txt out.jsonl --format text",
             "scripts/predict.py --model kept --input notes.txt --output out.jsonl --format text",
         ),
+        ("track gu2020 --mlflow sqlite:///runs.db", f"scripts/track.py {GU} --mlflow sqlite:///runs.db"),
         ("tex gu2020 --output paper", f"scripts/tex.py {GU} --output paper"),
         ("check paper.tex --study gu2020 --json", f"scripts/check.py paper.tex {GU} --json"),
         ("check paper.tex", "scripts/check.py paper.tex"),
