@@ -88,6 +88,6 @@ def _imported() -> Any:
     except ImportError:
         install = commands.run(f"{commands.BIN}/python", "-m", "pip", "install", "mlflow-skinny")
         raise PubmillError(
-            f"MLflow is not installed here. Install it: {install} (for a tracking server; for a database, mlflow)"
+            f"MLflow is not installed here. Install it: {install} (for a server; for a database, mlflow)"
         ) from None
     return mlflow
