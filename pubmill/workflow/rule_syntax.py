@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,11 @@ def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[
         "results": results,
     }
     found["mirror"] = ["--mirror", mirror] if mirror else []
-    return {name: not_compared(lambda wildcards, place=place: place) for name, place in found.items()}
+    return {name: not_compared(partial(_always, place)) for name, place in found.items()}
+
+
+def _always(value: Any, wildcards: Any) -> Any:
+    return value
 
 
 def run_of(wildcards: Any) -> tuple[str, str, str, str]:
