@@ -3,24 +3,29 @@
 import sys
 from pathlib import Path
 
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.0")
 # The folder of this file, also if another workflow imports it as a module from a local clone.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
+if not ROOT.is_dir():
+    raise WorkflowError(
+        f"pubmill runs from a clone on this machine; clone it, and name its Snakefile instead of {ROOT}"
+    )
 sys.path.insert(0, str(ROOT))
 
 from pubmill.graph import VERSIONS, as_arguments, published_values
 from pubmill.recipes.writing import as_json
 from pubmill.workflow.preparation import prepare
-from pubmill.workflow.rule_syntax import any_of, not_compared, wildcard_patterns
+from pubmill.workflow.rule_syntax import any_of, not_compared, places, run_of, wildcard_patterns
 
 
 configfile: ROOT / "config.yaml"
 
 
 STUDY, SPECS, T, needs, begin, end = prepare(workflow, config, ROOT)
-R, SCRIPTS = T.results, str(ROOT / "scripts")
+PLACES = places(ROOT, T.results, STUDY.mirror)
 
 
 onstart:
@@ -31,6 +36,10 @@ onstart:
 
 onsuccess:
     end()
+
+
+# For --sdm apptainer; without it Snakemake ignores the image.
+container: STUDY.container
 
 
 wildcard_constraints:
@@ -65,7 +74,3 @@ include: "rules/datasets.smk"
 include: "rules/finetuning.smk"
 include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
-
-
-# If another workflow imports this one as a module, Snakemake formats commands with that workflow's names.
-workflow.modifier_stack[0].globals.update(SCRIPTS=SCRIPTS, R=R, STUDY=STUDY, MIRROR=MIRROR)

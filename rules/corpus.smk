@@ -15,12 +15,14 @@ rule parse_medline:
     resources:
         **needs("parse_medline"),
     params:
+        **PLACES,
         version=VERSIONS["parse"],
         recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
-        "python {SCRIPTS:q}/parse_medline.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/parse_medline.py --input {input:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule parse_text:
@@ -37,12 +39,14 @@ rule parse_text:
     resources:
         **needs("parse_text"),
     params:
+        **PLACES,
         version=VERSIONS["parse"],
         recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
-        "python {SCRIPTS:q}/parse_text.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/parse_text.py --input {input:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule parse_clinical:
@@ -59,12 +63,14 @@ rule parse_clinical:
     resources:
         **needs("parse_clinical"),
     params:
+        **PLACES,
         version=VERSIONS["parse"],
         recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
     message:
         "Parsing {input}"
     shell:
-        "python {SCRIPTS:q}/parse_clinical.py --input {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/parse_clinical.py --input {input:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule latest_versions:
@@ -81,13 +87,15 @@ rule latest_versions:
     resources:
         **needs("latest_versions"),
     params:
+        **PLACES,
         version=VERSIONS["latest"],
         recipe=lambda w: as_json(T.corpora.latest_recipe(w.corpus)),
         parsed=T.paths.parsed(),
     message:
         "Finding the latest version of each document of {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule select_documents:
@@ -107,6 +115,7 @@ rule select_documents:
     resources:
         **needs("select_documents"),
     params:
+        **PLACES,
         version=VERSIONS["select"],
         recipe=lambda w: as_json(T.selection.recipe(w.corpus, int(w.part))),
         index=lambda w: int(w.part),
@@ -114,8 +123,9 @@ rule select_documents:
     message:
         "Selecting documents of {wildcards.corpus}, part {wildcards.part}"
     shell:
-        "python {SCRIPTS:q}/select_documents.py --shard {input.shard:q} --index {params.index:q} --latest {input.latest:q}"
-        " {params.more:q} --output {output.part:q} --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/select_documents.py --shard {input.shard:q} --index {params.index:q}"
+        " --latest {input.latest:q} {params.more:q} --output {output.part:q}"
+        " --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule corpus_statistics:
@@ -132,6 +142,7 @@ rule corpus_statistics:
     resources:
         **needs("corpus_statistics"),
     params:
+        **PLACES,
         version=VERSIONS["statistics"],
         recipe=lambda w: as_json(T.corpora.statistics_recipe(w.corpus)),
         corpus=lambda w: T.paths.corpus(w.corpus),
@@ -139,5 +150,6 @@ rule corpus_statistics:
     message:
         "Counting documents of {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
-        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
+        " > {log:q} 2>&1"

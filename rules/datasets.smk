@@ -13,13 +13,15 @@ rule convert:
     resources:
         **needs("convert"),
     params:
+        **PLACES,
         version=VERSIONS["convert"],
         recipe=lambda w: as_json(T.datasets.recipe(w.dataset)),
         inputs=lambda w: T.datasets.arguments(w.dataset),
     message:
         "Converting {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/convert.py --recipe {params.recipe:q} {params.inputs:q} --output {R:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/convert.py --recipe {params.recipe:q} {params.inputs:q}"
+        " --output {params.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule concepts:
@@ -35,13 +37,14 @@ rule concepts:
     resources:
         **needs("concepts"),
     params:
+        **PLACES,
         version=VERSIONS["concepts"],
         recipe=lambda w: as_json(T.datasets.concepts_recipe(w.dataset)),
     message:
         "Finding documents and identifiers of {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
-        " --examples {R:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
+        " --examples {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule floors:
@@ -56,11 +59,13 @@ rule floors:
     resources:
         **needs("floors"),
     params:
+        **PLACES,
         version=VERSIONS["floors"],
         recipe=lambda w: as_json(T.datasets.floors_recipe(w.dataset)),
-        folder=T.paths.floors(),
+        folder=lambda w: T.paths.floors(),
     message:
         "Measuring the floors of {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/measure_floors.py --recipe {params.recipe:q} --examples {R:q}/datasets/{wildcards.dataset:q}"
+        "python {params.scripts:q}/measure_floors.py --recipe {params.recipe:q}"
+        " --examples {params.results:q}/datasets/{wildcards.dataset:q}"
         " --predictions {params.folder:q}/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

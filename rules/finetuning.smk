@@ -7,11 +7,6 @@ TRIAL = (*RUN, "{trial}", "{seed}")
 FINAL = (*RUN, "{seed}")
 
 
-def run_of(wildcards):
-    """Return the wildcards that identify a run."""
-    return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
-
-
 rule trial:
     input:
         lambda w: T.runs.trial_inputs(*run_of(w), w.trial),
@@ -26,6 +21,7 @@ rule trial:
         **needs("trial"),
         gpu_slots=1,
     params:
+        **PLACES,
         recipe=lambda w: as_json(T.runs.trial_recipe(*run_of(w), w.trial)),
         version=VERSIONS["finetune"],
         model=lambda w: T.runs.first_model(*run_of(w)),
@@ -33,9 +29,9 @@ rule trial:
     message:
         "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
-        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q} {params.splits:q}"
-        " --output {output.predictions:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
+        " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q}"
+        " {params.splits:q} --output {output.predictions:q} > {log:q} 2>&1"
 
 
 rule choose:
@@ -50,12 +46,14 @@ rule choose:
     resources:
         **needs("choose"),
     params:
+        **PLACES,
         version=VERSIONS["choose"],
         recipe=lambda w: as_json(T.runs.choice_recipe(w.protocol, None, w.dataset, w.setting)),
     message:
         "Choosing hyper-parameters for {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/select_trial.py --trials {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/select_trial.py --trials {input:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 use rule choose as choose_for_model with:
@@ -68,6 +66,7 @@ use rule choose as choose_for_model with:
     resources:
         **needs("choose_for_model"),
     params:
+        **PLACES,
         version=VERSIONS["choose"],
         recipe=lambda w: as_json(T.runs.choice_recipe(*run_of(w))),
     message:
@@ -89,6 +88,7 @@ rule task_model:
         **needs("task_model"),
         gpu_slots=1,
     params:
+        **PLACES,
         recipe=lambda w: as_json(T.runs.recipe(*run_of(w))),
         version=VERSIONS["finetune"],
         model=lambda w: T.runs.first_model(*run_of(w)),
@@ -97,9 +97,10 @@ rule task_model:
     message:
         "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}, and keeping the model"
     shell:
-        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {params.model:q}"
-        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q} {params.splits:q}"
-        " --output {output.predictions:q} --keep {output.model:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
+        " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
+        " --seed {wildcards.seed:q} {params.splits:q} --output {output.predictions:q} --keep {output.model:q}"
+        " > {log:q} 2>&1"
 
 
 rule finetune:
@@ -117,6 +118,7 @@ rule finetune:
         **needs("finetune"),
         gpu_slots=1,
     params:
+        **PLACES,
         recipe=lambda w: as_json(T.runs.recipe(*run_of(w))),
         version=VERSIONS["finetune"],
         model=lambda w: T.runs.first_model(*run_of(w)),
@@ -126,9 +128,10 @@ rule finetune:
     message:
         "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "python {SCRIPTS:q}/finetune.py --recipe {params.recipe:q} {params.selected:q} --model {params.model:q}"
-        " --dataset {R:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q} {params.splits:q} {params.kept:q}"
-        " --output {output.predictions:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
+        " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
+        " --seed {wildcards.seed:q} {params.splits:q} {params.kept:q} --output {output.predictions:q}"
+        " > {log:q} 2>&1"
 
 
 rule score:
@@ -146,12 +149,13 @@ rule score:
     resources:
         **needs("score"),
     params:
+        **PLACES,
         version=VERSIONS["score"],
         recipe=lambda w: as_json(T.records.recipe(*run_of(w), int(w.seed))),
     message:
         "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "python {SCRIPTS:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
+        "python {params.scripts:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
         " --examples {input.examples:q} --output {output.record:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
@@ -171,13 +175,14 @@ rule transfer:
         **needs("transfer"),
         gpu_slots=1,
     params:
+        **PLACES,
         recipe=lambda w: as_json(T.transfers.recipe(*run_of(w), int(w.seed), w.target)),
         version=VERSIONS["transfer"],
     message:
         "Scoring {wildcards.model} of {wildcards.dataset} on {wildcards.target}, seed {wildcards.seed}"
     shell:
-        "python {SCRIPTS:q}/transfer.py --recipe {params.recipe:q} --model {input.model:q} --examples {input.examples:q}"
-        " --output {output:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/transfer.py --recipe {params.recipe:q} --model {input.model:q}"
+        " --examples {input.examples:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule transfer_matrix:
@@ -192,11 +197,12 @@ rule transfer_matrix:
     resources:
         **needs("transfer_matrix"),
     params:
+        **PLACES,
         recipe=lambda w: as_json(T.transfers.matrix_recipe(w.protocol, w.model, w.setting)),
         version=VERSIONS["transfer_matrix"],
         stem=lambda w: T.paths.transfers(w.protocol, w.model, w.setting),
     message:
         "Scoring {wildcards.model} on other datasets"
     shell:
-        "python {SCRIPTS:q}/transfer_matrix.py --recipe {params.recipe:q} --results {R:q} --output {params.stem:q}"
-        " > {log:q} 2>&1"
+        "python {params.scripts:q}/transfer_matrix.py --recipe {params.recipe:q} --results {params.results:q}"
+        " --output {params.stem:q} > {log:q} 2>&1"

@@ -16,14 +16,15 @@ rule lock_corpus:
     resources:
         **needs("lock_corpus"),
     params:
+        **PLACES,
         version=VERSIONS["lock"],
         recipe=lambda w: as_json(T.corpora.lock_recipe(w.corpus)),
         sources=T.paths.sources(),
     message:
         "Locking {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/lock_corpus.py --manifest {input:q} --sources {params.sources:q} --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/lock_corpus.py --manifest {input:q} --sources {params.sources:q}"
+        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule locked_versions:
@@ -43,12 +44,13 @@ rule locked_versions:
     resources:
         **needs("locked_versions"),
     params:
+        **PLACES,
         version=VERSIONS["latest"],
         recipe=lambda w: as_json(T.corpora.latest_recipe(w.corpus)),
         parsed=T.paths.parsed(),
     message:
         "Finding the documents in the lock of {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
+        "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
         " --recipe {params.recipe:q} --lock {input.lock:q} --report {output.report:q}"
         " --differences {output.differences:q} > {log:q} 2>&1"

@@ -24,6 +24,7 @@ rule annotate:
     resources:
         **needs("annotate"),
     params:
+        **PLACES,
         version=VERSIONS["annotate"],
         recipe=lambda w: as_json(T.pipelines.recipe(w.pipeline, w.dataset)),
         content=lambda w: T.pipelines.content(w.pipeline),
@@ -31,8 +32,9 @@ rule annotate:
     message:
         "Predicting {wildcards.dataset} with {wildcards.pipeline}"
     shell:
-        "python {SCRIPTS:q}/annotate.py --recipe {params.recipe:q} --pipeline {params.folder:q} --model {wildcards.pipeline:q}"
-        " --examples {input.examples:q} --split test --output {output.predictions:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/annotate.py --recipe {params.recipe:q} --pipeline {params.folder:q}"
+        " --model {wildcards.pipeline:q} --examples {input.examples:q} --split test"
+        " --output {output.predictions:q} > {log:q} 2>&1"
 
 
 use rule score as score_annotation with:
@@ -48,6 +50,7 @@ use rule score as score_annotation with:
     resources:
         **needs("score_annotation"),
     params:
+        **PLACES,
         version=VERSIONS["score"],
         recipe=lambda w: as_json(T.records.pipeline_recipe(w.pipeline, w.dataset)),
     message:
@@ -67,6 +70,7 @@ rule take_predictions:
     resources:
         **needs("take_predictions"),
     params:
+        **PLACES,
         version=VERSIONS["annotate"],
         recipe=lambda w: as_json(T.pipelines.recipe(w.submission, w.dataset)),
         content=lambda w: T.pipelines.supplied.content(w.submission, w.dataset, int(w.seed)),
@@ -74,9 +78,10 @@ rule take_predictions:
     message:
         "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "python {SCRIPTS:q}/take_predictions.py --recipe {params.recipe:q} --predictions {params.file:q}"
-        " --model {wildcards.submission:q} --seed {wildcards.seed:q} --dataset {wildcards.dataset:q} --results {R:q}"
-        " --output {output.predictions:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/take_predictions.py --recipe {params.recipe:q}"
+        " --predictions {params.file:q} --model {wildcards.submission:q} --seed {wildcards.seed:q}"
+        " --dataset {wildcards.dataset:q} --results {params.results:q} --output {output.predictions:q}"
+        " > {log:q} 2>&1"
 
 
 use rule score as score_predictions with:
@@ -92,6 +97,7 @@ use rule score as score_predictions with:
     resources:
         **needs("score_predictions"),
     params:
+        **PLACES,
         version=VERSIONS["score"],
         recipe=lambda w: as_json(T.records.pipeline_recipe(w.submission, w.dataset, int(w.seed))),
     message:

@@ -12,14 +12,15 @@ rule plan_pmc:
         **needs("plan_pmc"),
         downloads=1,
     params:
+        **PLACES,
         version=VERSIONS["plan_pmc"],
         url=lambda w: T.corpora.source(w.source).url,
         inventory=lambda w: str(T.corpora.source(w.source).inventory),
     message:
         "Planning the articles of {wildcards.source}"
     shell:
-        "python {SCRIPTS:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q} --output {output:q}"
-        " {MIRROR:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q}"
+        " --output {output:q} {params.mirror:q} > {log:q} 2>&1"
 
 
 rule fetch_pmc:
@@ -36,13 +37,14 @@ rule fetch_pmc:
         **needs("fetch_pmc"),
         downloads=1,
     params:
+        **PLACES,
         version=VERSIONS["fetch_pmc"],
         url=lambda w: T.corpora.source(w.source).url,
     message:
         "Fetching articles {wildcards.shard} of {wildcards.source}"
     shell:
-        "python {SCRIPTS:q}/fetch_pmc.py --plan {input:q} --shard {wildcards.shard:q} --url {params.url:q}"
-        " --output {output.file:q} {MIRROR:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/fetch_pmc.py --plan {input:q} --shard {wildcards.shard:q}"
+        " --url {params.url:q} --output {output.file:q} {params.mirror:q} > {log:q} 2>&1"
 
 
 rule parse_pmc:
@@ -60,11 +62,12 @@ rule parse_pmc:
     resources:
         **needs("parse_pmc"),
     params:
+        **PLACES,
         version=VERSIONS["parse"],
         recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
         filelist=lambda w: [f"--filelist={path}" for path in T.corpora.filelists(w.source, w.shard)],
     message:
         "Parsing {input.archive}"
     shell:
-        "python {SCRIPTS:q}/parse_pmc.py --input {input.archive:q} {params.filelist:q} --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/parse_pmc.py --input {input.archive:q} {params.filelist:q}"
+        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -18,6 +18,7 @@ rule pack:
     resources:
         **needs("pack"),
     params:
+        **PLACES,
         version=VERSIONS["pack"],
         recipe=lambda w: as_json(T.pretrainings.packing_recipe(w.corpus, w.vocab)),
         corpus=lambda w: T.paths.corpus(w.corpus),
@@ -26,8 +27,10 @@ rule pack:
     message:
         "Packing tokens of {wildcards.corpus} with {wildcards.vocab}"
     shell:
-        "python {SCRIPTS:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q} --vocab {params.vocab:q} --punkt {input.punkt:q}"
-        " --output {R:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        " --vocab {params.vocab:q} --punkt {input.punkt:q}"
+        " --output {params.results:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule pretrain:
@@ -50,20 +53,23 @@ rule pretrain:
         nodes=1,
         processes=1,
     params:
+        **PLACES,
         recipe=lambda w: as_json(T.pretrainings.recipe(w.recipe)),
         version=VERSIONS["pretrain"],
         tokens=lambda w: T.pretrainings.tokens_folder(w.recipe),
         vocab=lambda w: T.paths.vocab(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: T.pretrainings.segment_arguments(w.recipe, int(w.step)),
+        save_minutes=not_compared(lambda w: STUDY.save_minutes),
     message:
         "Pretraining {wildcards.recipe} up to step {wildcards.step}"
     # `tee` ignores the signals that stop the job, so that the last messages reach the log.
     shell:
-        "python {SCRIPTS:q}/launch.py --nodes {resources.nodes:q} --processes {resources.processes:q}"
-        " {SCRIPTS:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
+        "python {params.scripts:q}/launch.py --nodes {resources.nodes:q} --processes {resources.processes:q}"
+        " {params.scripts:q}/pretrain.py --recipe {params.recipe:q} --tokens {params.tokens:q}"
         " --vocab {params.vocab:q} --to {wildcards.step:q} {params.weights:q}"
-        " --output {R:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step:q} --version {params.version:q}"
-        " --save-minutes {STUDY.save_minutes:q} 2>&1 | (trap '' INT TERM; exec tee {log:q})"
+        " --output {params.results:q}/pretraining/{wildcards.recipe:q}/step-{wildcards.step:q}"
+        " --version {params.version:q} --save-minutes {params.save_minutes:q}"
+        " 2>&1 | (trap '' INT TERM; exec tee {log:q})"
 
 
 rule pin_weights:
@@ -80,13 +86,15 @@ rule pin_weights:
         **needs("pin_weights"),
         downloads=1,
     params:
+        **PLACES,
         version=VERSIONS["pin"],
         release=lambda w: as_json(T.models.release(w.model)),
         archive=lambda w, input: ["--archive", input[0]] if input else [],
     message:
         "Pinning the released weights of {wildcards.model}"
     shell:
-        "python {SCRIPTS:q}/pin_weights.py --release {params.release:q} --output {output:q} {params.archive:q} {MIRROR:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/pin_weights.py --release {params.release:q} --output {output:q}"
+        " {params.archive:q} {params.mirror:q} > {log:q} 2>&1"
 
 
 rule export_model:
@@ -104,13 +112,15 @@ rule export_model:
     resources:
         **needs("export_model"),
     params:
+        **PLACES,
         version=VERSIONS["export"],
         recipe=lambda w: as_json(T.models.recipe(w.model)),
         arguments=lambda w: T.models.arguments(w.model),
     message:
         "Making the model {wildcards.model}"
     shell:
-        "python {SCRIPTS:q}/export_model.py --recipe {params.recipe:q} --output {R:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/export_model.py --recipe {params.recipe:q}"
+        " --output {params.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
 
 
 rule take_model:
@@ -127,6 +137,7 @@ rule take_model:
     resources:
         **needs("take_model"),
     params:
+        **PLACES,
         version=VERSIONS["export"],
         recipe=lambda w: as_json(T.models.recipe(w.model)),
         content=lambda w: T.models.own_folder_content(w.model),
@@ -134,4 +145,5 @@ rule take_model:
     message:
         "Copying the model {wildcards.model}"
     shell:
-        "python {SCRIPTS:q}/export_model.py --recipe {params.recipe:q} --output {R:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/export_model.py --recipe {params.recipe:q}"
+        " --output {params.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

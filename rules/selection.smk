@@ -17,6 +17,7 @@ rule fingerprint:
     resources:
         **needs("fingerprint"),
     params:
+        **PLACES,
         version=[VERSIONS["select"], VERSIONS["duplicates"]],
         recipe=lambda w: as_json(T.selection.fingerprint_recipe(w.corpus, int(w.part))),
         index=lambda w: int(w.part),
@@ -24,8 +25,9 @@ rule fingerprint:
     message:
         "Fingerprinting {wildcards.corpus}, part {wildcards.part}"
     shell:
-        "python {SCRIPTS:q}/fingerprint.py --shard {input.shard:q} --index {params.index:q} --latest {input.latest:q}"
-        " {params.more:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/fingerprint.py --shard {input.shard:q} --index {params.index:q}"
+        " --latest {input.latest:q} {params.more:q} --output {output:q} --recipe {params.recipe:q}"
+        " > {log:q} 2>&1"
 
 
 rule find_duplicates:
@@ -40,6 +42,7 @@ rule find_duplicates:
     resources:
         **needs("find_duplicates"),
     params:
+        **PLACES,
         version=VERSIONS["duplicates"],
         recipe=lambda w: as_json(T.selection.duplicates_recipe(w.corpus)),
         folder=lambda w: T.paths.fingerprints(w.corpus),
@@ -47,8 +50,8 @@ rule find_duplicates:
     message:
         "Finding duplicates in {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/find_duplicates.py --fingerprints {params.folder:q} --parts {params.parts:q}"
-        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/find_duplicates.py --fingerprints {params.folder:q}"
+        " --parts {params.parts:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule index_evaluation_texts:
@@ -65,13 +68,14 @@ rule index_evaluation_texts:
     resources:
         **needs("index_evaluation_texts"),
     params:
+        **PLACES,
         version=VERSIONS["contamination"],
         recipe=lambda w: as_json(T.contamination.recipe(w.corpus, w.use)),
     message:
         "Indexing texts of datasets for {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/index_evaluation_texts.py --datasets {R:q}/datasets --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/index_evaluation_texts.py --datasets {params.results:q}/datasets"
+        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule find_contamination:
@@ -89,12 +93,13 @@ rule find_contamination:
     resources:
         **needs("find_contamination"),
     params:
+        **PLACES,
         version=VERSIONS["contamination"],
     message:
         "Searching {wildcards.corpus} for texts of datasets, from part {wildcards.first}"
     shell:
-        "python {SCRIPTS:q}/find_contamination.py --parts {input.parts:q} --index {input.index:q} --output {output:q}"
-        " > {log:q} 2>&1"
+        "python {params.scripts:q}/find_contamination.py --parts {input.parts:q} --index {input.index:q}"
+        " --output {output:q} > {log:q} 2>&1"
 
 
 rule contamination:
@@ -110,11 +115,12 @@ rule contamination:
     resources:
         **needs("contamination"),
     params:
+        **PLACES,
         version=VERSIONS["contamination"],
     message:
         "Reporting texts of datasets found in {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
+        "python {params.scripts:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {input.found:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -131,11 +137,12 @@ rule document_years:
     resources:
         **needs("document_years"),
     params:
+        **PLACES,
         version=VERSIONS["years"],
         recipe=lambda w: as_json(T.overlap.years_recipe(w.corpus)),
         parsed=T.paths.parsed(),
     message:
         "Looking up years of datasets' documents in the sources of {wildcards.corpus}"
     shell:
-        "python {SCRIPTS:q}/document_years.py --recipe {params.recipe:q} --parsed {params.parsed:q} --results {R:q}"
-        " --output {output:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/document_years.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
+        " --results {params.results:q} --output {output:q} > {log:q} 2>&1"

@@ -1,7 +1,5 @@
 """Download source files, or copy the user's own."""
 
-MIRROR = ["--mirror", STUDY.mirror] if STUDY.mirror else []
-
 
 rule download:
     output:
@@ -17,13 +15,15 @@ rule download:
         **needs("download"),
         downloads=1,
     params:
+        **PLACES,
         version=VERSIONS["download"],
         url=lambda w: f"https://{w.path}",
         checks=lambda w: T.sources.checks(f"https://{w.path}"),
     message:
         "Downloading {params.url}"
     shell:
-        "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} {MIRROR:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
+        " {params.checks:q} {params.mirror:q} > {log:q} 2>&1"
 
 
 rule take_local:
@@ -42,10 +42,12 @@ rule take_local:
     resources:
         **needs("take_local"),
     params:
+        **PLACES,
         version=VERSIONS["download"],
         url=not_compared(lambda w: Path(T.sources.local_file(w.key, w.name)).as_uri()),
         checks=lambda w: T.sources.local_checks(w.key, w.name),
     message:
         "Copying {wildcards.name} ({wildcards.key})"
     shell:
-        "python {SCRIPTS:q}/download.py --url {params.url:q} --output {output.file:q} {params.checks:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/download.py --url {params.url:q} --output {output.file:q}"
+        " {params.checks:q} > {log:q} 2>&1"

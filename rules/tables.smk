@@ -22,6 +22,7 @@ rule table:
     resources:
         **needs("table"),
     params:
+        **PLACES,
         version=VERSIONS["table"],
         recipe=lambda w: as_json(T.tables.recipe(w.results_table)),
         found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
@@ -29,8 +30,9 @@ rule table:
     message:
         "Building {wildcards.results_table}"
     shell:
-        "python {SCRIPTS:q}/table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
-        " {params.audit:q} --output {R:q}/tables/{wildcards.results_table:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/table.py --recipe {params.recipe:q} --published {input.published:q}"
+        " --results {params.results:q} {params.audit:q}"
+        " --output {params.results:q}/tables/{wildcards.results_table:q} > {log:q} 2>&1"
 
 
 rule compare:
@@ -48,12 +50,13 @@ rule compare:
     resources:
         **needs("compare"),
     params:
+        **PLACES,
         version=VERSIONS["compare"],
     message:
         "Comparing the models of {wildcards.results_table}"
     shell:
-        "python {SCRIPTS:q}/compare.py --table {input.table:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.results_table:q}.comparisons > {log:q} 2>&1"
+        "python {params.scripts:q}/compare.py --table {input.table:q} --results {params.results:q}"
+        " --output {params.results:q}/tables/{wildcards.results_table:q}.comparisons > {log:q} 2>&1"
 
 
 rule overlap:
@@ -72,13 +75,15 @@ rule overlap:
     resources:
         **needs("overlap"),
     params:
+        **PLACES,
         version=VERSIONS["overlap"],
         recipe=lambda w: as_json(T.overlap.recipe(w.results_table)),
     message:
         "Splitting the scores of {wildcards.results_table} by what items share with training"
     shell:
-        "python {SCRIPTS:q}/overlap.py --recipe {params.recipe:q} --table {input.table:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.results_table:q}.overlap > {log:q} 2>&1"
+        "python {params.scripts:q}/overlap.py --recipe {params.recipe:q} --table {input.table:q}"
+        " --results {params.results:q} --output {params.results:q}/tables/{wildcards.results_table:q}.overlap"
+        " > {log:q} 2>&1"
 
 
 rule fact_table:
@@ -96,13 +101,15 @@ rule fact_table:
     resources:
         **needs("fact_table"),
     params:
+        **PLACES,
         version=VERSIONS["fact_table"],
         recipe=lambda w: as_json(T.fact_tables.recipe(w.fact_table)),
     message:
         "Building {wildcards.fact_table}"
     shell:
-        "python {SCRIPTS:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q} --results {R:q}"
-        " --output {R:q}/tables/{wildcards.fact_table:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q}"
+        " --results {params.results:q} --output {params.results:q}/tables/{wildcards.fact_table:q}"
+        " > {log:q} 2>&1"
 
 
 rule dataset_page:
@@ -117,13 +124,14 @@ rule dataset_page:
     resources:
         **needs("dataset_page"),
     params:
+        **PLACES,
         version=VERSIONS["page"],
         recipe=lambda w: as_json(T.pages.recipe(w.dataset)),
     message:
         "Writing the page of {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/dataset_page.py --recipe {params.recipe:q} --results {R:q}"
-        " --output {R:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/dataset_page.py --recipe {params.recipe:q} --results {params.results:q}"
+        " --output {params.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
 
 
 rule contradictions:
@@ -138,13 +146,14 @@ rule contradictions:
     resources:
         **needs("contradictions"),
     params:
+        **PLACES,
         version=VERSIONS["contradictions"],
         recipe=lambda w: as_json(T.contradictions.recipe()),
     message:
         "Writing the page of contradictions"
     shell:
-        "python {SCRIPTS:q}/contradictions.py --recipe {params.recipe:q} --specs {ROOT:q}/specs"
-        " --output {R:q}/pages/contradictions > {log:q} 2>&1"
+        "python {params.scripts:q}/contradictions.py --recipe {params.recipe:q} --specs {params.specs:q}"
+        " --output {params.results:q}/pages/contradictions > {log:q} 2>&1"
 
 
 rule audit:
@@ -159,12 +168,14 @@ rule audit:
     resources:
         **needs("audit"),
     params:
+        **PLACES,
         version=VERSIONS["audit"],
         recipe=lambda w: T.audit.digest(),
     message:
         "Auditing the published values"
     shell:
-        "python {SCRIPTS:q}/audit.py page --specs {ROOT:q}/specs --output {R:q}/reports/audit > {log:q} 2>&1"
+        "python {params.scripts:q}/audit.py page --specs {params.specs:q}"
+        " --output {params.results:q}/reports/audit > {log:q} 2>&1"
 
 
 rule report:
@@ -179,12 +190,14 @@ rule report:
     resources:
         **needs("report"),
     params:
+        **PLACES,
         version=VERSIONS["report"],
         recipe=lambda w: as_json(T.report.recipe(T.report.statement_files(ROOT / "specs"))),
     message:
         "Writing the report {output}"
     shell:
-        "python {SCRIPTS:q}/report.py --recipe {params.recipe:q} --results {R:q} --output {output:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/report.py --recipe {params.recipe:q} --results {params.results:q}"
+        " --output {output:q} > {log:q} 2>&1"
 
 
 rule checklist:
@@ -199,13 +212,15 @@ rule checklist:
     resources:
         **needs("checklist"),
     params:
+        **PLACES,
         version=VERSIONS["checklist"],
         recipe=lambda w: as_json(T.checklist.recipe()),
+        stem=not_compared(lambda w: T.paths.checklist(STUDY.study)),
     message:
         "Filling the reproducibility checklist"
     shell:
-        "python {SCRIPTS:q}/checklist.py --recipe {params.recipe:q} --results {R:q}"
-        " --output {R:q}/reports/{STUDY.study:q}.checklist > {log:q} 2>&1"
+        "python {params.scripts:q}/checklist.py --recipe {params.recipe:q} --results {params.results:q}"
+        " --output {params.stem:q} > {log:q} 2>&1"
 
 
 rule basis:
@@ -226,14 +241,15 @@ rule basis:
     resources:
         **needs("basis"),
     params:
+        **PLACES,
         version=VERSIONS["basis"],
         recipe=lambda w: as_json(T.proof.basis_recipe(w.results_table)),
         found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
     message:
         "Ranking the models of {wildcards.results_table}, for the proof"
     shell:
-        "python {SCRIPTS:q}/proof.py basis --recipe {params.recipe:q} --specs {ROOT:q}/specs --results {R:q}"
-        " --output {output:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/proof.py basis --recipe {params.recipe:q} --specs {params.specs:q}"
+        " --results {params.results:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule proof:
@@ -241,7 +257,8 @@ rule proof:
         lambda w: T.proof.inputs(),
         published=lambda w: T.proof.published(ROOT / "specs"),
     output:
-        T.paths.proof_files(STUDY.study),
+        proof=T.paths.proof(STUDY.study),
+        digest=T.paths.proof_digest(STUDY.study),
     log:
         T.paths.log(T.paths.proof(STUDY.study)),
     conda:
@@ -249,13 +266,14 @@ rule proof:
     resources:
         **needs("proof"),
     params:
+        **PLACES,
         version=VERSIONS["proof"],
         recipe=lambda w: as_json(T.proof.recipe()),
     message:
-        "Packing the proof {output[0]}"
+        "Packing the proof {output.proof}"
     shell:
-        "python {SCRIPTS:q}/proof.py study --recipe {params.recipe:q} --specs {ROOT:q}/specs --results {R:q}"
-        " --output {output[0]:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/proof.py study --recipe {params.recipe:q} --specs {params.specs:q}"
+        " --results {params.results:q} --output {output.proof:q} > {log:q} 2>&1"
 
 
 rule crate:
@@ -270,9 +288,11 @@ rule crate:
     resources:
         **needs("crate"),
     params:
+        **PLACES,
         version=VERSIONS["crate"],
         recipe=lambda w: as_json(T.crate.recipe()),
     message:
         "Packing the RO-Crate {output}"
     shell:
-        "python {SCRIPTS:q}/crate.py --recipe {params.recipe:q} --results {R:q} --output {output:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/crate.py --recipe {params.recipe:q} --results {params.results:q}"
+        " --output {output:q} > {log:q} 2>&1"

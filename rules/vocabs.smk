@@ -16,12 +16,14 @@ rule count_words:
     resources:
         **needs("count_words"),
     params:
+        **PLACES,
         version=VERSIONS["count"],
         recipe=lambda w: as_json(T.vocabularies.counting_recipe(w.splitting)),
     message:
         "Counting words of {wildcards.corpus}, part {wildcards.part} ({wildcards.splitting})"
     shell:
-        "python {SCRIPTS:q}/count_words.py --part {input:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/count_words.py --part {input:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule train_vocab:
@@ -39,6 +41,7 @@ rule train_vocab:
     resources:
         **needs("train_vocab"),
     params:
+        **PLACES,
         words=lambda w: T.vocabularies.words_folder(w.vocab),
         parts=lambda w: T.vocabularies.parts(w.vocab),
         version=VERSIONS["vocab"],
@@ -46,8 +49,8 @@ rule train_vocab:
     message:
         "Learning the vocabulary {wildcards.vocab}"
     shell:
-        "python {SCRIPTS:q}/train_vocab.py --words {params.words:q} --parts {params.parts:q}"
-        " --output {R:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/train_vocab.py --words {params.words:q} --parts {params.parts:q}"
+        " --output {params.results:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule take_vocab:
@@ -64,12 +67,14 @@ rule take_vocab:
     resources:
         **needs("take_vocab"),
     params:
+        **PLACES,
         version=VERSIONS["vocab"],
         model=lambda w: T.paths.model(T.vocabularies.model(w.vocab)),
     message:
         "Copying the vocabulary {wildcards.vocab}"
     shell:
-        "python {SCRIPTS:q}/take_vocab.py --model {params.model:q} --output {R:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/take_vocab.py --model {params.model:q}"
+        " --output {params.results:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
 
 
 rule vocab_diagnosis:
@@ -85,10 +90,12 @@ rule vocab_diagnosis:
     resources:
         **needs("vocab_diagnosis"),
     params:
+        **PLACES,
         version=VERSIONS["fit"],
         recipe=lambda w: as_json(T.vocabularies.fit_recipe(w.vocab, w.dataset)),
     message:
         "Diagnosing the vocabulary {wildcards.vocab} on {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/vocab_diagnosis.py --vocab {R:q}/vocabs/{wildcards.vocab:q} --dataset {R:q}/datasets/{wildcards.dataset:q}"
-        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/vocab_diagnosis.py --vocab {params.results:q}/vocabs/{wildcards.vocab:q}"
+        " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -5,8 +5,9 @@
                                         pubmill/graph/stage_versions.py was raised, or the change has no
                                         effect
 
-A stage's sources are its programs, every module of pubmill that they import, directly or indirectly, and
-templates. The digest is over the syntax trees without docstrings, so comments and formatting do not count.
+A stage's sources are its programs, the commands that start them, every module of pubmill that they import,
+directly or indirectly, and templates. The digest is over the syntax trees without docstrings, so comments and
+formatting do not count.
 """
 
 import ast
@@ -19,6 +20,7 @@ from pathlib import Path
 from pubmill.graph import VERSIONS
 from pubmill.metrics import METRICS
 from tests.imports import reached
+from tests.rule_commands import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = Path(__file__).with_name("stages.json")
@@ -82,11 +84,18 @@ def sources(stage: str) -> list[Path]:
     return sorted(found | reached(ROOT, programs, NO_SOURCES))
 
 
+def started_by(stage: str) -> list[str]:
+    """Return the commands of the rules that start a stage's programs."""
+    programs = [f"/{path.name} " for path in sources(stage) if path.parent.name == "scripts"]
+    return [command for command in commands() if any(program in command for program in programs)]
+
+
 def digest(stage: str) -> str:
     """Return the SHA-256 of the stage's sources."""
     total = hashlib.sha256()
     for path in sources(stage):
         total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + _content(path) + b"\0")
+    total.update("\n".join(started_by(stage)).encode())
     return total.hexdigest()
 
 

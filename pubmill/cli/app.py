@@ -24,6 +24,7 @@ from pubmill.cli import (
     seeds_command,
     table_command,
     tex_command,
+    track_command,
 )
 from pubmill.errors import run
 from pubmill.messages import commands
@@ -59,6 +60,7 @@ VERBS: tuple[tuple[Callable[..., None], str], ...] = (
     (inputs_command.inputs, "inputs"),
     (score_command.score, "score_submission"),
     (tex_command.tex, "tex"),
+    (track_command.track, "track"),
     (check_command.check, "check"),
 )
 """Each verb, and the program of scripts/ that it starts, if any."""

@@ -189,6 +189,14 @@ class Graph:
         )
         self.crate = Crate(study, specs, paths, self.datasets, self.scope, self.report, self.publication)
 
+    def check_files(self) -> None:
+        """Raise a `PubmillError` if the mirror or files of the user's own are missing or wrong."""
+        self.table_datasets.check_folders()
+        self.table_models.check_folders()
+        self.left_out()  # reports a missing mirror before any job runs
+        for recipe in self.scope.pretrainings():
+            self.corpora.shards(self.specs.pretraining[recipe].corpus)  # reports missing local files
+
     def left_out(self) -> list[str]:
         """Return one line for each dataset and model that the tables name but the study leaves out."""
         return [*self.table_datasets.left_out(), *self.table_models.left_out()]
@@ -201,11 +209,7 @@ def audit_recipe(folder: Path) -> AuditRecipe:
 
 
 def checked_graph(study: Study, specs: Specs) -> Graph:
-    """Return the graph of a study; a `PubmillError` if files of the user's own are missing or wrong."""
+    """Return the graph of a study whose files are checked."""
     graph = Graph(study, specs)
-    graph.table_datasets.check_folders()
-    graph.table_models.check_folders()
-    graph.left_out()  # reports a missing mirror before any job runs
-    for recipe in graph.scope.pretrainings():
-        graph.corpora.shards(specs.pretraining[recipe].corpus)  # reports missing local files before any job
+    graph.check_files()
     return graph

@@ -52,6 +52,8 @@ class Study(Strict):
     - `mirror`: a folder with HOST/PATH for each address, in place of the network; null: the network.
     - `save_minutes`: how often a running pretraining saves itself.
     - `local_files`: folders of your own, by the key that a spec names.
+    - `container`: the image in which jobs run with `--sdm apptainer`: a file (.sif), or an address such as
+      docker://HOST/NAME@sha256:DIGEST; null: none.
     """
 
     study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$"), AfterValidator(_not_reserved)]
@@ -69,6 +71,8 @@ class Study(Strict):
     floors: bool = False
     author: Author | None = None
     local_files: dict[str, str] = Field(default_factory=dict)
+    # Snakemake doesn't quote it.
+    container: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./:@%+=,-]*$")] | None = None
 
 
 def check_files(files: Iterable[str | Path]) -> None:

@@ -310,9 +310,12 @@ class Paths:
     def proof(self, study: str) -> str:
         return f"{self.report(study)}.proof.zip"
 
+    def proof_digest(self, study: str) -> str:
+        """Return the file with the SHA-256 of the proof."""
+        return f"{self.proof(study)}.sha256"
+
     def proof_files(self, study: str) -> list[str]:
-        """Return the proof and the file with its SHA-256."""
-        return [self.proof(study), f"{self.proof(study)}.sha256"]
+        return [self.proof(study), self.proof_digest(study)]
 
 
 def source_of_record(record: str) -> str:

@@ -8,13 +8,15 @@ from filelock import FileLock
 from snakemake.shell import shell
 
 from pubmill.errors import Plain, interrupt_plainly, plainly
-from pubmill.graph import Graph, checked_graph
+from pubmill.graph import Graph
 from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
+from pubmill.workflow.environments import has_own_environments
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.requested_targets import check_before_graph
+from pubmill.workflow.rerun_triggers import ignore_command_texts
 from pubmill.workflow.resources import resources
 from pubmill.workflow.rule_syntax import shell_prefix
 from pubmill.workflow.run_display import display_of
@@ -43,18 +45,24 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     forget_failed_jobs()
     check_files(workflow.configfiles)
     study, specs = check_study(config, root / "specs")
-    graph = checked_graph(study, specs)
+    graph = Graph(study, specs)
     if workflow.is_main_process:
         decide_seeds(graph)
     needs = resources(graph, read_gpus(root / "specs", root / "benchmarks/pretraining.json"))
-    check_before_graph(workflow, graph, root / "studies")
-    shell.prefix(shell_prefix(root, bool(workflow.deployment_settings.deployment_method)))
-    left_out = graph.left_out()
+    left_out: list[str] = []
+
+    def check_graph() -> None:
+        """Not needed to read the rules: Snakemake lints a fresh clone, before `make world`."""
+        graph.check_files()
+        left_out.extend(graph.left_out())
+
+    check_before_graph(workflow, graph, root / "studies", check_graph)
+    ignore_command_texts(workflow)
+    shell.prefix(shell_prefix(root, has_own_environments(workflow, study)))
     display = display_of(workflow)
     if display:
         display.describe(left_out, lambda: requested_pages(workflow, graph))
-        left_out = []
-    print_left_out = announce_left_out(workflow, left_out)
+    print_left_out = announce_left_out(workflow, [] if display else left_out)
 
     @plainly
     def begin_run() -> FileLock:

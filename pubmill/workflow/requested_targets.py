@@ -3,7 +3,7 @@
 Otherwise Snakemake reports a `MissingRuleException`, or the `KeyError` of a function that looks up a name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,8 +23,8 @@ KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of 
 """Kinds of specs whose word is not the folder's name without its `s`."""
 
 
-def check_before_graph(workflow: Any, graph: Graph, studies: Path) -> None:
-    """Make Snakemake check the requested rules and files once all rules are known.
+def check_before_graph(workflow: Any, graph: Graph, studies: Path, prepare: Callable[[], None]) -> None:
+    """Make Snakemake call `prepare`, then check the requested rules and files, once all rules are known.
 
     The targets of the command line reach the workflow only after its Snakefile is read, so the check is
     placed before the method that builds the graph; Snakemake's version is pinned.
@@ -32,6 +32,7 @@ def check_before_graph(workflow: Any, graph: Graph, studies: Path) -> None:
     build = workflow._build_dag
 
     def check_and_build() -> None:
+        plainly(prepare)()
         dag = workflow.dag
         check = plainly(partial(check_asked, graph=graph, studies=studies))
         patterns = {

@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,29 @@ def not_compared(find: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     these files, which is a parameter of its own.
     """
     return lambda wildcards, output: find(wildcards)
+
+
+def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[Any, Any], Any]]:
+    """Return parameters of all rules: the checkout's programs and specs, the results, the mirror's option.
+
+    Commands name them, and nothing reruns if they move.
+    """
+    found: dict[str, Any] = {
+        "scripts": str(root / "scripts"),
+        "specs": str(root / "specs"),
+        "results": results,
+    }
+    found["mirror"] = ["--mirror", mirror] if mirror else []
+    return {name: not_compared(partial(_always, place)) for name, place in found.items()}
+
+
+def _always(value: Any, wildcards: Any) -> Any:
+    return value
+
+
+def run_of(wildcards: Any) -> tuple[str, str, str, str]:
+    """Return the wildcards that identify a run."""
+    return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
 
 
 def shell_prefix(root: Path, own_environments: bool) -> str:

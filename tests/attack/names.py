@@ -14,6 +14,7 @@ from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from tests.attack import Attack
+from tests.rule_commands import commands
 from tests.world.dice import Dice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +44,6 @@ PIECES = (
 )
 HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 ._+@/:-]*")
 """What is harmless unquoted and in patterns, written independently of `pubmill.storage.name_patterns`."""
-_SHELL = re.compile(r'^ +shell:\n((?: +"(?:[^"\\]|\\.)*"\n)+)', re.MULTILINE)
 _BASH = 'python() { printf "%s\\0" "$@" > arguments; }\ntee() { cat > /dev/null; }\n'
 """Programs are not run; what they would be given is written down."""
 
@@ -51,14 +51,6 @@ _BASH = 'python() { printf "%s\\0" "$@" > arguments; }\ntee() { cat > /dev/null;
 def hostile(dice: Dice) -> str:
     """A name that somebody may have thought of."""
     return "".join(dice.pick(PIECES) for _ in range(dice.between(1, 4)))
-
-
-@cache
-def commands() -> tuple[str, ...]:
-    """The shell commands of all rules."""
-    texts = [path.read_text() for path in sorted((ROOT / "rules").glob("*.smk"))]
-    found = [shell for text in texts for shell in _SHELL.findall(text)]
-    return tuple("".join(re.findall(r'"((?:[^"\\]|\\.)*)"\n', shell)) for shell in found)
 
 
 class _Values(SimpleNamespace):
@@ -86,9 +78,8 @@ def in_a_command(dice: Dice, folder: Path) -> str:
 
     command, value = dice.pick(commands()), hostile(dice).replace("\0", "")
     fields: dict[str, object] = {
-        name: _Values(value) for name in ("wildcards", "params", "input", "output", "resources", "STUDY")
+        name: _Values(value) for name in ("wildcards", "params", "input", "output", "resources")
     }
-    fields |= {"SCRIPTS": "scripts", "R": value, "ROOT": value, "MIRROR": ["--mirror", value]}
     text = formatted(command, **fields, log="the log")
     done = subprocess.run(["bash", "-c", _BASH + text], cwd=folder, capture_output=True, check=False)
     made = sorted(path.name for path in folder.iterdir())

@@ -50,8 +50,9 @@ def test_the_package_starts_no_shell(root: Path, word: str) -> None:
 
 
 def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
-    """They are spelled there, as Snakemake makes results again if the text of a command changes."""
-    folders = {path for _, text in found(root, _SHELL) for path in re.findall(r'\{R:q\}/([^ "]+)', text)}
+    """Commands spell them, which saves each rule a parameter."""
+    commands = "".join(text for _, text in found(root, _SHELL))
+    folders = set(re.findall(r'\{params\.results:q\}/([^ "]+)', commands))
     known = {
         BELOW.dataset("{dataset}"),
         BELOW.vocab("{vocab}"),
@@ -65,7 +66,6 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
         BELOW.page("{dataset}"),
         BELOW.contradictions(),
         BELOW.audit(),
-        BELOW.checklist("{study}"),
         BELOW.dataset("").rstrip("/"),
     }
-    assert {re.sub(r"\{(?:wildcards|STUDY)\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known
+    assert {re.sub(r"\{wildcards\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known

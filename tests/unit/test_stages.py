@@ -6,6 +6,7 @@ import pytest
 
 from pubmill.graph import VERSIONS
 from tests import stages
+from tests.rule_commands import commands
 
 
 def test_every_stage_has_sources_that_exist(root: Path) -> None:
@@ -50,6 +51,11 @@ def test_stages_are_as_confirmed() -> None:
         "pubmill/graph/stage_versions.py, so that its jobs rerun.\n"
         "In either case confirm with: python -m tests.stages --confirm"
     )
+
+
+def test_every_command_belongs_to_a_stage() -> None:
+    """The text of a command reruns nothing, so its change must be confirmed like that of code."""
+    assert {command for stage in VERSIONS for command in stages.started_by(stage)} == set(commands())
 
 
 def test_comments_and_docstrings_do_not_count(tmp_path: Path) -> None:

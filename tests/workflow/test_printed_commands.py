@@ -61,8 +61,9 @@ PLACEHOLDERS = {
 """Placeholder in a printed command -> its value in the clone."""
 
 NOT_TRIED = {
-    r"docker |apptainer ": "there is no container engine",
+    r"docker |podman |apptainer ": "there is no container engine",
     r".* --sdm conda": "there is no conda",
+    r".* --sdm apptainer": "tests/workflow/test_containers.py runs it with a stand-in",
     r".* --allowed-rules table": "needs the records of a finished study; a row of measurements",
     r"\.venv/bin/python -m tests\.stages": "tests/unit/test_stages.py runs it",
     r"\.venv/bin/python -m tests\.metrics_table": "tests/unit/test_docs.py compares what it writes",
@@ -77,6 +78,8 @@ NOT_TRIED = {
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r".* --profile profiles/cluster-generic": "its plugin is not among the locked packages",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
+    r"\.venv/bin/python -m pip install": "installs from the network",
+    r"\.venv/bin/pubmill track": "needs MLflow; tests/unit/inspection/test_tracked_runs.py writes the runs",
     r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
     r"\.venv/bin/pubmill open": "needs a finished study and a browser; tests/unit/cli runs it",
     r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",

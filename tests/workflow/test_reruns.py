@@ -53,6 +53,11 @@ EDITS = {
         "def score_entities(",
         "# a remark\ndef score_entities(",
     ),
+    "the text of a command": (
+        "rules/finetuning.smk",
+        "python {params.scripts:q}/score.py",
+        "exec python {params.scripts:q}/score.py",
+    ),
     "a comment, and the order of keys": (
         VOCAB,
         "lowercase: true\ncorpus: pubmed-abstracts",

@@ -70,6 +70,7 @@ GU = "--configfile studies/gu2020.yaml"
             "scripts/predict.py --model kept --input - --output - --format text",
         ),
         ("explain table06 BC2GM BERT --study gu2020", f"scripts/explain.py gu2020/table06 BC2GM BERT {GU}"),
+        ("track gu2020 --mlflow sqlite:///runs.db", f"scripts/track.py {GU} --mlflow sqlite:///runs.db"),
         ("tex gu2020 --output paper", f"scripts/tex.py {GU} --output paper"),
         ("check paper.tex --study gu2020 --json", f"scripts/check.py paper.tex {GU} --json"),
         ("check paper.tex", "scripts/check.py paper.tex"),

@@ -57,6 +57,7 @@ def test_unknown_names_are_refused(below: str, message: str, targets: Graph, roo
 def test_targets_are_checked_before_the_graph_is_built(targets: Graph, root: Path) -> None:
     """The rules and files of the command line are known only then."""
     built: list[str] = []
+    prepared: list[str] = []
 
     class Rule:
         def __init__(self, name: str, output: str) -> None:
@@ -72,7 +73,7 @@ def test_targets_are_checked_before_the_graph_is_built(targets: Graph, root: Pat
     def check(files: list[str], rules: list[Rule]) -> None:
         dag = SimpleNamespace(targetfiles=files, targetrules=rules, output_index=index)
         workflow = SimpleNamespace(dag=dag, rules=[card, page], _build_dag=lambda: built.append("built"))
-        check_before_graph(workflow, targets, root / "studies")
+        check_before_graph(workflow, targets, root / "studies", lambda: prepared.append("files"))
         assert not built, "not before the workflow asks for it"
         workflow._build_dag()
 
@@ -86,4 +87,4 @@ def test_targets_are_checked_before_the_graph_is_built(targets: Graph, root: Pat
         check(["results/demo/datasets/bc3gm/card.json"], [])
     with pytest.raises(SystemExit, match="no rule has this name, and no rule makes this file"):
         check(["results/demo/reports/y.html"], [])
-    assert not built
+    assert not built and prepared == ["files"] * 4

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.workflow.rule_syntax import any_of, not_compared, shell_prefix, wildcard_patterns
+from pubmill.workflow.rule_syntax import any_of, not_compared, places, shell_prefix, wildcard_patterns
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(min_size=1, max_size=8))
@@ -31,6 +31,18 @@ def test_snakemake_sees_that_such_a_parameter_is_derived_from_outputs() -> None:
     found = not_compared(lambda wildcards: wildcards["name"])
     assert found.__code__.co_varnames[:2] == ("wildcards", "output")
     assert found({"name": "bc5"}, ["out"]) == "bc5"
+
+
+def test_commands_name_places_that_are_not_compared() -> None:
+    found = {name: place({}, []) for name, place in places(Path("/a"), "results/full", "m").items()}
+    assert found == {
+        "scripts": "/a/scripts",
+        "specs": "/a/specs",
+        "results": "results/full",
+        "mirror": ["--mirror", "m"],
+    }
+    assert places(Path("/a"), "results/full", None)["mirror"]({}, []) == []
+    assert {place.__code__.co_varnames[1] for place in places(Path("/a"), "r", None).values()} == {"output"}
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -1,0 +1,52 @@
+"""Jobs run with Snakemake's Python, unless conda or an image brings its own."""
+
+from types import SimpleNamespace
+
+import pytest
+from pydantic import ValidationError
+from snakemake.settings.types import DeploymentMethod
+
+from pubmill.errors import PubmillError
+from pubmill.specs.study import Study
+from pubmill.workflow.environments import has_own_environments
+
+CONDA, APPTAINER, MODULES = (
+    DeploymentMethod.CONDA,
+    DeploymentMethod.APPTAINER,
+    DeploymentMethod.ENV_MODULES,
+)
+
+
+def study(container: str | None) -> Study:
+    return Study(study="x", title="", scale="demo", tables=(), container=container)
+
+
+def own(methods: set[DeploymentMethod], container: str | None = None) -> bool:
+    settings = SimpleNamespace(deployment_method=methods)
+    return has_own_environments(SimpleNamespace(deployment_settings=settings), study(container))
+
+
+def test_conda_and_images_bring_their_own_python() -> None:
+    assert not own(set()) and not own(set(), "pubmill.sif") and not own({MODULES})
+    assert own({CONDA}) and own({APPTAINER}, "pubmill.sif") and own({APPTAINER, CONDA}, "pubmill.sif")
+
+
+def test_without_an_image_there_is_nothing_to_run_in() -> None:
+    with pytest.raises(PubmillError, match="names no image; set `container:`"):
+        own({APPTAINER})
+
+
+@pytest.mark.parametrize(
+    "image", ["/data/pubmill.sif", "docker://ghcr.io/a/pubmill@sha256:0a", "library://a/b:1"]
+)
+def test_images_are_files_or_addresses(image: str) -> None:
+    assert study(image).container == image
+
+
+@pytest.mark.parametrize(
+    "image", ["", "a b.sif", "a;b", "$(id)", "`id`", "a'b", "{wildcards.x}", "--bind", "a\n"]
+)
+def test_what_a_shell_would_read_is_no_image(image: str) -> None:
+    """Snakemake puts the image into a shell's command as it is."""
+    with pytest.raises(ValidationError):
+        study(image)
