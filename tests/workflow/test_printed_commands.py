@@ -313,7 +313,7 @@ def untested_claim() -> str:
 
 def unfinished_study() -> str:
     with pytest.raises(PubmillError) as error:
-        read_study_tables("gu2020", "full", ["gu2020/table06"], Path("results/full"))
+        read_study_tables("brief", "brief", ["gu2020/table06"], Path("results/brief"))
     return str(error.value)
 
 
