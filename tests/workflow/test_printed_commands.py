@@ -313,7 +313,7 @@ def untested_claim() -> str:
 
 def unfinished_study() -> str:
     with pytest.raises(PubmillError) as error:
-        read_study_tables("brief", "brief", ["gu2020/table06"], Path("results/brief"))
+        read_study_tables("my-first", "demo", ["gu2020/table06"], Path("results/demo"))
     return str(error.value)
 
 
