@@ -10,8 +10,8 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.graph.model_facts import NO_CORPUS, NO_SOURCE, NOT_PRETRAINED, RELEASED
 from pubmill.metrics.records import Record
+from pubmill.recipes.fact_tables import FactSource, FactTableRecipe
 from pubmill.recipes.reading import read
-from pubmill.recipes.tables import FactSource, FactTableRecipe
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.study import check_study
