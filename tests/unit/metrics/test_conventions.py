@@ -24,6 +24,7 @@ from pubmill.metrics.conventions import (
     nearest,
     score_by_all,
 )
+from pubmill.metrics.conventions.entities import runs
 
 
 def sentence(labels: str, document: str | None = None) -> TokensExample:
@@ -259,3 +260,12 @@ def test_the_nearest_convention_is_known_where_none_matches() -> None:
 def test_what_is_no_printed_number_is_refused(printed: str) -> None:
     with pytest.raises(PubmillError, match="not a printed number"):
         matching(SCORES, printed)
+
+
+def test_neighbours_of_a_type_are_one_run() -> None:
+    """Also if the type itself has a B."""
+    assert runs(["B-Body", "B-Body", "O", "B-Body", "B-Arm"]) == [
+        (0, 2, "Body"),
+        (3, 4, "Body"),
+        (4, 5, "Arm"),
+    ]
