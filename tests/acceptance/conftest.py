@@ -18,7 +18,7 @@ Converted = Callable[[str], Path]
 
 def examples_of(folder: Path, split: str, kind: type[Kind]) -> Sequence[Kind]:
     """Return the examples of a split; several tests read the same, so the last ones stay in memory."""
-    return _examples(folder / f"{split}.jsonl.gz", kind)
+    return _examples(folder / f"{split}.jsonl.gz", kind)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=9)

@@ -23,10 +23,7 @@ from tests.imports import imported
 from tests.mutations.points import Mutation
 from tests.mutations.selection import OWN, files_for, importers
 
-MIRROR = "tests/world/mirror"
-NOT_COPIED = {
-    Path(name) for name in (".git", ".venv", ".snakemake", ".hypothesis", "results", "data", MIRROR)
-}
+NOT_COPIED = {Path(name) for name in (".git", ".venv", ".snakemake", ".hypothesis", "results", "data")}
 OPTIONS = ("-x", "-q", "-m", "not long", "-p", "no:cacheprovider")
 PASSED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 LIMIT = 180.0
@@ -95,7 +92,6 @@ def survivors(root: Path, chosen: Sequence[Mutation], jobs: int = 1) -> list[Mut
     with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
         unchanged = Path(folder, "unchanged")
         copy_checkout(root, unchanged)
-        unchanged.joinpath(MIRROR).mkdir(parents=True)  # studies are read only if their mirror is there
         _compile(unchanged)
         with ProcessPoolExecutor(jobs, FORKING, _prepare, (unchanged,)) as pool:
             trials = {pool.submit(_is_caught, mutation, groups[mutation]): mutation for mutation in chosen}

@@ -123,8 +123,8 @@ def test_asked_to_stop_all_processes_of_torchrun_stop_with_a_save(data: Path, tm
         while not list(folder.glob("step-*/state.json")) and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(signal.SIGTERM)
-        _, told = run.communicate(timeout=patience(60))
-    assert run.returncode and "asked to stop; saved" in told
+        _, reported = run.communicate(timeout=patience(60))
+    assert run.returncode and "asked to stop; saved" in reported
     saves = list(folder.glob("step-*"))
     assert 1 <= len(saves) <= 2
     for save in saves:
