@@ -21,7 +21,7 @@ def examples_of(folder: Path, split: str, kind: type[Kind]) -> Sequence[Kind]:
     return _examples(folder / f"{split}.jsonl.gz", kind)  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=9)
+@lru_cache(maxsize=12)
 def _examples(path: Path, kind: Any) -> Sequence[Any]:
     return tuple(read_examples(path, kind))
 
