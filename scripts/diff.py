@@ -19,8 +19,9 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
 from pubmill.inspection.diff.differences import as_json, differences, print_differences
-from pubmill.inspection.diff.sides import DEMO, Context, side_of
+from pubmill.inspection.diff.sides import Context, side_of
 from pubmill.planning.terminal_tables import console
+from pubmill.specs.study import DEMO
 
 
 def main() -> None:

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import DEMO, StudyOption, sort_words, study_files
+from pubmill.cli.studies import StudyOption, sort_words, study_files
 from pubmill.messages import commands
+from pubmill.specs.study import DEMO
 
 
 def check(

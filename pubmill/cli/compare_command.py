@@ -6,7 +6,6 @@ import typer
 
 from pubmill.cli.checkout import checkout, start_script
 from pubmill.cli.studies import (
-    DEMO,
     StudyOption,
     configuration,
     paths,
@@ -14,6 +13,7 @@ from pubmill.cli.studies import (
     study_files,
     table_of_study,
 )
+from pubmill.specs.study import DEMO
 
 
 def compare(

@@ -3,8 +3,9 @@
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import DEMO, StudyName, sort_words, study_files
+from pubmill.cli.studies import StudyName, sort_words, study_files
 from pubmill.messages import commands
+from pubmill.specs.study import DEMO
 
 
 def doctor(

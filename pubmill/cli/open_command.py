@@ -8,7 +8,6 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import (
-    DEMO,
     StudyName,
     configuration,
     paths,
@@ -18,6 +17,7 @@ from pubmill.cli.studies import (
 )
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.specs.study import DEMO
 
 
 def open_page(

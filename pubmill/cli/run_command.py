@@ -6,7 +6,6 @@ import typer
 
 from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
 from pubmill.cli.studies import (
-    DEMO,
     configuration,
     paths,
     snakemake_words,
@@ -15,6 +14,7 @@ from pubmill.cli.studies import (
     study_names,
     table_of_study,
 )
+from pubmill.specs.study import DEMO
 
 
 def run(

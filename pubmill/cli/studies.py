@@ -11,10 +11,9 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
-from pubmill.specs.study import study_file, study_of_scale
+from pubmill.specs.study import DEMO, study_file, study_of_scale
 from pubmill.storage.result_paths import Paths
 
-DEMO = "demo"
 """The study of config.yaml itself, which needs no file."""
 STUDIES, SPECS = Path("studies"), Path("specs")
 

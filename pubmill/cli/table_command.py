@@ -9,7 +9,6 @@ import typer
 
 from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
 from pubmill.cli.studies import (
-    DEMO,
     SPECS,
     configuration,
     paths,
@@ -20,6 +19,7 @@ from pubmill.cli.studies import (
 )
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
+from pubmill.specs.study import DEMO
 
 if TYPE_CHECKING:
     from pubmill.inspection.new_model import NewModel

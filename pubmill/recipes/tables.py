@@ -17,6 +17,9 @@ from pubmill.storage.path_lists import paths_of
 Aggregate = Literal["mean", "median"]
 """How a cell aggregates its runs."""
 
+NOT_RUN = "not run in this study"
+"""Why a cell without records has no value, if nothing else is known."""
+
 Listed = dict[str, list[str | list[str]]]
 """Folder -> file names, or runs of numbered names (`pubmill.storage.path_lists`)."""
 

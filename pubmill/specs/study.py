@@ -126,6 +126,10 @@ def with_own_weights(specs: Specs, models: Iterable[str]) -> Specs:
     return made
 
 
+DEMO = "demo"
+"""The study of config.yaml, without a file in studies/; and its scale."""
+
+
 def study_file(named: str, folder: Path) -> Path:
     """Return the file of a study, given by path or by name in the folder of studies."""
     found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]

@@ -22,7 +22,7 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Aggregate
 from pubmill.recipes.writing import as_values
 from pubmill.specs import RecipeWeights
-from pubmill.specs.study import check_study, study_file
+from pubmill.specs.study import DEMO, check_study, study_file
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import FINAL_RECORDS
@@ -36,7 +36,6 @@ OF_RECORDS = (
 )  # fmt: skip
 """Fields of a record that are compared beside its recipe."""
 FINE_TUNING = "fine-tuning"
-DEMO = "demo"
 
 
 class Side(NamedTuple):
