@@ -24,6 +24,7 @@ from pubmill.metrics.conventions import (
     nearest,
     score_by_all,
 )
+from pubmill.metrics.conventions.correlations import ranks
 from pubmill.metrics.conventions.entities import runs
 
 
@@ -162,6 +163,8 @@ def test_bioasq_averages_yes_and_no_even_where_one_does_not_occur() -> None:
     scores = label_scores("yes yes yes", "yes yes no", None, "yes-no")
     assert scores["bioasq_yes_f1"] == pytest.approx(4 / 5) and scores["bioasq_no_f1"] == 0.0
     assert scores["bioasq_macro_f1"] == pytest.approx(2 / 5)
+    scores = label_scores("yes yes", "yes yes", None, "yes-no")
+    assert (scores["bioasq_no_f1"], scores["bioasq_macro_f1"]) == (0.0, 0.5)
     # An answer that is neither is a fault of both.
     scores = label_scores("yes no", "yes none", None, "yes-no")
     assert scores["bioasq_yes_f1"] == pytest.approx(2 / 3) and scores["bioasq_no_f1"] == 0.0
@@ -269,3 +272,7 @@ def test_neighbours_of_a_type_are_one_run() -> None:
         (3, 4, "Body"),
         (4, 5, "Arm"),
     ]
+
+
+def test_equal_values_share_their_mean_rank() -> None:
+    assert ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]
