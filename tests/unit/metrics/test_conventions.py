@@ -250,6 +250,8 @@ def test_all_conventions_that_round_to_a_number_are_named() -> None:
     third = score_by_all("tokens", "ner", [sentence("B-A O B-A")], [["B-A", "B-A", "B-A"]], None)
     assert {one.convention.name for one in matching(third, "67")} >= {"entity_precision"}
     assert not matching(third, "66.6") and matching(third, "66.7")
+    half = [third[0]._replace(score=score) for score in (0.9525, 0.9535)]
+    assert matching(half, "95.3") == half  # rounded down or up
 
 
 def test_the_nearest_convention_is_known_where_none_matches() -> None:
