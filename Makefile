@@ -67,6 +67,9 @@ demo: world
 	$(BIN)/snakemake --profile profiles/local
 	@echo "The report: $(REPORT)"
 
+# Else each of the hundreds of programs that tests start compiles what it imports.
+test test-all: export PYTHONDONTWRITEBYTECODE =
+
 test: world
 	$(PYTEST) -m "not long" $(ROOM:%=tests/unit/%)
 

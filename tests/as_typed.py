@@ -17,11 +17,11 @@ import re
 import runpy
 import sys
 import tempfile
-import traceback
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+from tests.warm import status_of
 
 Answer = tuple[int, str]
 TEST = re.compile(r"[A-Z_]+=")
@@ -34,27 +34,10 @@ def answer(folder: Path, task: dict[str, Any]) -> Answer:
         if child == 0:
             os.dup2(said.fileno(), 1)
             os.dup2(said.fileno(), 2)
-            os._exit(_status(lambda: _run(folder, task["way"], list(task["words"]))))
+            os._exit(status_of(lambda: _run(folder, task["way"], list(task["words"]))))
         _, status = os.waitpid(child, 0)
         said.seek(0)
         return os.waitstatus_to_exitcode(status), said.read()
-
-
-def _status(run: Callable[[], None]) -> int:
-    """Return the exit status of a process that calls `run`."""
-    try:
-        run()
-    except SystemExit as error:
-        if isinstance(error.code, str):
-            print(error.code, file=sys.stderr)
-        return error.code if isinstance(error.code, int) else int(error.code is not None)
-    except BaseException:
-        traceback.print_exc()
-        return 1
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    return 0
 
 
 def _run(folder: Path, way: str, words: list[str]) -> None:

@@ -49,6 +49,12 @@ def recipe(name: str, seeds: int = 1) -> TableRecipe:
 
 
 def published(name: str) -> DataFrame:
+    """Return the published values of a table; they belong to the caller."""
+    return _published(name).copy()
+
+
+@cache
+def _published(name: str) -> DataFrame:
     return read_published(SPECS / f"tables/{name}.published.csv", specs().tables[name].left_out)
 
 

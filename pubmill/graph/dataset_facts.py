@@ -2,7 +2,7 @@
 
 from pubmill.graph.dataset_jobs import Datasets
 from pubmill.graph.table_datasets import TableDatasets
-from pubmill.recipes.tables import FactSource
+from pubmill.recipes.fact_tables import FactSource
 from pubmill.specs import FactTableSpec, Specs
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.storage.result_paths import BELOW

@@ -4,7 +4,7 @@ from pubmill.graph.dataset_facts import DatasetFacts
 from pubmill.graph.headings import heading
 from pubmill.graph.model_facts import ModelFacts
 from pubmill.graph.stage_versions import VERSIONS
-from pubmill.recipes.tables import FactSource, FactTableColumn, FactTableRecipe, FactTableRow
+from pubmill.recipes.fact_tables import FactSource, FactTableColumn, FactTableRecipe, FactTableRow
 from pubmill.specs import FactTableSpec, Specs
 from pubmill.specs.fact_table_specs import FactRow
 from pubmill.specs.study import Study

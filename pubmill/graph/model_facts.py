@@ -12,8 +12,8 @@ from pubmill.graph.table_datasets import NOT_WANTED, TableDatasets
 from pubmill.graph.user_folders import UserFolders
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.fact_tables import FactSource
 from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
-from pubmill.recipes.tables import FactSource
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec, Specs
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.specs.model_specs import FolderWeights, RecipeWeights

@@ -4,11 +4,11 @@ from pubmill.errors import PubmillError
 from pubmill.graph.dataset_access import DatasetAccess
 from pubmill.graph.requests import Requests
 from pubmill.graph.runs import Runs
+from pubmill.recipes.tables import NOT_RUN
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.study import Study
 
-NOT_RUN = "not run in this study"
 NOT_WANTED = "not part of this study"
 
 

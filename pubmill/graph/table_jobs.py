@@ -12,10 +12,10 @@ from pubmill.graph.referenced_tables import TableReferences, notes_on_cells, par
 from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.supplied_predictions import NOT_FINE_TUNED
-from pubmill.graph.table_datasets import NOT_RUN, TableDatasets
+from pubmill.graph.table_datasets import TableDatasets
 from pubmill.graph.table_models import TableModels
 from pubmill.recipes.other_tables import table_title
-from pubmill.recipes.tables import Column, Equivalence, Row, TableRecipe
+from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe
 from pubmill.specs import DatasetSpec, Specs, TableSpec
 from pubmill.specs.study import Study
 from pubmill.specs.table_specs import ColumnSpec, RowSpec

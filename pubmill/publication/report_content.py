@@ -28,6 +28,7 @@ from pubmill.publication.tallies import (
 )
 from pubmill.publication.training_times import ModelTimes, time_strip, times
 from pubmill.recipes.publication import ReportRecipe
+from pubmill.specs.study import DEMO
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import Audit
 from pubmill.tables.cells import NO_RECORD, Table
@@ -36,9 +37,6 @@ from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.overlap_tables import OverlapTable
 from pubmill.tables.table_frames import run_frame
-
-DEMO = "demo"
-"""The study of config.yaml itself."""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
-"""Recipes of tables of results and of tables of facts.
+"""Headings of tables, and recipes of tables of results.
 
 Scores are percentages (0..100) here, as in the papers. `notes`, `citation` and other texts are the spec's.
 Headings, columns and rows are also part of the finished tables (`pubmill.tables`).
 """
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from statistics import fmean
 from typing import Any, Literal
@@ -18,12 +17,8 @@ from pubmill.storage.path_lists import paths_of
 Aggregate = Literal["mean", "median"]
 """How a cell aggregates its runs."""
 
-Subjects = Literal["datasets", "models", "tasks", "protocols"]
-FactKind = Literal[
-    "text", "boolean", "count", "ratio", "words", "bytes", "minutes", "epochs", "learning_rate", "batch_size"
-]
-"""Kinds of facts, by their names in the published files."""
-FactValue = bool | int | float | str
+NOT_RUN = "not run in this study"
+"""Why a cell without records has no value, if nothing else is known."""
 
 Listed = dict[str, list[str | list[str]]]
 """Folder -> file names, or runs of numbered names (`pubmill.storage.path_lists`)."""
@@ -305,98 +300,3 @@ class TableRecipe(ResultHeading):
             column: {row: tuple(paths_of(listed)) for row, listed in rows.items()}
             for column, rows in self.records.items()
         }
-
-
-def fact_of(value: str) -> str:
-    """Return a fact without its details: `count` of `count.train`."""
-    return re.split(r"[.=]", value)[0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactTableColumn:
-    """A fact. `value`: its pattern, as in `pubmill.specs.fact_table_specs`; `published`: its name among the
-    published values."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
-
-    key: str
-    label: str
-    value: str
-    kind: FactKind
-    published: str
-
-    @property
-    def fact(self) -> str:
-        """The fact without its details: `count` of `count.train`."""
-        return fact_of(self.value)
-
-    @property
-    def detail(self) -> str:
-        """The details without the fact: `train` of `count.train`."""
-        return self.value[len(self.fact) + 1 :]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactSource:
-    """The source of a cell: its `value` from a spec, the `files` below the results folder to read it from, or
-    why there is neither (`lacking`). `scaled`: why it differs from the published value, if the scale causes
-    that. Fields that do not apply to a source keep their defaults and are not written."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
-
-    value: FactValue | None = field(default=None, metadata=OMIT_DEFAULT)
-    files: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
-    lacking: str | None = field(default="", metadata=OMIT_DEFAULT)
-    scaled: str | None = field(default="", metadata=OMIT_DEFAULT)
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The files to read the value from, if any."""
-        return self.files or ()
-
-    @property
-    def complete(self) -> "FactSource":
-        """The source with all fields, as a finished table has it."""
-        return replace(self, files=self.paths, lacking=self.lacking or None, scaled=self.scaled or None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactTableRow:
-    """A subject.
-
-    - `measure`: what is counted in a dataset.
-    - `published`: its name among the published values.
-    - `why`: column -> why our value differs from the published one.
-    - `sources`: column -> source of our value.
-    - `conflicts`: contradictory published counts of a dataset.
-    """
-
-    __pydantic_config__ = FORBID_UNKNOWN
-
-    subject: str
-    label: str
-    measure: str
-    published: str
-    why: dict[str, str]
-    sources: dict[str, FactSource]
-    conflicts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactHeading(Heading):
-    """The heading of a fact table. `down`: if set, facts are rows (under this heading) and subjects
-    columns."""
-
-    subjects: Subjects
-    down: str | None = None
-    columns: tuple[FactTableColumn, ...]
-    rows: tuple[FactTableRow, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactTableRecipe(FactHeading):
-    """The input of the job that builds a fact table. `lists_members`: the published table names only the
-    members of a group."""
-
-    lists_members: bool = False
-    versions: dict[str, Any]

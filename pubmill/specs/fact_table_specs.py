@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pubmill.recipes.tables import FactKind, Subjects, fact_of
+from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
 from pubmill.specs.protocol_specs import SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict
 

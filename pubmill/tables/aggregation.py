@@ -10,10 +10,9 @@ from typing import Any
 
 from pandas import DataFrame, Series, isna
 
-from pubmill.recipes.tables import Aggregate, Composite, ResultHeading, TableRecipe, values_of
+from pubmill.recipes.tables import NOT_RUN, Aggregate, Composite, ResultHeading, TableRecipe, values_of
 from pubmill.tables.cells import (
     NO_RECORD,
-    NOT_RUN,
     Cell,
     Provenance,
     PublishedValue,

@@ -19,7 +19,6 @@ from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_
 from pubmill.storage.files import read_json
 from pubmill.tables.row_floors import RowFloors
 
-NOT_RUN = "not run in this study"
 NO_RECORD = "no record"
 """`SeedScore.failed` of a run whose record does not exist."""
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.tables import FactHeading, FactTableColumn, FactTableRecipe, FactTableRow, values_of
+from pubmill.recipes.fact_tables import FactHeading, FactTableColumn, FactTableRecipe, FactTableRow
+from pubmill.recipes.tables import values_of
 from pubmill.tables.fact_sources import Artefacts, found, machines
 from pubmill.tables.fact_table_models import (
     FactCell,

@@ -6,7 +6,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
-from pubmill.recipes.tables import FactTableColumn, FactTableRecipe, FactTableRow, FactValue
+from pubmill.recipes.fact_tables import FactTableColumn, FactTableRecipe, FactTableRow, FactValue
 from pubmill.storage.files import read_json
 from pubmill.tables.aggregation import machine
 from pubmill.tables.dataset_cards import NAMED, Card, label_bias, read_card

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pandas import DataFrame
 
-from pubmill.recipes.tables import FactHeading, FactKind, FactTableColumn, FactTableRow, FactValue
+from pubmill.recipes.fact_tables import FactHeading, FactKind, FactTableColumn, FactTableRow, FactValue
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.tables import TableRecipe
-from pubmill.tables.cells import NOT_RUN
+from pubmill.recipes.tables import NOT_RUN, TableRecipe
 from pubmill.tables.recorded_runs import CELL
 
 UNLIKE = f"{NOT_RUN}; its records on disk are of other data, weights or versions than those of its row"

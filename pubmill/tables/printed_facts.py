@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from pubmill.recipes.tables import FactKind, FactValue
+from pubmill.recipes.fact_tables import FactKind, FactValue
 
 _SIZES = {"k": 10**3, "m": 10**6, "b": 10**9, "gb": 10**9, "million": 10**6, "billion": 10**9}
 _WHOLE = r"\d+|\d+(\.\d+)? ?([kKMB]|GB|million|billion)"

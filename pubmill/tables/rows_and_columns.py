@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
-from pubmill.recipes.tables import Column, FactTableColumn, FactTableRow, Row
+from pubmill.recipes.fact_tables import FactTableColumn, FactTableRow
+from pubmill.recipes.tables import Column, Row
 
 Named = TypeVar("Named", Row, Column, FactTableRow, FactTableColumn)
 

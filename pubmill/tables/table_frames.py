@@ -20,7 +20,8 @@ from typing import Any
 
 from pandas import DataFrame
 
-from pubmill.recipes.tables import Column, FactTableColumn, FactTableRow, Row
+from pubmill.recipes.fact_tables import FactTableColumn, FactTableRow
+from pubmill.recipes.tables import Column, Row
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.storage.names_in_paths import run_of
 from pubmill.tables.cells import Cell, Table

@@ -1,16 +1,29 @@
 """Datasets from their real files, each converted once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pubmill.annotation.examples import Kind, read_examples
 from pubmill.convert.dataset import convert
 from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
 from tests.making import made_once
 
 Converted = Callable[[str], Path]
+
+
+def examples_of(folder: Path, split: str, kind: type[Kind]) -> Sequence[Kind]:
+    """Return the examples of a split; several tests read the same, so the last ones stay in memory."""
+    return _examples(folder / f"{split}.jsonl.gz", kind)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=12)
+def _examples(path: Path, kind: Any) -> Sequence[Any]:
+    return tuple(read_examples(path, kind))
 
 
 @pytest.fixture(scope="session")

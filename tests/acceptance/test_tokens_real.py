@@ -21,7 +21,7 @@ from pubmill.convert.exports import publish
 from pubmill.metrics.training_overlap import KnownConcepts, KnownMentions, entity_parts, total
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
-from tests.acceptance.conftest import Converted
+from tests.acceptance.conftest import Converted, examples_of
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 from tests.world.archives import tarball
 
@@ -58,9 +58,7 @@ def test_both_forms_of_linnaeus_have_the_same_sentences_and_mentions(converted: 
     forms = [converted(name) for name in ("linnaeus", "linnaeus@biobert")]
     different = 0
     for split in SPLITS:
-        pairs = zip(
-            *(read_examples(folder / f"{split}.jsonl.gz", TokensExample) for folder in forms), strict=True
-        )
+        pairs = zip(*(examples_of(folder, split, TokensExample) for folder in forms), strict=True)
         for one, other in pairs:
             different += one.words != other.words
             assert [label for label in one.labels if label != "O"] == [
@@ -229,10 +227,7 @@ def test_test_mentions_that_are_known_from_training(
     name: str, verbatim: int, other_case: int, gold: int, converted: Converted
 ) -> None:
     """But for case: 61, 63, 62, 40 and 68 %."""
-    train, test = (
-        list(read_examples(converted(name) / f"{split}.jsonl.gz", TokensExample))
-        for split in ("train", "test")
-    )
+    train, test = (examples_of(converted(name), split, TokensExample) for split in ("train", "test"))
     parts = entity_parts(KnownMentions(train), test, [example.labels for example in test])
     assert (parts["verbatim"].gold, parts["other case"].gold) == (verbatim, other_case)
     assert total(parts.values()) == (gold, gold, gold)
@@ -261,9 +256,7 @@ def test_documents_and_identifiers_of_sentences(
     assert concepts is not None
     copies = [shared / "mirror" / file.url.removeprefix("https://") for file in concepts.files]
     assert [sha256(copy) for copy in copies] == [file.sha256 for file in concepts.files]
-    examples = {
-        split: list(read_examples(converted(name) / f"{split}.jsonl.gz", TokensExample)) for split in SPLITS
-    }
+    examples = {split: examples_of(converted(name), split, TokensExample) for split in SPLITS}
     found = concepts_of(examples, [one for copy in copies for one in read_documents(copy)])
     assert sum(map(len, found.values())) == sentences
     assert sum(len(one.identifiers) for split in found.values() for one in split.values()) == identified

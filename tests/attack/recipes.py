@@ -111,7 +111,7 @@ def case(dice: Dice, folder: Path) -> str:
         made = read(type(sound), argument)
     except PubmillError as error:
         named = str(error).startswith(("--recipe", str(folder)))
-        return "" if named and "Traceback" not in str(error) else f"told: {error}"
+        return "" if named and "Traceback" not in str(error) else f"reported: {error}"
     return "" if read(type(sound), as_json(made)) == made else f"not the same when read again: {text}"
 
 

@@ -23,10 +23,7 @@ from tests.imports import imported
 from tests.mutations.points import Mutation
 from tests.mutations.selection import OWN, files_for, importers
 
-NOT_COPIED = {
-    Path(name)
-    for name in (".git", ".venv", ".snakemake", ".hypothesis", "results", "data", "tests/world/mirror")
-}
+NOT_COPIED = {Path(name) for name in (".git", ".venv", ".snakemake", ".hypothesis", "results", "data")}
 OPTIONS = ("-x", "-q", "-m", "not long", "-p", "no:cacheprovider")
 PASSED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 LIMIT = 180.0

@@ -140,7 +140,7 @@ def test_packages_are_copied_whatever_their_names_and_results_are_not(checkout: 
     copy = tmp_path / "copy"
     copy_checkout(checkout, copy)
     found = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
-    assert found == {*CHECKOUT, "pubmill/mirror/results.py"}
+    assert found == {*CHECKOUT, "pubmill/mirror/results.py", "tests/world/mirror/y"}
 
 
 def test_only_what_no_test_notices_survives(checkout: Path) -> None:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.waiting import wait_until
 
 PROGRAM = """\
@@ -23,6 +25,15 @@ Path(sys.argv[1]).write_text(str(os.getpid()))
 time.sleep(600)
 """
 
+ENDING = """\
+import atexit, sys, time
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(1)
+atexit.register(lambda: print("at its exit"))
+pool.submit(lambda: (time.sleep(0.1), print("in a thread")))
+{}
+"""
+
 
 def test_arguments_folder_environment_streams_and_status(python: str, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
@@ -32,6 +43,27 @@ def test_arguments_folder_environment_streams_and_status(python: str, tmp_path: 
     )  # fmt: skip
     assert json.loads(done.stdout) == [["--text", "two words"], str(tmp_path), "a value", "typed", False]
     assert (done.stderr, done.returncode) == ("an error\n", 7)
+
+
+@pytest.mark.parametrize(
+    ("last", "status", "said"),
+    [
+        ("print('end', end='')", 0, ""),
+        ("raise SystemExit('a reason')", 1, "a reason\n"),
+        ("raise SystemExit(None)", 0, ""),
+        ("raise ValueError('a fault')", 1, "ValueError: a fault\n"),
+    ],
+)
+def test_its_end_is_that_of_a_process(python: str, tmp_path: Path, last: str, status: int, said: str) -> None:
+    """Threads and exit functions end, and output is written, before the status is passed on."""
+    (tmp_path / "program.py").write_text(ENDING.format(last))
+    here, own = (
+        subprocess.run([name, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        for name in (python, sys.executable)
+    )
+    assert (here.stdout, here.returncode) == (own.stdout, own.returncode)
+    assert here.stdout.endswith("in a thread\nat its exit\n") and here.returncode == status
+    assert here.stderr.endswith(said) and own.stderr.endswith(said)
 
 
 def test_anything_else_runs_in_a_process_of_its_own(python: str) -> None:

@@ -316,7 +316,7 @@ def untested_claim() -> str:
 
 def unfinished_study() -> str:
     with pytest.raises(PubmillError) as error:
-        read_study_tables("gu2020", "full", ["gu2020/table06"], Path("results/full"))
+        read_study_tables("my-first", "demo", ["gu2020/table06"], Path("results/demo"))
     return str(error.value)
 
 

@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 import requests
 
-TIMEOUT = (5, 15)  # seconds to connect, seconds without a byte
+from pubmill.planning.required_files import TIMEOUT
+
 AT_ONCE = 8
 
 

@@ -27,8 +27,9 @@ from pubmill.inspection.explain.origins import (
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.metrics.records import Record, read_record
+from pubmill.recipes.fact_tables import FactSource
 from pubmill.recipes.other_tables import ReferencedCell
-from pubmill.recipes.tables import Column, FactSource, Row, TableRecipe
+from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +337,14 @@ def test_half_a_surrogate_pair_is_reported_by_its_example_and_leaves_no_file(tmp
     with pytest.raises(PubmillError, match="example 'b' holds half of a pair of surrogates"):
         write_examples(tmp_path / "a.jsonl.gz", examples)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_private_file_is_its_owners_alone(tmp_path: Path) -> None:
+    example = TokensExample(id="1", document=None, words=["a"], labels=["O"])
+    before = os.umask(0o022)
+    try:
+        write_examples(tmp_path / "open", [example])
+        write_examples(tmp_path / "own", [example], private=True)
+    finally:
+        os.umask(before)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("open", "own")] == [0o644, 0o600]

@@ -59,13 +59,24 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("model", ["bert", "roberta"])
+POOLINGS = {
+    "dummies": ("mention-max", "cls", "mention-average"),
+    "markers": ("mention-max", "cls", "entity-start", "mention-average"),
+    "original": ("mention-max", "mention-average"),
+}
+"""By what is made of the mentions. Every tokenizer has the first; the others differ only after it."""
+
+
 @pytest.mark.parametrize(
-    ("entities", "pooling"),
+    ("model", "entities", "pooling"),
     [
-        *(("dummies", pooling) for pooling in ("cls", "mention-max", "mention-average")),
-        *(("markers", pooling) for pooling in ("cls", "entity-start", "mention-max", "mention-average")),
-        *(("original", pooling) for pooling in ("mention-max", "mention-average")),
+        *(("bert", entities, pooling) for entities, of in POOLINGS.items() for pooling in of),
+        *(("roberta", entities, of[0]) for entities, of in POOLINGS.items()),
+        *(
+            pytest.param("roberta", entities, pooling, marks=pytest.mark.long)
+            for entities, of in POOLINGS.items()
+            for pooling in of[1:]
+        ),
     ],
 )
 def test_a_relation_is_learnt(

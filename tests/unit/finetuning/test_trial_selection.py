@@ -133,13 +133,13 @@ def test_a_trial_without_a_dev_score_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"), [({"failed": ...}, "has no failed"), ({"dev": []}, "must have objects as dev")]
+    ("damage", "reported"), [({"failed": ...}, "has no failed"), ({"dev": []}, "must have objects as dev")]
 )
-def test_a_file_that_is_no_trial_is_named(damage: dict[str, Any], told: str) -> None:
+def test_a_file_that_is_no_trial_is_named(damage: dict[str, Any], reported: str) -> None:
     made = trials({1e-5: [0.5], 3e-5: [0.6]})
     values = {**made[1][1], **damage}
     made[1] = (made[1][0], {key: value for key, value in values.items() if value is not ...})
-    with pytest.raises(PubmillError, match=rf"3e-05/bert-1.*{told}"):
+    with pytest.raises(PubmillError, match=rf"3e-05/bert-1.*{reported}"):
         select(made, DECIDES)
     with pytest.raises(PubmillError, match="has no recipe"):
         select([(Path("empty.json"), [])], DECIDES)  # type: ignore[list-item]
@@ -188,7 +188,7 @@ def test_the_program_writes_what_finetune_reads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("recipe", "told"),
+    ("recipe", "reported"),
     [
         ('{"by": "test", "decides": ["learning_rate"]}', "by: expected 'dev', found 'test'"),
         ('{"by": "dev"}', "decides: missing"),
@@ -198,18 +198,18 @@ def test_the_program_writes_what_finetune_reads(tmp_path: Path) -> None:
         ('{"by": "dev", "decides": []}', "decides must name at least one key"),
     ],
 )
-def test_the_program_refuses_other_recipes(recipe: str, told: str) -> None:
-    with pytest.raises(PubmillError, match=told):
+def test_the_program_refuses_other_recipes(recipe: str, reported: str) -> None:
+    with pytest.raises(PubmillError, match=reported):
         read(ChoiceRecipe, recipe)
 
 
 @pytest.mark.parametrize("content", [[], {"learning_rate": 1e-5}, {"chosen": None}])
-def test_a_file_that_chooses_nothing_is_told(content: Any) -> None:
+def test_a_file_that_chooses_nothing_is_reported(content: Any) -> None:
     with pytest.raises(PubmillError, match=r"old/selected.json has no \"chosen\" values"):
         chosen_values(Path("old/selected.json"), content)
 
 
 @pytest.mark.parametrize("considered", [None, [], [3]])
-def test_a_file_that_considers_nothing_is_told(considered: Any) -> None:
+def test_a_file_that_considers_nothing_is_reported(considered: Any) -> None:
     with pytest.raises(PubmillError, match=r"old/selected.json has no points considered"):
         first_tried(Path("old/selected.json"), {"chosen": None, "failed": "nan", "considered": considered})

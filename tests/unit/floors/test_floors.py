@@ -1,5 +1,6 @@
 """Floors: what each predicts on small examples, that they repeat exactly, and find labels in texts."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -174,13 +175,13 @@ DATA = DatasetSpec.model_construct(
 
 
 def measured(
-    folder: Path, known: Sequence[Example], test: Sequence[Example]
+    folder: Path, known: Sequence[Example], test: Sequence[Example], data: DatasetSpec = DATA
 ) -> tuple[dict[str, MeasuredFloor], dict[str, bytes]]:
     """Measure the floors of examples; return them by name, and the files that they write."""
     files = {split: folder / f"{split}.jsonl.gz" for split in ("train", "test")}
     for split, examples in (("train", known), ("test", test)):
         write_examples(files[split], examples)
-    found = measure_floors(DATA, files, folder / "floors")
+    found = measure_floors(data, files, folder / "floors")
     written = {path.name: path.read_bytes() for path in sorted((folder / "floors").iterdir())}
     return {one.floor: one for one in found}, written
 
@@ -218,3 +219,18 @@ def test_floors_are_repeated_byte_by_byte_and_written_as_predictions(tmp_path: P
 def test_a_dataset_needs_examples_to_learn_from(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="needs examples in train and test"):
         measured(tmp_path, [], LEAKED)
+
+
+@pytest.mark.parametrize(("access", "mode"), [("public", 0o644), ("credentialed", 0o600)])
+def test_predictions_on_licensed_examples_are_their_owners_alone(
+    tmp_path: Path, access: str, mode: int
+) -> None:
+    before = os.umask(0o022)
+    try:
+        known = [relation(label, spans=[(0, 1), (2, 3)]) for label in "01"]
+        examples = [replace(one, id=str(number)) for number, one in enumerate(known)]
+        measured(tmp_path, examples, examples, DATA.model_copy(update={"access": access}))
+    finally:
+        os.umask(before)
+    found = {path.stat().st_mode & 0o777 for path in (tmp_path / "floors").glob("*.predictions.jsonl.gz")}
+    assert found == {mode}

@@ -69,6 +69,8 @@ def test_ceilings_are_published_or_computed_from_ratings(specs: Specs) -> None:
     biosses: DatasetSpec = specs.datasets["biosses"]
     computed = ceiling_of(biosses, pairs)
     assert computed.source and 90 < computed.score < 100
+    found = annotators_correlation([one.ratings for one in pairs])
+    assert found is not None and computed.score == pytest.approx(100 * found)
     assert ceiling_of(biosses, [rated(1.0, 1.0), rated(1.0, 2.0)]) == CeilingScore()
     assert ceiling_of(biosses, [rated()]) == CeilingScore()
 

@@ -31,6 +31,9 @@ def test_runs_are_grouped_by_protocol_model_setting_and_dataset(graph: Graph) ->
     recipe = graph.checklist.recipe()
     assert list(recipe.models) == ["no-pretraining"] and list(recipe.datasets) == ["bc2gm"]
     assert list(recipe.protocols) == ["blurb"] and recipe.versions.keys() == {"checklist"}
+    said = {key: one.why or "" for key, one in graph.specs.protocols["blurb"].overrides.items() if one.values}
+    found = {key: one["why"] for key, one in recipe.protocols["blurb"].overrides.items()}
+    assert found == said and any(found.values())
 
 
 def test_a_dataset_is_linked_to_its_public_files_only(

@@ -75,7 +75,7 @@ def test_a_store_that_cannot_be_written_costs_time_alone(file: Path, tmp_path: P
     assert Digests(tmp_path / "results/store").of(file) == sha256(b"one").hexdigest()
 
 
-def test_a_folder_is_told_by_names_and_contents(file: Path, tmp_path: Path) -> None:
+def test_a_folder_is_known_by_names_and_contents(file: Path, tmp_path: Path) -> None:
     made = Digests(tmp_path / "store")
     assert made.of_folder(file.parent) == {"a.tsv": sha256(b"one").hexdigest()}
     (file.parent / "b").mkdir()

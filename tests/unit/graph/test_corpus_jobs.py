@@ -26,7 +26,7 @@ def test_a_local_folder_that_was_not_given_is_asked_for(root: Path) -> None:
         targets(root, scale="small")
 
 
-def test_a_local_folder_without_files_is_told(root: Path, tmp_path: Path) -> None:
+def test_a_local_folder_without_files_is_reported(root: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no file in .* matches"):
         targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
 
@@ -48,8 +48,8 @@ def test_a_file_of_the_users_own_with_an_odd_name_is_refused(root: Path, tmp_pat
         targets(root, scale="small", local_files={"abstracts": str(tmp_path)}).corpora.shards(
             "pubmed-abstracts"
         )
-    told = str(caught.value)
-    assert f"a file is called {name!r}; expected letters" in told and "Rename it" in told
+    reported = str(caught.value)
+    assert f"a file is called {name!r}; expected letters" in reported and "Rename it" in reported
 
 
 def test_a_whole_baseline_fits_on_a_command_line(root: Path) -> None:

@@ -83,7 +83,7 @@ def test_without_a_mirror_the_network_is_taken_to_have_all(specs: Path) -> None:
     assert targets(specs).access.unmirrored("bc2gm") == []
 
 
-def test_a_mirror_that_is_no_folder_is_told_before_any_work(specs: Path, tmp_path: Path) -> None:
+def test_a_mirror_that_is_no_folder_is_reported_before_any_work(specs: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="is not a folder"):
         targets(specs, mirror=str(tmp_path / "nowhere"), results=str(tmp_path / "r"))
 
@@ -112,7 +112,7 @@ def test_the_home_folder_may_be_written_short(
     assert NAME in targets(specs, local_files={KEY: f"~/{folder.name}"}).scope.datasets()
 
 
-def test_a_folder_that_lacks_a_file_is_told_before_any_work(specs: Path, folder: Path) -> None:
+def test_a_folder_that_lacks_a_file_is_reported_before_any_work(specs: Path, folder: Path) -> None:
     (folder / FILES["dev"]).unlink()
     with pytest.raises(PubmillError) as caught:
         targets(specs, local_files={KEY: str(folder)})
@@ -121,7 +121,7 @@ def test_a_folder_that_lacks_a_file_is_told_before_any_work(specs: Path, folder:
     assert str(caught.value).count(f"has no file {FILES['dev']};") == 1
 
 
-def test_a_folder_that_is_not_there_is_told(specs: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(specs: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="is not a folder"):
         targets(specs, local_files={KEY: str(tmp_path / "nowhere")})
 

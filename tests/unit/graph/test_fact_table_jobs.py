@@ -10,8 +10,8 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.graph.model_facts import NO_CORPUS, NO_SOURCE, NOT_PRETRAINED, RELEASED
 from pubmill.metrics.records import Record
+from pubmill.recipes.fact_tables import FactSource, FactTableRecipe
 from pubmill.recipes.reading import read
-from pubmill.recipes.tables import FactSource, FactTableRecipe
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.study import check_study
@@ -89,8 +89,8 @@ def test_no_published_value_is_lost(full: Graph, root: Path) -> None:
 def test_every_word_of_a_table_is_used_at_full_scale(full: Graph) -> None:
     for name in OF_OTHERS:
         spec = full.specs.fact_tables[name]
-        told = [str(source.value) for row in recipe(full, name).rows for source in row.sources.values()]
-        unused = [word for word in spec.words.values() if not any(word in value for value in told)]
+        reported = [str(source.value) for row in recipe(full, name).rows for source in row.sources.values()]
+        unused = [word for word in spec.words.values() if not any(word in value for value in reported)]
         assert not unused, name
 
 
@@ -205,18 +205,18 @@ def test_times_and_their_ratio_stand_with_their_machine(demo: Graph, root: Path,
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"failed": "nan"}, "the run of biom-albert-xxlarge failed: nan"),
         ({"hardware": {"cpu": "another", "cores": 1, "gpus": []}}, "the two runs were on different machines"),
     ],
 )
 def test_times_that_mean_nothing_are_left_out(
-    demo: Graph, root: Path, tmp_path: Path, changes: dict[str, Any], told: str
+    demo: Graph, root: Path, tmp_path: Path, changes: dict[str, Any], reported: str
 ) -> None:
     records(tmp_path, **changes)
     cell = built(demo, root, "alrowili2021/table03", tmp_path).cells[BIOM[2]]["fine-tuning-time-ratio"]
-    assert (cell.value, cell.reason) == (None, told)
+    assert (cell.value, cell.reason) == (None, reported)
 
 
 def test_a_term_is_in_a_vocabulary_if_it_is_one_known_piece(demo: Graph, root: Path, tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def spec(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"columns": [{"key": "a", "label": "A", "value": "step"}]}, "models have no fact 'step'"),
         ({"columns": [{"key": "a", "label": "A", "value": "fit.train"}]}, "needs the column's `dataset`"),
@@ -297,6 +297,6 @@ def spec(**changes: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_wrong_tables_are_told(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_wrong_tables_are_reported(changes: dict[str, Any], reported: str) -> None:
+    with pytest.raises(ValueError, match=reported):
         FactTableSpec.model_validate(spec(**changes))

@@ -9,7 +9,7 @@ import pytest
 from pubmill.graph import Graph
 from pubmill.graph.model_facts import NO_CORPUS, NO_VOCAB, NOT_PRETRAINED, NOTHING_VARIED
 from pubmill.graph.table_datasets import NOT_WANTED
-from pubmill.recipes.tables import FactSource
+from pubmill.recipes.fact_tables import FactSource
 from pubmill.specs import FactTableSpec, LearntVocabSpec, Specs
 from pubmill.specs.study import Study
 

@@ -37,9 +37,11 @@ def test_a_model_depends_on_the_content_of_its_own_folder(root: Path, tmp_path: 
     assert made.models.own_folder_content("mine") == {path.name: sha256(b"").hexdigest() for path in files}
     assert [column.model for column in made.tables.recipe("gu2020/table06").columns][-1] == "mine"
     made = checked_graph(*check_study(config | {"local_files": {}}, specs_folder))
-    told = "needs its weights in a folder of your own (then set local_files: mine)"
-    assert made.tables.recipe("gu2020/table06").missing["mine"] == told and "mine" not in made.scope.models()
-    assert made.left_out()[-1] == f"left out of the tables: mine ({told})"
+    reported = "needs its weights in a folder of your own (then set local_files: mine)"
+    assert (
+        made.tables.recipe("gu2020/table06").missing["mine"] == reported and "mine" not in made.scope.models()
+    )
+    assert made.left_out()[-1] == f"left out of the tables: mine ({reported})"
     made = checked_graph(*check_study(config | {"models": ["pubmedbert-base"]}, specs_folder))
     assert made.left_out()[-1] == (
         "left out of the tables: mine (its spec names gu2020/table06, which the study runs; "

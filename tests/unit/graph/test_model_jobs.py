@@ -182,7 +182,7 @@ TAUGHT = {"teacher": "m", "objective": {"distillation": {}}}
 
 
 @pytest.mark.parametrize(
-    ("second", "told"),
+    ("second", "reported"),
     [
         ({**ON, "start": {"recipe": "first", "step": 60}},
          "start.step: first keeps no checkpoint at step 60; it keeps 50, 100"),
@@ -195,9 +195,9 @@ TAUGHT = {"teacher": "m", "objective": {"distillation": {}}}
         ({**TAUGHT, "vocab": "w"}, "teacher: first has a different vocab;"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_told(second: dict[str, Any], told: str) -> None:
+def test_what_does_not_fit_is_reported(second: dict[str, Any], reported: str) -> None:
     made = faults(small_spec("first"), small_spec("second", **second), models=(model("m", "first"),))
-    assert len(made) == 1 and made[0].startswith(f"pretraining/second: {told}")
+    assert len(made) == 1 and made[0].startswith(f"pretraining/second: {reported}")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_released_weights_are_not_compared_with_a_recipe_of_ours() -> None:
     assert len(faults(small_spec("first"), second, models=released, released=False)) == 1
 
 
-def test_a_recipe_before_itself_is_told() -> None:
+def test_a_recipe_before_itself_is_reported() -> None:
     circle = [small_spec("a", start={"model": "of-b"}), small_spec("b", **{**TAUGHT, "teacher": "of-a"})]
     models = (model("of-a", "a"), model("of-b", "b"))
     assert faults(*circle, models=models) == [
@@ -229,21 +229,21 @@ def test_a_recipe_before_itself_is_told() -> None:
 
 
 def test_recipes_that_share_tokens_agree_on_packing() -> None:
-    told = "pretraining/second: held_out: first shares its packed tokens and has held_out: 0.005"
+    reported = "pretraining/second: held_out: first shares its packed tokens and has held_out: 0.005"
     assert faults(small_spec("first"), small_spec("second", held_out=0.01)) == [
-        f"{told}; the two must be equal"
+        f"{reported}; the two must be equal"
     ]
     assert faults(small_spec("first"), small_spec("second", held_out=0.01, vocab="w")) == []
 
 
 def test_a_models_step_is_a_checkpoint() -> None:
-    told = "models/m: weights.step: first keeps no checkpoint at step 70; it keeps 50, 100"
-    assert faults(small_spec("first"), models=(model("m", "first", 70),)) == [told]
+    reported = "models/m: weights.step: first keeps no checkpoint at step 70; it keeps 50, 100"
+    assert faults(small_spec("first"), models=(model("m", "first", 70),)) == [reported]
     assert faults(small_spec("first"), models=(model("m", "first", 50),)) == []
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "reported"),
     [
         ({"teacher": "m"}, "`teacher` and `recipe.objective.distillation` go together"),
         ({"objective": {"distillation": {}}}, "`teacher` and `recipe.objective.distillation` go together"),
@@ -254,8 +254,8 @@ def test_a_models_step_is_a_checkpoint() -> None:
         ({"held_out": 1.0}, "less than 1"),
     ],
 )
-def test_keys_that_mean_nothing_together_are_told(wrong: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told.replace("{", r"\{").replace("(", r"\(")):
+def test_keys_that_mean_nothing_together_are_reported(wrong: dict[str, Any], reported: str) -> None:
+    with pytest.raises(ValueError, match=reported.replace("{", r"\{").replace("(", r"\(")):
         small_spec("second", **wrong)
 
 
@@ -264,7 +264,7 @@ def test_random_weights_have_no_step() -> None:
         RecipeWeights(kind="random", recipe="first", step=5)
 
 
-def test_mistakes_are_told_with_file_and_line(root: Path, tmp_path: Path) -> None:
+def test_mistakes_are_reported_with_file_and_line(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "specs"
     shutil.copytree(root / "specs", folder)
     for name, old, new in (
@@ -277,12 +277,12 @@ def test_mistakes_are_told_with_file_and_line(root: Path, tmp_path: Path) -> Non
         path.write_text(path.read_text().replace(old, new))
     with pytest.raises(PubmillError) as raised:
         specs.load(folder, "full")
-    for told in (
+    for reported in (
         "biom-albert-xxlarge@pmc.yaml:10: biom-albert-xxlarge keeps no checkpoint at step 264001",
         "bio-lm-base@distill.yaml:10: there is no specs/models/bio-lm-huge.yaml",
         "pubmedbert-base@general-vocabulary.yaml:10: there is no specs/pretraining/bert.yaml",
     ):
-        assert f"specs/pretraining/{told}" in str(raised.value)
+        assert f"specs/pretraining/{reported}" in str(raised.value)
 
 
 def test_a_scales_share_goes_on_to_the_recipes_that_include_it(root: Path, tmp_path: Path) -> None:

@@ -62,12 +62,12 @@ def test_pipelines_are_scored_as_fine_tuned_models_are(root: Path) -> None:
 def test_a_pipeline_whose_folder_is_not_named_is_a_reason_and_ends_no_study(root: Path) -> None:
     made = tools(root, "scispacy-jnlpba")
     missing = made.tables.recipe(TABLE10).missing
-    told = "needs a spaCy pipeline of your own (then set local_files: scispacy-bc5cdr)"
-    assert missing["scispacy-bc5cdr"] == told
+    reported = "needs a spaCy pipeline of your own (then set local_files: scispacy-bc5cdr)"
+    assert missing["scispacy-bc5cdr"] == reported
     assert "scispacy-jnlpba" not in missing
     assert missing["pubmedbert-large"] == "not run in this study"
     assert list(made.tables.records(TABLE10)) == ["scispacy-jnlpba", "no-pretraining"]
-    assert made.left_out() == [f"left out of the tables: scispacy-bc5cdr ({told})"]
+    assert made.left_out() == [f"left out of the tables: scispacy-bc5cdr ({reported})"]
     assert made.report.recipe().models == ("scispacy-jnlpba", "no-pretraining")
 
 

@@ -21,6 +21,6 @@ def test_pubmed_files_come_in_ncbis_order() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["n0001", "26n0001-27n0003", "26n1", "26n0001..26n0003"])
-def test_a_wrong_range_is_told(wrong: str) -> None:
+def test_a_wrong_range_is_reported(wrong: str) -> None:
     with pytest.raises(PubmillError, match="is no range of PubMed files"):
         pubmed_files(source(baseline=[wrong]))

@@ -127,7 +127,7 @@ def test_a_study_may_keep_all_models(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "told"),
+    ("run", "reported"),
     [
         (("nothing", "pubmedbert-base", "bc2gm", "standard"), "no specs/protocols/nothing.yaml"),
         (("blurb", "nobody", "bc2gm", "standard"), "no specs/models/nobody.yaml"),
@@ -136,10 +136,10 @@ def test_a_study_may_keep_all_models(root: Path) -> None:
         (("blurb", "pubmedbert-base", "biosses", "tagging=io"), "is not for similarity"),
     ],
 )
-def test_a_run_that_cannot_be_is_told(root: Path, run: tuple[str, str, str, str], told: str) -> None:
+def test_a_run_that_cannot_be_is_reported(root: Path, run: tuple[str, str, str, str], reported: str) -> None:
     made = targets(root)
     for ask in (made.runs.inputs, made.runs.scored_examples):
-        with pytest.raises(PubmillError, match=told):
+        with pytest.raises(PubmillError, match=reported):
             ask(*run)
 
 

@@ -90,7 +90,7 @@ def test_one_source_is_found_without_the_files_of_another(specs: Path, local: di
         made.corpora.shards("mixed")
 
 
-def test_two_files_of_one_name_are_told(specs: Path, local: dict[str, str]) -> None:
+def test_two_files_of_one_name_are_reported(specs: Path, local: dict[str, str]) -> None:
     (Path(local["web"]) / "a.txt").touch()
     made = targets(write(specs), local_files=local)
     with pytest.raises(PubmillError, match="several files in .* are called a, but for their endings"):

@@ -41,7 +41,7 @@ def test_every_learnt_vocabulary_is_a_known_kind(root: Path) -> None:
         ("kind: wordpiece\nlowercase: true\nmost_words: 0\n", "most_words"),
     ],
 )
-def test_impossible_vocabularies_are_told(folder: Path, changes: str, message: str) -> None:
+def test_impossible_vocabularies_are_reported(folder: Path, changes: str, message: str) -> None:
     (folder / "vocabs/mine.yaml").write_text(f"name: mine\nsize: 500\ncorpus: pubmed-abstracts\n{changes}")
     with pytest.raises(PubmillError, match=rf"specs/vocabs/mine\.yaml:\d+.*{message}"):
         specs.load(folder, "full")

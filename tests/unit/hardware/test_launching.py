@@ -80,7 +80,7 @@ def test_a_job_is_what_the_controller_says_of_its_number(scontrol: Path) -> None
     assert slurm_job({"SLURM_JOB_ID": "7"}) == SlurmJob(7, "gpu03.cluster", "12")
 
 
-def test_an_answer_that_cannot_be_read_and_none_at_all_are_told(scontrol: Path) -> None:
+def test_an_answer_that_cannot_be_read_and_none_at_all_are_reported(scontrol: Path) -> None:
     scontrol.write_text("#!/bin/sh\necho JobId=7\n")
     with pytest.raises(PubmillError, match="scontrol names no NodeList in: JobId=7"):
         slurm_job({"SLURM_JOB_ID": "7"})

@@ -104,7 +104,7 @@ def test_a_gpu_that_torch_does_not_see_is_an_error(
         gpu_is_used(environment)
 
 
-def test_a_driver_that_is_too_old_and_one_that_is_missing_are_told_apart(
+def test_a_driver_that_is_too_old_and_one_that_is_missing_are_distinguished(
     no_gpu: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.version, "cuda", "13.0")

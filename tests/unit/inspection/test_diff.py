@@ -72,11 +72,15 @@ def runs(tmp_path: Path) -> Path:
 
 
 def test_the_recipes_of_runs_differ_in_some_keys_only(runs: Path) -> None:
-    found = diff(runs / "no-pretraining", runs / "pubmedbert-base").recipes
+    whole = diff(runs / "no-pretraining", runs / "pubmedbert-base")
+    found = whole.recipes
     assert {one.key: (one.left, one.right) for one in found.keys} == {
         "recipe.crf": ("false", ABSENT), "recipe.epochs": ("3", "5"), "recipe.pooling": (ABSENT, '"cls"')
     }  # fmt: skip
     assert found.compared == 1 and not found.left and not found.right
+    assert "recipe.epochs 3 5" in text_of(whole)
+    same = diff(runs / "no-pretraining", runs / "no-pretraining")
+    assert "No key differs in 1 recipe." in text_of(same)
 
 
 def test_scores_of_the_same_documents_are_paired(runs: Path) -> None:
@@ -149,6 +153,7 @@ def test_two_results_folders_are_paired_by_their_runs(runs: Path, tmp_path: Path
     add_run(tmp_path / "other", "no-pretraining", 1, "11010101", commit="d" * 40)
     found = diff(tmp_path / "runs", tmp_path / "other")
     assert [one.left for one in found.runs] == [f"{PROTOCOL}/no-pretraining/{DATASET}/standard"]
+    assert found.runs[0].runs == (2, 1)
     assert found.left_only == [(PROTOCOL, "pubmedbert-base", DATASET, "standard")]
     assert ("commit", json.dumps("c" * 40), json.dumps("d" * 40)) in [one[1:4] for one in found.recipes.keys]
 

@@ -24,6 +24,8 @@ from pubmill.metrics.conventions import (
     nearest,
     score_by_all,
 )
+from pubmill.metrics.conventions.correlations import ranks
+from pubmill.metrics.conventions.entities import runs
 
 
 def sentence(labels: str, document: str | None = None) -> TokensExample:
@@ -161,6 +163,8 @@ def test_bioasq_averages_yes_and_no_even_where_one_does_not_occur() -> None:
     scores = label_scores("yes yes yes", "yes yes no", None, "yes-no")
     assert scores["bioasq_yes_f1"] == pytest.approx(4 / 5) and scores["bioasq_no_f1"] == 0.0
     assert scores["bioasq_macro_f1"] == pytest.approx(2 / 5)
+    scores = label_scores("yes yes", "yes yes", None, "yes-no")
+    assert (scores["bioasq_no_f1"], scores["bioasq_macro_f1"]) == (0.0, 0.5)
     # An answer that is neither is a fault of both.
     scores = label_scores("yes no", "yes none", None, "yes-no")
     assert scores["bioasq_yes_f1"] == pytest.approx(2 / 3) and scores["bioasq_no_f1"] == 0.0
@@ -246,6 +250,8 @@ def test_all_conventions_that_round_to_a_number_are_named() -> None:
     third = score_by_all("tokens", "ner", [sentence("B-A O B-A")], [["B-A", "B-A", "B-A"]], None)
     assert {one.convention.name for one in matching(third, "67")} >= {"entity_precision"}
     assert not matching(third, "66.6") and matching(third, "66.7")
+    half = [third[0]._replace(score=score) for score in (0.9525, 0.9535)]
+    assert matching(half, "95.3") == half  # rounded down or up
 
 
 def test_the_nearest_convention_is_known_where_none_matches() -> None:
@@ -259,3 +265,16 @@ def test_the_nearest_convention_is_known_where_none_matches() -> None:
 def test_what_is_no_printed_number_is_refused(printed: str) -> None:
     with pytest.raises(PubmillError, match="not a printed number"):
         matching(SCORES, printed)
+
+
+def test_neighbours_of_a_type_are_one_run() -> None:
+    """Also if the type itself has a B."""
+    assert runs(["B-Body", "B-Body", "O", "B-Body", "B-Arm"]) == [
+        (0, 2, "Body"),
+        (3, 4, "Body"),
+        (4, 5, "Arm"),
+    ]
+
+
+def test_equal_values_share_their_mean_rank() -> None:
+    assert ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]

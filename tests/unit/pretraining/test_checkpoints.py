@@ -1,5 +1,6 @@
 """Checkpoints: two of a running segment, and what is damaged in one is noticed and named."""
 
+import json
 import os
 import shutil
 import signal
@@ -25,6 +26,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All the steps at one go."""
     return pretrain(data, tmp_path_factory.mktemp("whole") / "step-40", 40)
+
+
+def test_each_line_of_the_log_has_its_keys_in_order(whole: Path) -> None:
+    lines = [list(json.loads(line)) for line in (whole / "log.jsonl").read_text().splitlines()]
+    assert lines and all(line == sorted(line) for line in lines)
 
 
 def test_the_last_two_saves_are_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

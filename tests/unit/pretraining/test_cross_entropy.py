@@ -56,7 +56,7 @@ def test_an_impossible_label_costs_what_it_does_and_not_infinity() -> None:
     torch.testing.assert_close(gradient, torch.tensor([[1.0, -1.0, 0.0]]) / 3)
 
 
-def test_what_is_no_number_is_told() -> None:
+def test_what_is_no_number_is_reported() -> None:
     loss, _ = cross_entropy(torch.tensor([[float("nan"), 0.0]]), torch.tensor([1]))
     assert loss.isnan()
 

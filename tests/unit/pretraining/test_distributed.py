@@ -115,6 +115,7 @@ def test_too_little_memory_in_one_process_halves_the_micro_batches_of_all(
     assert [line.partition("continuing with ")[2] for line in halved] == ["2 at once", "1 at once"]
 
 
+@pytest.mark.long
 def test_asked_to_stop_all_processes_of_torchrun_stop_with_a_save(data: Path, tmp_path: Path) -> None:
     recipe = changed(PLAIN, steps=4000, batch_size=341)  # 85 at once: three micro-batches here, two there
     output, folder = tmp_path / "step-4000", tmp_path / ".step-4000.partial"
@@ -123,8 +124,8 @@ def test_asked_to_stop_all_processes_of_torchrun_stop_with_a_save(data: Path, tm
         while not list(folder.glob("step-*/state.json")) and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(signal.SIGTERM)
-        _, told = run.communicate(timeout=patience(60))
-    assert run.returncode and "asked to stop; saved" in told
+        _, reported = run.communicate(timeout=patience(60))
+    assert run.returncode and "asked to stop; saved" in reported
     saves = list(folder.glob("step-*"))
     assert 1 <= len(saves) <= 2
     for save in saves:

@@ -168,7 +168,7 @@ def test_a_save_of_other_work_is_discarded(data: Path, whole: Path, tmp_path: Pa
         assert weights(made) == weights(pretrain(place, tmp_path / "fresh", 4, **more))
 
 
-def test_a_corpus_is_told_by_its_sentences_and_by_both_ends_of_its_ids(data: Path, tmp_path: Path) -> None:
+def test_a_corpus_is_known_by_its_sentences_and_by_both_ends_of_its_ids(data: Path, tmp_path: Path) -> None:
     def fingerprint(name: str, lengths: tuple[int, ...] = (4, 9, 6), flipped: int | None = None) -> str:
         tokens = make_data(tmp_path / name, lengths) / "tokens"
         if flipped is not None:
@@ -205,14 +205,14 @@ def test_the_state_says_what_it_was_made_from_and_with(data: Path, tmp_path: Pat
     assert {"cpu", "cores", "gpus", "device", "threads", "precision"} <= made["hardware"].keys()
 
 
-def test_other_surroundings_are_told(data: Path, tmp_path: Path, capsys: Any) -> None:
+def test_other_surroundings_are_reported(data: Path, tmp_path: Path, capsys: Any) -> None:
     start = pretrain(data, tmp_path / "step-1", 1)
     before = state(start)
     before["packages"]["torch"] = "1.0"
     write_json(start / "state.json", sealed(before))
     pretrain(data, tmp_path / "step-2", 2, start)
-    (told,) = [line for line in capsys.readouterr().err.splitlines() if "TensorBoard" not in line]
-    assert "torch was 1.0" in told and "last digits may differ" in told
+    (reported,) = [line for line in capsys.readouterr().err.splitlines() if "TensorBoard" not in line]
+    assert "torch was 1.0" in reported and "last digits may differ" in reported
 
 
 def test_only_one_process_works_on_a_segment(data: Path, tmp_path: Path) -> None:

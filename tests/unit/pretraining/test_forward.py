@@ -146,17 +146,17 @@ def test_heads_that_a_start_lacks_are_new_and_seeded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change, told",
+    "change, reported",
     [
         ({"layers": 2}, "num_hidden_layers is 3, the recipe and the vocabulary need 2"),
         ({"hidden_size": 32}, "hidden_size is 16"),
         ({"max_positions": 32}, "max_position_embeddings is 16"),
     ],
 )
-def test_a_start_of_another_form_is_refused(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+def test_a_start_of_another_form_is_refused(tmp_path: Path, change: dict[str, Any], reported: str) -> None:
     build("bert").save_pretrained(tmp_path)
     other = Architecture(family="bert", **(SHAPE | change))
-    with pytest.raises(PubmillError, match=told):
+    with pytest.raises(PubmillError, match=reported):
         load_model(tmp_path, other, FAMILIES["bert"][1], VOCABULARY, SPECIAL, 1)
 
 

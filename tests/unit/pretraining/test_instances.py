@@ -123,7 +123,7 @@ def test_two_parts_of_a_chunk_in_either_order(documents: list[list[int]]) -> Non
 
 @given(corpora)
 @settings(max_examples=60)
-def test_two_parts_of_which_nothing_is_told(documents: list[list[int]]) -> None:
+def test_two_parts_without_a_label_of_their_order(documents: list[list[int]]) -> None:
     corpus = packed(documents)
     for a, b, label in parts(epoch(corpus, "unlabelled")):
         assert label == UNLABELLED

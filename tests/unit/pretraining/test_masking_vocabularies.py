@@ -66,7 +66,7 @@ def uncased(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=["kind unknown", "no pieces", "empty", "pieces malformed", "token without id", "no tokens"],
 )
-def test_a_tokenizer_that_cannot_be_told_is_named(
+def test_a_tokenizer_that_is_not_recognised_is_named(
     uncased: Path, tmp_path: Path, damage: dict[str, Any]
 ) -> None:
     write_json(tmp_path / "tokenizer.json", read_json(uncased / "tokenizer.json") | damage)

@@ -103,7 +103,7 @@ def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
     made = pretrain(data, tmp_path / "s", 150, recipe=recipe)
     first, *_, last = log(made)
     assert last["mlm_loss"] < 0.8 * first["mlm_loss"]
-    # what is held out was trained on here, and is told by the same documents
+    # what is held out was trained on here, and has the same documents
     for masking, judged in state(made)["held_out"].items():
         assert judged["mlm_loss"] < 0.8 * first["mlm_loss"] and judged["masked"] > 3, masking
 
@@ -331,9 +331,9 @@ def test_a_loss_that_rises_stops_and_the_good_save_stays(
         return sums | {"mlm_loss": sums["mlm_loss"] * (1.0 if step < 20 else 1.0 + 0.5 * (step - 19))}
 
     monkeypatch.setattr(Pretraining, "update", rise)
-    with pytest.raises(PubmillError, match=r"loss of masked tokens has risen from .*Last good save") as told:
+    with pytest.raises(PubmillError, match=r"loss of masked tokens has risen from .*Last good save") as error:
         pretrain(data, output, 40, save_minutes=0)
-    saved = Path(str(told.value).split("Last good save: ")[1].split(". Lower")[0])
+    saved = Path(str(error.value).split("Last good save: ")[1].split(". Lower")[0])
     stood = json.loads((saved / "state.json").read_text())
     assert stood["average"] <= stood["lowest"] + 0.5 and 20 <= stood["step"] < 40
 
@@ -349,7 +349,7 @@ def test_events_are_written_for_tensorboard(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "parts, told",
+    "parts, reported",
     [
         ({"architecture": {"family": "electra"}}, "family electra needs objective.generator"),
         ({"objective": {"generator": GENERATOR}}, "family electra needs objective.generator, and only it"),
@@ -365,8 +365,8 @@ def test_events_are_written_for_tensorboard(data: Path, tmp_path: Path) -> None:
         ({"batch_size": 0}, "batch_size must be above 0"),
     ],
 )
-def test_recipes_that_mean_nothing_are_refused(parts: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_recipes_that_mean_nothing_are_refused(parts: dict[str, Any], reported: str) -> None:
+    with pytest.raises(ValueError, match=reported):
         changed(**parts)
 
 

@@ -258,6 +258,7 @@ def test_a_broken_tokenizer_is_named(tmp_path: Path, vocab: Path) -> None:
         load_tokenizer(tmp_path)
 
 
+@pytest.mark.long
 def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
     parts = [write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 1000) for number in range(4)]
     output = tmp_path / "out" / "tokens"

@@ -62,10 +62,15 @@ def test_every_metric_of_tables_names_the_counts_that_it_needs() -> None:
     assert metrics.columns_read("micro_f1", ["negative:gold:N", "class:gold:b", "class:gold:a"]) == [2, 1]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "span"])
-def test_counts_from_items(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "subwords"), [*((kind, True) for kind in KINDS if kind != "span"), ("tokens", False)]
+)
+def test_counts_from_items(kind: str, subwords: bool) -> None:
     for seed in range(20):
         gold, found, made = scored(kind, seed)
+        if not subwords:
+            found = [list(labels) for labels in found]
+            made = SCORERS[kind](gold, found, None)
         lines = [toy.as_line(*both) for both in zip(gold, found, strict=True)]
         known = [{"layers": {}, **{n: getattr(one, n) for n in one.__slots__}, "id": one.id} for one in gold]
         true = [{**item, "document": one.document} for item, one in zip(known, gold, strict=True)]

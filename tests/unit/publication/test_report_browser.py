@@ -87,8 +87,15 @@ def heads(page: Any) -> list[str]:
     return [text.split("\n")[0].strip() for text in texts]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        ("desk", "light"),
+        ("phone", "dark"),
+        pytest.param("desk", "dark", marks=pytest.mark.long),
+        pytest.param("phone", "light", marks=pytest.mark.long),
+    ],
+)
 def test_axe_finds_nothing_in_either_theme(browser: Any, address: str, size: str, scheme: str) -> None:
     page = opened(browser, address, size, color_scheme=scheme, bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")

@@ -34,9 +34,10 @@ def test_columns_with_runs_come_first_and_the_best_is_ours(table: Table) -> None
 
 
 @pytest.mark.parametrize(
-    ("difference", "step"), [(0.0, 0), (-1.0, 0), (1.1, 1), (-2.0, 1), (2.5, 2), (-4.1, 3), (50.0, 3)]
+    ("difference", "step"),
+    [(None, 0), (0.0, 0), (-1.0, 0), (1.1, 1), (-2.0, 1), (2.5, 2), (-4.1, 3), (50.0, 3)],
 )
-def test_a_difference_is_measured_by_the_margin(table: Table, difference: float, step: int) -> None:
+def test_a_difference_is_measured_by_the_margin(table: Table, difference: float | None, step: int) -> None:
     view = view_of(table)
     cell = table.cells["bert"]["bc2gm"].model_copy(update={"difference": difference})
     assert view.gap(table.rows[0], cell) == step

@@ -57,6 +57,7 @@ def test_a_lane_has_a_point_for_each_dataset_and_the_mean_of_all_runs() -> None:
     strip = time_strip("t", found)
     assert strip and strip.metric == "minutes of one run"
     ours, bert = strip.lanes
+    assert 0 < ours.y < bert.y < strip.height
     assert [message for _, message in ours.points] == ["A: 2 min", "B: 8 min"]
     assert [x for x, _ in ours.points] == [strip.axis.at(2), strip.axis.at(8)] and strip.axis.low == 0
     assert ours.together == strip.axis.at(4) and bert.points[0][0] == strip.axis.at(4)

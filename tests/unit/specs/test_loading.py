@@ -177,20 +177,20 @@ def test_a_mistake_is_reported_in_the_file_that_has_it_and_once(folder: Path) ->
     replace(folder / "datasets/gad@fold-1.yaml", "kind: sequence", "kind: sequense")
     for name, base in (("a", "nobody"), ("b", "../vocabs/pubmed-uncased"), ("c", "[bc2gm]")):
         including(folder, "datasets", name, base)
-    told = mistakes(folder, "full").splitlines()
-    assert "specs/datasets/mine.yaml:5: sources.train.url: this key is required and missing" in told
-    assert "specs/datasets/mine.yaml:6: expekt: unknown key; check its spelling, or remove it" in told
-    assert not [line for line in told if line.startswith("specs/datasets/bc2gm.yaml")]
-    both = next(line for line in told if line.startswith("specs/datasets/fewer.yaml:2"))
+    found = mistakes(folder, "full").splitlines()
+    assert "specs/datasets/mine.yaml:5: sources.train.url: this key is required and missing" in found
+    assert "specs/datasets/mine.yaml:6: expekt: unknown key; check its spelling, or remove it" in found
+    assert not [line for line in found if line.startswith("specs/datasets/bc2gm.yaml")]
+    both = next(line for line in found if line.startswith("specs/datasets/fewer.yaml:2"))
     assert both.startswith("specs/datasets/fewer.yaml:2 includes specs/datasets/bc2gm.yaml:")
     assert ": expect: names dev, but the dataset's splits are train, test (found" in both
-    assert len([line for line in told if "sequense" in line]) == 1
+    assert len([line for line in found if "sequense" in line]) == 1
     for name, fault in (
         ("a", "there is no "),
         ("b", "expected the name of a spec"),
         ("c", "expected the name"),
     ):
-        assert any(line.startswith(f"specs/datasets/{name}.yaml:2: {fault}") for line in told)
+        assert any(line.startswith(f"specs/datasets/{name}.yaml:2: {fault}") for line in found)
 
 
 def test_numbers_without_a_dot_are_numbers(root: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, write_record
-from pubmill.recipes.tables import Composite
+from pubmill.recipes.tables import NOT_RUN, Composite
 from pubmill.tables.aggregation import best_cell, composite_cell, drop_cell, machine
-from pubmill.tables.cells import NOT_RUN, Cell, PublishedValue
+from pubmill.tables.cells import Cell, PublishedValue
 from pubmill.tables.mixtures import UNLIKE
 from tests.unit import toy_tables as made_up
 

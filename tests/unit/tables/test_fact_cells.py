@@ -13,8 +13,8 @@ from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert.dataset_counts import count
 from pubmill.errors import PubmillError
 from pubmill.publication.fact_rendering import FORMS
+from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.reading import read
-from pubmill.recipes.tables import FactTableRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.tables.dataset_cards import Card, label_bias
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts

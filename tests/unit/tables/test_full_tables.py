@@ -54,6 +54,11 @@ def recipe(name: str) -> TableRecipe:
 def records_of(name: str, story: Story) -> Records:
     """The records of a table: every expected run, around the published value of its cell; and those of the
     cells of other tables that it refers to."""
+    return dict(made_records(name, story))
+
+
+@cache
+def made_records(name: str, story: Story) -> Records:
     found = Records()
     for known in (recipe(name), *recipe(name).others.values()):
         add_records(found, known, story)
@@ -101,6 +106,11 @@ def table(name: str, records: Records, **changes: Any) -> Table:
     return build(made, published(name), with_records(made, frame), others)
 
 
+@cache
+def story_table(name: str, story: str) -> Table:
+    return table(name, records_of(name, STORIES[story]))
+
+
 def expected(known: TableRecipe, column: Column, key: str, found: dict[str, Cell]) -> str | None:
     """The verdict by the rule as docs/verdicts.md has it, with other means than the package's."""
     composite = next((one for one in known.composites if one.name == key), None)
@@ -145,7 +155,7 @@ def detectable(freedom: float) -> float:
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("name", TABLES)
 def test_every_cell_and_composite_has_its_verdict(name: str, story: str) -> None:
-    known, made = recipe(name), table(name, records_of(name, STORIES[story]))
+    known, made = recipe(name), story_table(name, story)
     differences = {one.name for one in known.differences}
     for row, column, cell in made.read():
         if row.key in differences:
@@ -209,7 +219,7 @@ def base_cells(column: str) -> dict[str, Cell]:
 def test_copied_cells_have_the_verdict_of_the_table_they_are_from() -> None:
     """Only where both are the same number within rounding, as the paper's caption says."""
     name = "alrowili2021/table02"
-    made, origins = table(name, records_of(name, STORIES["equal"])), recipe(name).copied
+    made, origins = story_table(name, "equal"), recipe(name).copied
     for row, column, cell in made.read():
         origin = origins.get(f"{column.key}/{row.key}")
         assert (cell.copied_from is None) == (origin is None)
@@ -222,13 +232,8 @@ def test_copied_cells_have_the_verdict_of_the_table_they_are_from() -> None:
     assert len(origins) == 30
 
 
-@cache
-def origin_table(name: str) -> Table:
-    return table(name, records_of(name, STORIES["equal"]))
-
-
 def table_cells(name: str, column: str) -> dict[str, Cell]:
-    return origin_table(name).cells[column]
+    return story_table(name, "equal").cells[column]
 
 
 def test_copied_values_are_those_of_their_origin_but_for_the_noted_ones() -> None:
@@ -249,7 +254,7 @@ def test_most_cells_are_tested_so() -> None:
     found = Counter(
         cell.verdict.verdict
         for name in TABLES
-        for *_, cell in table(name, records_of(name, STORIES["equal"])).read()
+        for *_, cell in story_table(name, "equal").read()
         if cell.verdict
     )
     assert found["reproduced"] > 950
@@ -275,7 +280,7 @@ def spot(name: str) -> tuple[str, str]:
 def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, failed: bool) -> None:
     """A failed seed, or one without record: it is named, and all other cells are as before."""
     records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
-    before, known = table(name, records), recipe(name)
+    before, known = story_table(name, "equal"), recipe(name)
     runs = known.record_paths[column][row]
     one = records.pop(runs[-1])
     if failed:
@@ -296,8 +301,18 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
     assert (made.provenance.failed > 0) == failed
 
 
-@pytest.mark.parametrize("field", ["versions", "data_sha256", "split", "recipe", "model_sha256"])
-@pytest.mark.parametrize("name", TABLES)
+FIELDS = ("versions", "data_sha256", "split", "recipe", "model_sha256")
+
+
+FIELD_CASES = [
+    pytest.param(name, field, marks=() if place == number % len(FIELDS) else pytest.mark.long)
+    for number, name in enumerate(TABLES)
+    for place, field in enumerate(FIELDS)
+]
+"""Every table with every field; without the long ones, each table with one."""
+
+
+@pytest.mark.parametrize(("name", "field"), FIELD_CASES)
 def test_records_that_were_made_differently_are_refused(name: str, field: str) -> None:
     records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
     last = recipe(name).record_paths[column][row][-1]

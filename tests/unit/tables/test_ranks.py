@@ -37,6 +37,8 @@ def test_most_adjacent_ranks_of_gu2020_table_6_are_unresolved(table06: list[Rank
     assert [one.model for one in best] == ["PubMedBERT uncased", "BioBERT cased"]
     assert (blurb.score, blurb.unresolved, blurb.datasets) == ("BLURB score", 7, 13)
     assert blurb.models[0].score == pytest.approx(81.10, abs=0.01)
+    said = as_text(mean).split()
+    assert (said.count("resolved"), said.count("unresolved") - 1) == (2, 6)  # and in the heading
     assert (mean.levels, blurb.models[0].interval) == (("13 datasets",), "1\N{EN DASH}3")
 
 
