@@ -8,9 +8,10 @@ from pubmill.messages import commands
 
 
 def track(context: typer.Context, study: StudyName) -> None:
-    """Write a study's scored runs into MLflow (--mlflow URI): recipes, scores and curves.
+    """Write the scored runs of a study into MLflow, with --mlflow URI.
 
-    It can be repeated: only new and changed runs are written.
+    Each run has its recipe, scores and curves. The command can be repeated: only new and
+    changed runs are written.
     """
     checkout()
     words = sort_words(context.args)

@@ -19,7 +19,7 @@ Curve = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """A scored run. `name`: PROTOCOL/MODEL/DATASET/SETTING/seed-N; `digest`: SHA-256 of its two files.
+    """A scored run. `name`: PROTOCOL/MODEL/DATASET/SETTING/SEED; `digest`: SHA-256 of its two files.
 
     `curves`: training loss by epoch and dev score by step, of finite values. No text of a dataset is in it.
     """
@@ -40,7 +40,7 @@ def tracked_run(results: Path, path: str) -> TrackedRun:
     record, notes = read_record(results / path), parse(TrainingNotes, read_json(training), str(training))
     content = hashlib.sha256((results / path).read_bytes() + training.read_bytes())
     return TrackedRun(
-        name=f"{run.protocol}/{run.model}/{run.dataset}/{run.setting}/seed-{run.seed}",
+        name="/".join(map(str, run)),
         digest=content.hexdigest(),
         failed=record.failed is not None,
         parameters=_parameters(record),

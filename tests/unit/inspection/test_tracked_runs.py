@@ -98,7 +98,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> type[Client]:
 
 def test_a_run_has_its_recipe_scores_and_curves(tmp_path: Path) -> None:
     run = read(tmp_path)
-    assert run.name.endswith("/bert/bc2gm/standard/seed-1") and not run.failed
+    assert run.name.endswith("/bert/bc2gm/standard/1") and not run.failed
     assert run.parameters["model"] == "bert" and run.parameters["batch_size"] == "16"
     assert run.parameters["head"] == "linear" and run.parameters["seed"] == "1"
     assert run.scores["test/entity_f1"] == 0.8
