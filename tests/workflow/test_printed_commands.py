@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pubmill.cli.open_command import advice_for
+from pubmill.cli.open_command import advice_for, finished_pages
 from pubmill.errors import PubmillError
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph import Graph
@@ -332,6 +332,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "study_tables.read_study_tables": lambda: unfinished_study(),
     "checkout.start_script": lambda: commands.script("explain", "gu2020/table06", "BC2GM", "PubMedBERT"),
     "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),
+    "open_command.finished_pages": lambda: finished_pages("gu2020", ["gu2020/table06"]),
     "requested_targets._lost_target_message": lambda: asked._lost_target_message(
         FULL, {}, targets(), ROOT / "studies"
     ),
@@ -368,7 +369,7 @@ def test_every_command_that_is_advised_works(
     for name, say in ADVICE.items():
         found = re.findall(r"\.venv/bin/[^`();\n]+", said := say())
         assert found, said
-        tasks |= {f"{name}: {text}": task(text) for text in found}
+        tasks |= {f"{name}: {text}": task(text) for text in found if not untried(text)}
     assert try_all(clone, tasks) == {}
 
 
