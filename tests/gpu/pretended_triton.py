@@ -1,7 +1,7 @@
-"""A Triton that is not there: its kernels run on PyTorch's operations, with the numbers of all blocks at once.
+"""A Triton that is not there: its kernels run on PyTorch's operations, on the numbers of all blocks at once.
 
-On tensors without values, one block of zeros runs instead; the kernel is then added to a trace, with the bytes
-of each tensor that its text loads and stores.
+On tensors without values, one block of zeros runs instead; the kernel is then added to a trace, with the
+bytes of each tensor that it loads and stores.
 """
 
 import sys
