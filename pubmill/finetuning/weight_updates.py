@@ -12,8 +12,8 @@ Update = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], None
 """A function of gradient, weight, both moments, the weight's copy, factors (`factors_of`), and the number by
 which gradients are divided; it changes all from the weight to the copy."""
 CHECKED = 1520
-"""Number of weights in the check: more than a block, and a multiple of 16 as that of all large weights, because
-Triton compiles other numbers anew."""
+"""Number of weights in the check: more than a block. A multiple of 16, as it is of every large weight: Triton
+compiles other numbers anew."""
 
 
 def factors_of(rate: float, decay: float, update: int | None) -> list[float]:

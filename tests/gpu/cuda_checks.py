@@ -160,12 +160,13 @@ def compiled_update_works(recipe: None, folder: Path) -> str:
     assert update, refused
     halves = [torch.zeros(WEIGHTS, dtype=torch.bfloat16, device=DEVICE) for _ in range(2)]
     wholes = [torch.zeros(WEIGHTS, device=DEVICE) for _ in range(3)]
-    numbers = torch.ones(4, device=DEVICE), torch.ones((), device=DEVICE)
+    numbers = [torch.ones(4, device=DEVICE), torch.ones((), device=DEVICE)]
+    tensors = [halves[0], *wholes, halves[1], *numbers]
     events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
-    update(halves[0], *wholes, halves[1], *numbers)
+    update(*tensors)
     events[0].record()
     for _ in range(10):
-        update(halves[0], *wholes, halves[1], *numbers)
+        update(*tensors)
     events[1].record()
     torch.cuda.synchronize()
     rate = 28 * WEIGHTS * 10 / events[0].elapsed_time(events[1]) / 1e9

@@ -127,7 +127,8 @@ def test_the_kernel_moves_28_bytes_of_each_weight(kernel: Update) -> None:
     with FakeTensorMode(), trace.record():
         numbers = [torch.empty(size) for _ in range(3)]
         half = [torch.empty(size, dtype=torch.bfloat16) for _ in range(2)]
-        kernel(half[0], *numbers, half[1], torch.empty(4), torch.empty(()))
+        tensors = [half[0], *numbers, half[1], torch.empty(4), torch.empty(())]
+        kernel(*tensors)
     [found] = trace.kernels
     assert found.name == "_update_block" and found.count == 1
     assert found.bytes == 28 * size + 4 * 4
