@@ -20,6 +20,7 @@ from pubmill.finetuning.predicting import DivergenceError, Predictor, autocast
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.task import Task
+from pubmill.finetuning.weight_updates import Update, compile_update
 from pubmill.finetuning.working_weights import RecordableAdam, refresh
 from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_progress
@@ -56,12 +57,14 @@ class Trainer(Predictor):
         self.most_parts = 1
         self.recorded: RecordedSteps | None = None
         self.every = False
+        self.update_refused: str | None = None
         if self.working is not model:
-            self._record(cuda_recorder())
+            kernel, self.update_refused = compile_update(self.device)
+            self._record(cuda_recorder(), kernel)
 
-    def _record(self, recorder: Recorder) -> None:
-        """Update through the working copy, with steps that the recorder records."""
-        adam = RecordableAdam(self.model, self.recipe, self.working)
+    def _record(self, recorder: Recorder, kernel: Update | None = None) -> None:
+        """Update through the working copy, its large weights by the kernel, with recorded steps."""
+        adam = RecordableAdam(self.model, self.recipe, self.working, kernel)
         self.optimiser, places = adam, self.task.fixed_places
         self.every = places == "every"
         # Not a method: its reference to the trainer would keep a GPU's memory until garbage is collected.
@@ -71,15 +74,19 @@ class Trainer(Predictor):
         )
 
     def describe_execution(self) -> dict[str, Any]:
-        """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "width", "prediction_tokens",
-        "parts"}` for the records of a run on a GPU; `graphs`: number of shapes whose steps were replayed;
+        """Return `{"weights", "graphs", "graphs_per_step", "graphs_refused", "update", "update_refused",
+        "width", "prediction_tokens", "parts"}` for the records of a run on a GPU; `graphs`: number of shapes
+        whose steps were replayed; `update`: "compiled" if large weights were updated by the compiled kernel;
         `parts`: most parts in which a batch was computed, one after another."""
         recorded = self.recorded
+        compiled = isinstance(self.optimiser, RecordableAdam) and self.optimiser.kernel is not None
         return {
             **asdict(self.execution),
             "graphs": recorded.shapes if recorded else 0,
             "graphs_per_step": recorded.graphs if recorded else 0,
             "graphs_refused": recorded.refused if recorded else None,
+            "update": "compiled" if compiled else "plain",
+            "update_refused": self.update_refused,
             "parts": self.most_parts,
         }
 

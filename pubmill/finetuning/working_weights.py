@@ -1,6 +1,8 @@
 """Working copy of a task model in bfloat16, and the update of the float32 weights that it was made from."""
 
 import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -8,6 +10,7 @@ from torch import nn
 
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.parameter_groups import GroupedAdam, schedule
+from pubmill.finetuning.weight_updates import Update, factors_of
 from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
 
@@ -28,10 +31,31 @@ def working_copy(model: TaskModel, dtype: torch.dtype) -> TaskModel:
 
 def refresh(working: TaskModel, model: TaskModel) -> None:
     """Copy the model's weights into its working copy."""
-    pairs = zip(working.encoder.parameters(), model.encoder.parameters(), strict=True)
-    copies, weights = zip(*pairs, strict=True)
-    with torch.no_grad():
-        torch._foreach_copy_(copies, weights)
+    _copy(list(working.encoder.parameters()), list(model.encoder.parameters()))
+
+
+@torch.no_grad()
+def _copy(to: list[Any], source: list[Any]) -> None:
+    """Copy tensors, converted, with a few kernels."""
+    if to:
+        torch._foreach_copy_(to, source)
+
+
+LARGE = 2**17
+"""Elements of a weight from which on its update takes longer than the start of a kernel of its own."""
+MULTIPLE = 16
+"""Divisor of a large weight's elements; Triton compiles other numbers anew."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeWeight:
+    """A weight with a kernel of its own: its place among the groups, its copy and its moments."""
+
+    weight: nn.Parameter
+    copied: nn.Parameter
+    group: int
+    mean: torch.Tensor
+    square: torch.Tensor
 
 
 class RecordableAdam(GroupedAdam):
@@ -39,34 +63,50 @@ class RecordableAdam(GroupedAdam):
 
     A CUDA graph can therefore record `update`: the rates are tensors that `schedule` fills, and Adam without
     bias correction is Adam after very many updates. Gradients of the head stay at their place in memory.
+    Large weights are updated by `kernel`, if there is one, and all others by PyTorch's Adam.
     """
 
-    def __init__(self, model: TaskModel, recipe: FinetuningRecipe, working: TaskModel) -> None:
+    def __init__(
+        self, model: TaskModel, recipe: FinetuningRecipe, working: TaskModel, kernel: Update | None = None
+    ) -> None:
         super().__init__(model, recipe)
-        self.model, self.working = model, working
+        self.model, self.working, self.kernel = model, working, kernel
         groups = self.adam.param_groups
-        self.rates = torch.zeros(len(groups), device=self.parameters[0].device)
-        for group, rate in zip(groups, self.rates.unbind(), strict=True):
-            group.update(lr=rate, weight_decay=group["decay"], capturable=self.rates.is_cuda)
+        self.factors = torch.zeros(len(groups), len(factors_of(0, 0, None)), device=self.parameters[0].device)
+        for group, rate in zip(groups, self.factors[:, 0].unbind(), strict=True):
+            group.update(lr=rate, weight_decay=group["decay"], capturable=rate.is_cuda)
         for parameter in model.head.parameters():
             parameter.grad = torch.zeros_like(parameter)
+        pairs = zip(working.encoder.parameters(), model.encoder.parameters(), strict=True)
+        self.copies = {weight: copied for copied, weight in pairs if weight.requires_grad}
+        self.large = _take_large(groups, self.copies) if kernel else []
+        large = {one.weight for one in self.large}
+        self.small = [weight for weight in self.copies if weight not in large]
         if not recipe.bias_correction:
-            self.adam.state.update({parameter: _uncorrected(parameter) for parameter in self.parameters})
+            small = [parameter for group in groups for parameter in group["params"]]
+            self.adam.state.update({parameter: _uncorrected(parameter) for parameter in small})
 
     def schedule(self, step: int, total: int) -> None:
         rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
-        rates = torch.tensor([rate * group["share"] for group in self.adam.param_groups])
-        self.rates.copy_(to_device(rates, self.rates.device))
+        update = step + 1 if self.recipe.bias_correction else None
+        groups = self.adam.param_groups
+        rows = [factors_of(rate * group["share"], group["decay"], update) for group in groups]
+        self.factors.copy_(to_device(torch.tensor(rows), self.factors.device))
 
     def update(self) -> None:
-        """Clip the gradients inside Adam's own kernel, update the weights, and clear the gradients."""
+        """Clip the gradients inside Adam's own kernels, update the weights, and clear the gradients."""
         learnt = self._take_gradients()
-        norm = torch.nn.utils.get_total_norm(learnt, foreach=True)
+        norm = torch.nn.utils.get_total_norm(list(learnt.values()), foreach=True)
         # As clip_grad_norm_ does, which would read and write all gradients once more.
-        self.adam.grad_scale = ((norm + 1e-6) / self.recipe.max_gradient_norm).clamp(min=1)
+        scale = ((norm + 1e-6) / self.recipe.max_gradient_norm).clamp(min=1)
+        self.adam.grad_scale = scale
+        for one in self.large:
+            if one.weight in learnt and self.kernel:
+                tensors = one.weight, one.mean, one.square, one.copied, self.factors[one.group]
+                self.kernel(learnt[one.weight], *tensors, scale)
         self.adam.step()
         self.clear()
-        refresh(self.working, self.model)
+        _copy([self.copies[weight] for weight in self.small], self.small)
 
     def clear(self) -> None:
         self.working.encoder.zero_grad()
@@ -75,23 +115,55 @@ class RecordableAdam(GroupedAdam):
 
     def add_gradients(self) -> None:
         """Move the gradients of the working copy to the model, in float32."""
-        pairs = zip(self.working.encoder.parameters(), self.model.encoder.parameters(), strict=True)
-        learnt = [(weight, copied.grad) for copied, weight in pairs if copied.grad is not None]
-        gradients = [torch.empty_like(weight) for weight, _ in learnt]
-        if learnt:
-            torch._foreach_copy_(gradients, [found for _, found in learnt])
-        for (weight, _), gradient in zip(learnt, gradients, strict=True):
-            weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
+        self._move_gradients(list(self.copies))
         self.working.encoder.zero_grad()
 
-    def _take_gradients(self) -> list[torch.Tensor]:
-        """Give the model the gradients of its working copy; return them and those of the head."""
-        found = [copied.grad for copied in self.working.encoder.parameters() if copied.grad is not None]
-        if not found:  # The model has those of all parts of the batch.
-            return [weight.grad for weight in self.parameters if weight.grad is not None]
-        self.add_gradients()
-        heads = [weight.grad for weight in self.model.head.parameters() if weight.grad is not None]
-        return [*found, *heads]
+    def _move_gradients(self, weights: Sequence[nn.Parameter]) -> None:
+        """Add the gradients of these weights' copies to those of the weights, in float32."""
+        learnt = [
+            (weight, copied.grad) for weight in weights if (copied := self.copies[weight]).grad is not None
+        ]
+        gradients = [torch.empty_like(weight) for weight, _ in learnt]
+        _copy(gradients, [found for _, found in learnt])
+        for (weight, _), gradient in zip(learnt, gradients, strict=True):
+            weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
+
+    def _take_gradients(self) -> dict[nn.Parameter, torch.Tensor]:
+        """Give PyTorch's Adam the gradients of its weights; return those of all weights, of the working copy
+        unless the model has those of all parts of the batch."""
+        copies = self.copies.items()
+        found = {weight: copied.grad for weight, copied in copies if copied.grad is not None}
+        if not found:
+            return {weight: weight.grad for weight in self.parameters if weight.grad is not None}
+        self._move_gradients(self.small)
+        heads = {weight: weight.grad for weight in self.model.head.parameters() if weight.grad is not None}
+        return {**found, **heads}
+
+
+def _take_large(groups: list[dict[str, Any]], copies: dict[nn.Parameter, nn.Parameter]) -> list[LargeWeight]:
+    """Remove large weights with copies from the groups of PyTorch's Adam; return them."""
+    taken = []
+    for number, group in enumerate(groups):
+        taken += [
+            LargeWeight(
+                weight=weight,
+                copied=copies[weight],
+                group=number,
+                mean=torch.zeros_like(weight, requires_grad=False),
+                square=torch.zeros_like(weight, requires_grad=False),
+            )
+            for weight in group["params"]
+            if weight in copies and _is_large(weight, copies[weight])
+        ]
+        large = {one.weight for one in taken}
+        group["params"] = [weight for weight in group["params"] if weight not in large]
+    return taken
+
+
+def _is_large(weight: nn.Parameter, copied: nn.Parameter) -> bool:
+    size = weight.numel()
+    adjacent = weight.is_contiguous() and copied.is_contiguous() and copied.dtype == torch.bfloat16
+    return adjacent and size >= LARGE and size % MULTIPLE == 0
 
 
 def _uncorrected(parameter: nn.Parameter) -> dict[str, torch.Tensor]:

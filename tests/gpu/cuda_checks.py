@@ -10,6 +10,7 @@ pytest: tests/gpu/test_cuda.py.
 import random
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,6 +27,7 @@ from pubmill.finetuning import run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import Split, encode_split
 from pubmill.finetuning.trainer import Trainer
+from pubmill.finetuning.weight_updates import compile_update
 from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda
@@ -45,6 +47,8 @@ from tests.unit.tiny_encoders import tiny_bert
 
 DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 EXAMPLES, STEPS, PRETRAINING_STEPS = 24, 6, 3
+WEIGHTS = 2**25
+"""Weights whose update is timed, 0.5 GB: more than any cache of a GPU holds."""
 Losses = list[float]
 
 
@@ -146,6 +150,29 @@ def same_masks(recipe: None, folder: Path) -> str:
     return f"{mask.double().mean().item():.3f} of the elements are kept"
 
 
+def compiled_update_works(recipe: None, folder: Path) -> str:
+    """The weight update as one kernel has the numbers of PyTorch's kernels; its speed is printed."""
+    if FAST != "bfloat16" or DEVICE.type == "cpu":
+        return "not on this device"
+    begin = time.monotonic()
+    update, refused = compile_update(DEVICE)
+    seconds = time.monotonic() - begin
+    assert update, refused
+    halves = [torch.zeros(WEIGHTS, dtype=torch.bfloat16, device=DEVICE) for _ in range(2)]
+    wholes = [torch.zeros(WEIGHTS, device=DEVICE) for _ in range(3)]
+    numbers = [torch.ones(4, device=DEVICE), torch.ones((), device=DEVICE)]
+    tensors = [halves[0], *wholes, halves[1], *numbers]
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+    update(*tensors)
+    events[0].record()
+    for _ in range(10):
+        update(*tensors)
+    events[1].record()
+    torch.cuda.synchronize()
+    rate = 28 * WEIGHTS * 10 / events[0].elapsed_time(events[1]) / 1e9
+    return f"compiled and checked in {seconds:.1f} s, {rate:.2f} TB/s"
+
+
 def pretraining_losses(methods: Methods, recipe: PretrainingRecipe, data: Path) -> Losses:
     """Losses of some steps; the methods must work."""
     packed = PackedTokens(data / "tokens")
@@ -165,6 +192,7 @@ CASES = RECIPES if DEVICE.type == "cuda" else ("tokens bilstm", "sequence mentio
 CHECKS: dict[tuple[str, str], tuple[Callable[[Any, Path], str], Any]] = {
     (kind, case): (check, RECIPES[case]) for kind, check in KINDS.items() for case in CASES
 }
+CHECKS[("the compiled update equals PyTorch's kernels", "Adam")] = (compiled_update_works, None)
 CHECKS[("masks of dropout equal the processor's", "seeded")] = (same_masks, None)
 CHECKS |= {
     (f"{methods.describe()} equal the plain method", case): (

@@ -117,6 +117,15 @@ class KernelTrace(TorchDispatchMode):
         finally:
             self.recording = False
 
+    def add(self, name: str, read: list[torch.Tensor], written: list[torch.Tensor], sizes: list[int]) -> None:
+        """Add a kernel that is no operation of torch.
+
+        `sizes`: bytes that it touches of each tensor read, then of each written."""
+        if self.recording:
+            touched = [(self._number(one), size) for one, size in zip([*read, *written], sizes, strict=True)]
+            reads, writes = touched[: len(read)], touched[len(read) :]
+            self.kernels.append(Kernel(name, 1, 0.0, reads, writes, single=True, region=None))
+
     def _number(self, tensor: torch.Tensor) -> int:
         storage = tensor.untyped_storage()
         if storage not in self._numbers:

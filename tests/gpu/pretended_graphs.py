@@ -11,6 +11,7 @@ from typing import Any
 import torch
 import transformers.masking_utils
 
+from tests.gpu import pretended_triton
 from tests.gpu.kernel_traces import Kernel, KernelTrace
 from tests.gpu.pretended_cuda import Watch
 
@@ -86,9 +87,10 @@ class Graph:
 
 
 def pretend_to_record(trace: KernelTrace) -> Graphs:
-    """Give the pretended device CUDA graphs whose kernels the trace lists; patches torch and transformers for
-    the rest of the process."""
+    """Give the pretended device CUDA graphs, and Triton, whose kernels the trace lists; patches torch and
+    transformers for the rest of the process."""
     graphs = Graphs(trace)
+    pretended_triton.install(trace)
     vars(torch.cuda).update(graphs.functions())
     if not torch._C._dispatch_has_kernel_for_dispatch_key(UPDATE, "Meta"):
         LIBRARY.impl(

@@ -17,7 +17,9 @@ PEAKS = {
 """Most bytes of a step with the largest batch of a protocol."""
 DIVIDED = {"shin2020, questions, BERT-large", "alrowili2021, questions, ALBERT-xxlarge"}
 TOO_LARGE = "alrowili2021, questions, ALBERT-xxlarge, at once"
-OURS, PEER = "NCBI-disease, ours", "NCBI-disease, Trainer dynamic"
+OURS = "NCBI-disease, ours"
+GOALS = {"NCBI-disease, Trainer padded": 3, "NCBI-disease, Trainer dynamic": 2.4}
+"""Trainer -> least ratio of its time to ours."""
 
 
 @pytest.mark.long
@@ -32,9 +34,11 @@ def test_the_largest_batches_fit_into_the_devices_memory(trace: Trace) -> None:
 
 @pytest.mark.long
 def test_a_step_is_one_graph_and_faster_than_the_trainers(trace: Trace) -> None:
-    found = trace("trace_finetuning_speed.py", OURS, PEER)
-    ours, peer = found[OURS], found[PEER]
-    assert peer["seconds"] / ours["seconds"] >= 2
-    assert ours["launches"] <= 14 and ours["kernels"] <= 600
-    assert ours["peak"] <= 4e9 < H100.memory
+    found = trace("trace_finetuning_speed.py", OURS, *GOALS)
+    ours = found[OURS]
+    for peer, least in GOALS.items():
+        assert found[peer]["seconds"] / ours["seconds"] >= least
+    assert ours["seconds"] <= 3.5e-3
+    assert ours["launches"] <= 10 and ours["kernels"] <= 660
+    assert ours["peak"] <= 3e9 < H100.memory
     assert ours["host"] < ours["seconds"] / 10

@@ -43,9 +43,9 @@ ROOMS: dict[str, str] = {
 RULES_MAY = {"errors", "graph", "inspection", "planning", "recipes", "specs", "storage", "workflow"}
 BARE = {
     "filelock", "huggingface_hub", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm",
-    "yaml", "pubmill",
+    "yaml", "pubmill", "triton",
 }  # fmt: skip
-"""Packages that torch and transformers bring with them, and pubmill itself."""
+"""Packages that torch (triton: on GPUs) and transformers bring with them, and pubmill itself."""
 
 
 @pytest.mark.parametrize("room", ROOMS)

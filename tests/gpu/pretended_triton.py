@@ -1,0 +1,115 @@
+"""A Triton that is not there: its kernels run on PyTorch's operations, on the numbers of all blocks at once.
+
+On tensors without values, one block of zeros runs instead; the kernel is then added to a trace, with the
+bytes of each tensor that it loads and stores.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
+from torch.utils._python_dispatch import _disable_current_modes
+
+from tests.gpu.kernel_traces import KernelTrace
+
+TRACES: list[KernelTrace] = []
+"""The trace that lists kernels, if any."""
+RUNNING: list["Launch"] = []
+"""The kernel that runs, if any."""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Addresses in a tensor: of one number, or of a tensor's."""
+
+    tensor: torch.Tensor
+    at: Any = 0
+
+    def __add__(self, offset: Any) -> "Pointer":
+        return Pointer(self.tensor, self.at + offset)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that all blocks touch together, if each number is touched once."""
+        numbers = self.tensor.numel() if isinstance(self.at, torch.Tensor) else 1
+        return int(numbers * self.tensor.element_size())
+
+
+@dataclass
+class Launch:
+    """A kernel's loads and stores. `blocks`: number of them; `values`: whether the tensors have any."""
+
+    blocks: int
+    values: bool
+    loads: list[Pointer] = field(default_factory=list)
+    stores: list[Pointer] = field(default_factory=list)
+
+
+def program_id(axis: int) -> torch.Tensor:
+    assert axis == 0
+    return torch.arange(RUNNING[-1].blocks)[:, None]
+
+
+def load(pointer: Pointer, mask: Any = None, other: float = 0.0) -> torch.Tensor:
+    launch = RUNNING[-1]
+    launch.loads.append(pointer)
+    if not launch.values:
+        return torch.zeros(pointer.at.shape if mask is not None else (), dtype=pointer.tensor.dtype)
+    numbers = pointer.tensor.detach().view(-1)
+    if mask is None:
+        return numbers[pointer.at].clone()
+    found = numbers[torch.where(mask, pointer.at, 0)]
+    return torch.where(mask, found, torch.full_like(found, other))
+
+
+def store(pointer: Pointer, value: torch.Tensor, mask: torch.Tensor) -> None:
+    launch = RUNNING[-1]
+    launch.stores.append(pointer)
+    assert value.dtype == pointer.tensor.dtype
+    if launch.values:
+        pointer.tensor.detach().view(-1)[pointer.at[mask]] = value[mask]
+
+
+class Compiled:
+    """A kernel: `kernel[(blocks,)](...)` runs it."""
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self.function = function
+
+    def __getitem__(self, grid: tuple[int]) -> Callable[..., None]:
+        return lambda *given, **constants: self.run(grid[0], given, constants)
+
+    def run(self, blocks: int, given: tuple[Any, ...], constants: dict[str, Any]) -> None:
+        values = not any(isinstance(argument, FakeTensor) for argument in given)
+        launch = Launch(blocks if values else 1, values)
+        with torch.no_grad():
+            arguments = [Pointer(one) if isinstance(one, torch.Tensor) else one for one in given]
+        RUNNING.append(launch)
+        try:
+            if values:
+                self.function(*arguments, **constants)
+            else:
+                with _disable_current_modes(), unset_fake_temporarily():
+                    self.function(*arguments, **constants)
+        finally:
+            RUNNING.pop()
+        if TRACES and not values:
+            read, written = ([pointer.tensor for pointer in some] for some in (launch.loads, launch.stores))
+            sizes = [pointer.bytes for pointer in (*launch.loads, *launch.stores)]
+            TRACES[-1].add(self.function.__name__, read, written, sizes)
+
+
+def install(trace: KernelTrace | None = None) -> None:
+    """Give this process the modules triton and triton.language; `trace` lists their kernels."""
+    TRACES[:] = [trace] if trace else []
+    language = ModuleType("triton.language")
+    types = {name: getattr(torch, name) for name in ("float32", "bfloat16", "int64", "arange", "sqrt")}
+    vars(language).update(types, constexpr=Any, program_id=program_id, load=load, store=store)
+    triton = ModuleType("triton")
+    vars(triton).update(jit=Compiled, language=language)
+    if "triton" not in sys.modules:
+        sys.modules.update({"triton": triton, "triton.language": language})
