@@ -58,7 +58,7 @@ class RecordableAdam(GroupedAdam):
         rates = torch.tensor([rate * group["share"] for group in self.adam.param_groups])
         self.rates.copy_(to_device(rates, self.rates.device))
 
-    def update(self) -> None:
+    def update(self) -> bool:
         """Clip the gradients inside Adam's own kernel, update the weights, and clear the gradients."""
         learnt = self._take_gradients()
         norm = torch.nn.utils.get_total_norm(learnt, foreach=True)
@@ -67,6 +67,7 @@ class RecordableAdam(GroupedAdam):
         self.adam.step()
         self.clear()
         refresh(self.working, self.model)
+        return True
 
     def clear(self) -> None:
         self.working.encoder.zero_grad()

@@ -210,9 +210,9 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
                 if asked["save"] and not progress.suspicious(SUSPICIOUS):
                     checkpoints.save_partial(segment.output, work, progress, known)
                     saved = time.monotonic()
-                if board and logged:
+                if board and line and logged:
                     board.add(line)
-                if work.world.first and now - reported > REPORT_SECONDS:
+                if work.world.first and line and now - reported > REPORT_SECONDS:
                     reported = now
                     report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
             held_out = held_out_losses(work, segment.tokens / HELD_OUT)
@@ -237,8 +237,11 @@ def save_and_report(
     report_progress(f"asked to stop; saved {made}; the same command continues from there")
 
 
-def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak: float) -> tuple[Line, bool]:
-    """Make one update and count it; return the current log line, and whether it was logged."""
+def advance(
+    work: Pretraining, progress: PretrainingProgress, output: Path, peak: float
+) -> tuple[Line | None, bool]:
+    """Make one update and count it; return the current log line, and whether it was logged. None if all steps
+    since the last line were skipped."""
     began = time.monotonic()
     try:
         sums = work.update(progress.step)
@@ -247,7 +250,10 @@ def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak
     except FloatingPointError as error:
         raise divergence_error(error, progress.step, output) from None
     steps = work.recipe.steps
-    rate = learning_rate(work.recipe.optimisation, progress.step - 1, steps)
+    if not progress.pending:
+        return None, False
+    updates = progress.step - work.scaling.skipped
+    rate = learning_rate(work.recipe.optimisation, max(0, updates - 1), steps)
     line = log_line(work.terms, progress.pending, progress.step, rate, peak)
     line |= {"tokens": progress.tokens, "seconds": progress.seconds}
     due = progress.step % max(1, steps // LOG_LINES) == 0 or progress.step == steps
