@@ -168,8 +168,8 @@ class Trainer(Predictor):
         return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
     def _update(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor | None:
-        """Make one update with one batch; return its loss. In float16, the update may be skipped; the result is
-        None if the loss had overflowed too.
+        """Make one update with one batch; return its loss. In float16, the update may be skipped; the result
+        is None if the loss had overflowed too.
 
         If a GPU's memory is too small for a part of the batch, all is repeated with smaller parts. The loss
         is a mean over them, so results change only by rounding (and dropout, which is drawn again).

@@ -20,9 +20,9 @@ def choose_precision(wanted: Precision, device: torch.device) -> NumberFormat:
     """What matrix products are done in; weights and optimiser are in float32 always.
 
     `auto` is bfloat16 where the device multiplies it natively (a step of pretraining is then about
-    twice as fast on 2 cores with avx512_bf16), else float16 on GPUs with tensor cores, else float32: emulated,
-    both are slower. Asking for bfloat16 on a GPU that has none is a `PubmillError`; a processor without
-    the format obeys, slowly.
+    twice as fast on 2 cores with avx512_bf16), else float16 on GPUs with tensor cores, else float32:
+    emulated, both are slower. Asking for bfloat16 on a GPU that has none is a `PubmillError`; a processor
+    without the format obeys, slowly.
     """
     if wanted == "bfloat16" and device.type == "cuda" and not multiplies_bfloat16(device):
         raise PubmillError("precision: this GPU has no bfloat16; ask for float16, float32 or auto")

@@ -11,13 +11,13 @@ SMALLEST = 2.0**-13
 class LossScaling:
     """PyTorch's `GradScaler` with its default settings, and the number of steps that it skipped.
 
-    The loss is multiplied by a scale (2 ** 16 at first), and the gradients are divided by it. If one of them is
-    then infinite or NaN, the update is not made and the scale is halved; after 2,000 updates in a row it is
-    doubled. In other formats than float16, nothing is scaled and no update is skipped.
+    The loss is multiplied by a scale (2 ** 16 at first), and the gradients are divided by it. If one of them
+    is then infinite or NaN, the update is not made and the scale is halved; after 2,000 updates in a row it
+    is doubled. In other formats than float16, nothing is scaled and no update is skipped.
 
-    The batch of a skipped step is not used again, as in Megatron-LM and fairseq, so that a batch that overflows
-    at every scale does not stop the training. Neither Adam nor the schedule of learning rates counts skipped
-    steps, as in Megatron-LM, fairseq and transformers' Trainer.
+    The batch of a skipped step is not used again, as in Megatron-LM and fairseq, so that a batch that
+    overflows at every scale does not stop the training. Neither Adam nor the schedule of learning rates
+    counts skipped steps, as in Megatron-LM, fairseq and transformers' Trainer.
     """
 
     def __init__(self, precision: str, device: torch.device) -> None:

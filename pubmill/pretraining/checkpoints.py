@@ -66,8 +66,8 @@ class PretrainingProgress:
 
     def count(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
         """Add a step; raise `FloatingPointError` if the average loss has risen by more than `limit` above its
-        lowest value. The average covers about `averaged` steps. Losses of `skipped` steps are left out, as they
-        may not be finite."""
+        lowest value. The average covers about `averaged` steps. Losses of `skipped` steps are left out, as
+        they may not be finite."""
         if "skipped" not in sums:
             self._watch(sums, averaged, limit, watched)
             self.pending = {key: self.pending.get(key, 0.0) + value for key, value in sums.items()}

@@ -117,8 +117,7 @@ class Pretraining:
         return self.learner.model
 
     def update(self, step: int) -> Sums:
-        """Make the update of a step (from 0); return sums over the batch, with `skipped` if the update was
-        skipped because float16 overflowed.
+        """Make the update of a step (from 0); return sums over the batch, and `skipped` after an overflow.
 
         Raises `FloatingPointError` if the loss is not finite (in float16, at any scale), and
         `StopRequestedError` if the update was abandoned; weights and optimiser are then unchanged.

@@ -71,7 +71,7 @@ def steps(trainer: Trainer, split: Split, recorded: bool = True) -> Losses:
     for number in range(STEPS):
         batches = trainer._epoch_batches(split, 0)
         losses.append(trainer._update(split, batches[number % 2], number, STEPS))
-    return [loss.item() for loss in losses]
+    return [loss.item() for loss in losses if loss is not None]
 
 
 def largest(found: Losses, expected: Losses) -> float:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from torch import Tensor
 
 from pubmill.errors import PubmillError
@@ -110,9 +109,7 @@ def test_neither_the_log_nor_the_schedule_counts_skipped_steps(
 def test_float16_learns_as_float32_does(data: Path, tmp_path: Path) -> None:
     exact = changed(HALF, precision="float32", architecture={"dropout": 0.0})
     half = replace(exact, precision="float16")
-    found, expected = (
-        pretrain(data, tmp_path / one.precision, 12, recipe=one) for one in (half, exact)
-    )
+    found, expected = (pretrain(data, tmp_path / one.precision, 12, recipe=one) for one in (half, exact))
     assert losses(found) == pytest.approx(losses(expected), rel=2e-3)
     assert losses(found) != losses(expected)
     assert state(found)["loss_scaling"] == {"skipped": 0, "scale": 2.0**16, "updates_at_scale": 12}
