@@ -23,7 +23,6 @@ from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.methods import Methods
-from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.writing import as_values
@@ -252,8 +251,7 @@ def advance(
     steps = work.recipe.steps
     if not progress.pending:
         return None, False
-    updates = progress.step - work.scaling.skipped
-    rate = learning_rate(work.recipe.optimisation, max(0, updates - 1), steps)
+    rate = work.optimiser.param_groups[0]["lr"]
     line = log_line(work.terms, progress.pending, progress.step, rate, peak)
     line |= {"tokens": progress.tokens, "seconds": progress.seconds}
     due = progress.step % max(1, steps // LOG_LINES) == 0 or progress.step == steps

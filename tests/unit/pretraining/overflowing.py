@@ -24,12 +24,12 @@ def main() -> None:
     data, output, steps, recipe = sys.argv[1:]
     add, calls = World.add_gradients, [0]
 
-    def adding(world: World, weights: Iterable[Parameter]) -> None:
+    def adding(self: World, weights: Iterable[Parameter]) -> None:
         weights, calls[0] = list(weights), calls[0] + 1
-        if calls[0] in OVERFLOWING and world.rank == world.size - 1:
+        if calls[0] in OVERFLOWING and self.rank == self.size - 1:
             assert weights[0].grad is not None
             weights[0].grad[0, 0] = math.inf
-        add(world, weights)
+        add(self, weights)
 
     World.add_gradients = adding  # type: ignore[method-assign]
     pretrain(Path(data), Path(output), int(steps), recipe=recipes.read(PretrainingRecipe, recipe))
