@@ -24,6 +24,7 @@ class LossScaling:
         self._scaler = torch.amp.GradScaler(device.type, enabled=precision == "float16")
         self.skipped = 0
         self.scale = self._scaler.get_scale()
+        self._unscaled = False
 
     @property
     def active(self) -> bool:
@@ -36,6 +37,9 @@ class LossScaling:
 
     def unscale(self, optimiser: torch.optim.Optimizer) -> None:
         """Divide the gradients of all parts of a batch by the scale, before they are clipped."""
+        if self._unscaled:  # The step was not completed, as memory was too small, and is repeated.
+            self._scaler.update(self.scale)
+        self._unscaled = True
         self._scaler.unscale_(optimiser)
 
     def step(self, optimiser: torch.optim.Optimizer) -> bool:
@@ -46,6 +50,7 @@ class LossScaling:
         before = self.scale
         self._scaler.step(optimiser)
         self._scaler.update()
+        self._unscaled = False
         self.scale = self._scaler.get_scale()
         if self.scale >= before:
             return True

@@ -1,6 +1,7 @@
 """Scaling of the loss, with PyTorch's scaler on a processor: overflows skip an update and halve the scale."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -65,6 +66,19 @@ def test_the_loss_is_scaled_until_its_gradients_are_complete() -> None:
     assert made.weight.grad is not None and made.weight.grad.tolist() == [2.0**14] * 3
     made.scaling.unscale(made.optimiser)
     assert made.weight.grad.tolist() == [0.25] * 3
+
+
+@pytest.mark.parametrize("precision", ["float16", "float32"])
+def test_a_step_without_memory_can_be_repeated(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, other = Training(precision), Training(precision)
+    for training in (made, other):
+        training.update(1.0)
+    with monkeypatch.context() as patch, pytest.raises(torch.OutOfMemoryError):
+        patch.setattr(made.optimiser, "step", Mock(side_effect=torch.OutOfMemoryError))
+        made.update(0.5)
+    made.optimiser.zero_grad()
+    assert made.update(0.5) and other.update(0.5)
+    assert made.weight.equal(other.weight) and made.scaling.state() == other.scaling.state()
 
 
 def test_the_scale_doubles_after_2000_updates_in_a_row() -> None:
