@@ -79,6 +79,12 @@ def test_a_prediction_waits_once(case: str, finetuning: dict[str, Any]) -> None:
     assert sum(found["waits"].values()) == 1 and not found["copies"]
 
 
+def test_a_finetuning_step_in_float16_waits_for_the_scale_alone(finetuning: dict[str, Any]) -> None:
+    found = finetuning["float16"]
+    assert found["graphs"] == 0 and sum(found["predict"]["waits"].values()) == 1
+    assert sum(found["step"]["waits"].values()) == 1 and not found["step"]["copies"]
+
+
 @pytest.mark.parametrize("objective", PRETRAINING)
 def test_the_fast_methods_are_chosen_where_activations_may_be_in_bfloat16(
     objective: str, pretraining: dict[str, Any]
