@@ -32,8 +32,8 @@ ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, predictio
 def choose_execution(device: torch.device, precision: str) -> Execution:
     """Return the fastest way that the device has.
 
-    GPUs without bfloat16 (V100), and recipes that require float32, compute step by step with the optimiser's
-    own weights, like processors.
+    GPUs without bfloat16 (V100), and recipes that require float16 or float32, compute step by step with the
+    optimiser's own weights, like processors: scaled losses make an update depend on values on the host.
     """
     if device.type != "cuda":
         return PLAIN

@@ -10,6 +10,7 @@ from pubmill.finetuning.encoders import embeddings, layers
 from pubmill.finetuning.heads import TaskModel
 from pubmill.optimisers import OPTIMISERS
 from pubmill.optimisers.learning_rates import triangle
+from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.recipes import FinetuningRecipe
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
@@ -29,11 +30,13 @@ def schedule(step: int, total: int, warmup: float) -> float:
 class GroupedAdam:
     """Return Adam over a task model; the recipe's weight decay excludes biases and layer norms.
 
-    Frozen parameters are left out: they are neither clipped with the others nor decayed.
+    Frozen parameters are left out: they are neither clipped with the others nor decayed. In float16, the loss
+    is scaled.
     """
 
-    def __init__(self, model: TaskModel, recipe: FinetuningRecipe) -> None:
+    def __init__(self, model: TaskModel, recipe: FinetuningRecipe, precision: str = "float32") -> None:
         self.recipe = recipe
+        self.scaling = LossScaling(precision, next(model.parameters()).device)
         groups = _parameter_groups(model, recipe)
         self.parameters = [parameter for group in groups for parameter in group["params"]]
         self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=EPSILON)
@@ -44,18 +47,26 @@ class GroupedAdam:
         self.update()
 
     def schedule(self, step: int, total: int) -> None:
-        """Set the rates of update `step` (from 0) of `total`."""
+        """Set the rates of step number `step` (from 0) of `total`; skipped ones do not count."""
+        step -= self.scaling.skipped
         rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
         for group in self.adam.param_groups:
             group["lr"], group["weight_decay"] = rate * group["share"], group["decay"]
             if not self.recipe.bias_correction:
                 _undo_correction(group, step + 1)
 
-    def update(self) -> None:
-        """Clip the gradients, update the weights, and clear the gradients."""
+    def backward(self, loss: torch.Tensor) -> None:
+        """Add the gradients of the loss of a batch, or of a part of one."""
+        self.scaling.backward(loss)
+
+    def update(self) -> bool:
+        """Clip the gradients, update the weights, and clear the gradients; return whether the weights were
+        updated, which they are not if float16 has overflowed."""
+        self.scaling.unscale(self.adam)
         torch.nn.utils.clip_grad_norm_(self.parameters, self.recipe.max_gradient_norm, foreach=True)
-        self.adam.step()
+        updated = self.scaling.step(self.adam)
         self.clear()
+        return updated
 
     def add_gradients(self) -> None:
         """Add the gradients of a part of a batch to those of its other parts, which PyTorch does here."""

@@ -1,7 +1,6 @@
 """Predictions of a task model that was just trained or kept from an earlier run."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from operator import itemgetter
 from typing import Any
 
@@ -18,7 +17,7 @@ from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
-from pubmill.hardware.precision import choose_precision
+from pubmill.hardware.precision import autocast, choose_precision
 from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe
 
@@ -90,7 +89,7 @@ class Predictor:
         finite = torch.ones((), dtype=torch.bool, device=self.device)
         for indices in prediction_batches(split.lengths, self.execution.prediction_tokens):
             batch = self._batch([instances[index] for index in indices])
-            with self._autocast():
+            with autocast(self.device, self.precision):
                 scores = self.working(batch)
             finite &= torch.isfinite(scores).all()
             for kind, of_kind in zip(kinds, found, strict=True):
@@ -109,14 +108,6 @@ class Predictor:
         """Return the width of a batch whose longest input has `longest` tokens."""
         width = -(-longest // self.execution.width) * self.execution.width
         return min(width, max(longest, longest_input(self.model.encoder)))
-
-    def _autocast(self) -> AbstractContextManager[None]:
-        return autocast(self.device, self.precision)
-
-
-def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
-    """Return the context in which PyTorch computes products in this precision."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
 
 
 def _by_instance(outputs: torch.Tensor, sizes: list[int], order: list[int]) -> list[torch.Tensor]:

@@ -108,7 +108,7 @@ class RecordedSteps:
         self,
         model: TaskModel,
         loss: Loss,
-        update: Callable[[], None],
+        update: Callable[[], object],
         clear: Callable[[], None],
         recorder: Recorder,
         whole: bool,

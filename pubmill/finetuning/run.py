@@ -320,7 +320,8 @@ def _encoding_changes(splits: Iterable[Split | None]) -> dict[str, int]:
 
 
 def _run_provenance(trainer: Trainer) -> dict[str, Any]:
-    """Return commit, packages, Python and hardware, with device, threads and precision."""
+    """Return commit, packages, Python and hardware, with device, threads and precision; in float16 also the
+    scale of the loss and the number of skipped steps."""
     found = provenance()
     execution = trainer.describe_execution() if trainer.device.type == "cuda" else {}
     found["hardware"] = {
@@ -331,6 +332,8 @@ def _run_provenance(trainer: Trainer) -> dict[str, Any]:
         "precision": trainer.precision,
         **cuda_settings(trainer.device),
     }
+    if scaling := trainer.optimiser.scaling.state():
+        found["hardware"]["loss_scaling"] = scaling
     return found
 
 

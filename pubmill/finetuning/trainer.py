@@ -16,12 +16,13 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, flat_places
 from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
-from pubmill.finetuning.predicting import DivergenceError, Predictor, autocast
+from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.splits import Split
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import Update, compile_update
 from pubmill.finetuning.working_weights import RecordableAdam, refresh
+from pubmill.hardware.precision import autocast
 from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
@@ -52,7 +53,7 @@ class Trainer(Predictor):
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel, seed: int) -> None:
         super().__init__(recipe, task, model)
         self.seed = seed
-        self.optimiser = GroupedAdam(model, recipe)
+        self.optimiser = GroupedAdam(model, recipe, self.precision)
         self.at_once = tokens_at_once(model.encoder, self.device, self.execution)
         self.most_parts = 1
         self.recorded: RecordedSteps | None = None
@@ -108,7 +109,7 @@ class Trainer(Predictor):
                     self._score_dev(dev, progress, last)
             if self.recipe.keep == "last" and dev:
                 self._score_dev(dev, progress, last)
-        except DivergenceError:
+        except (DivergenceError, FloatingPointError):
             progress.diverged = True
             return progress
         if progress.best_weights:
@@ -139,10 +140,13 @@ class Trainer(Predictor):
         reported = 0.0
         while progress.steps < last:
             number = 0
-            for number, indices in enumerate(self._epoch_batches(train, len(progress.losses)), 1):
+            for indices in self._epoch_batches(train, len(progress.losses)):
                 started = time.monotonic()
                 self.working.train()
-                losses += self._update(train, indices, progress.steps, total)
+                loss = self._update(train, indices, progress.steps, total)
+                if loss is not None:
+                    losses += loss
+                    number += 1
                 progress.steps += 1
                 progress.tokens += sum(lengths[i] for i in indices)
                 looks = progress.steps % CHECK_STEPS == 0 or progress.steps == last
@@ -152,12 +156,12 @@ class Trainer(Predictor):
                 if progress.seconds - reported > REPORT_SECONDS:
                     reported = progress.seconds
                     left = progress.seconds / progress.steps * (last - progress.steps)
-                    mean = losses.item() / number
+                    mean = losses.item() / max(1, number)
                     report_progress(f"step {progress.steps}/{last}: loss {mean:.4f}, {left:.0f} s left")
                 yield
                 if progress.steps == last:
                     break
-            progress.losses.append(losses.item() / number)
+            progress.losses.append(losses.item() / number if number else math.nan)
             if not math.isfinite(progress.losses[-1]):
                 progress.losses.pop()
                 raise DivergenceError
@@ -170,8 +174,9 @@ class Trainer(Predictor):
         classes = self.task.classes(train.targets)
         return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
-    def _update(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor:
-        """Make one update with one batch; return its loss.
+    def _update(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor | None:
+        """Make one update with one batch; return its loss. In float16, the update may be skipped; the result
+        is None if the loss had overflowed too.
 
         If a GPU's memory is too small for a part of the batch, all is repeated with smaller parts. The loss
         is a mean over them, so results change only by rounding (and dropout, which is drawn again).
@@ -204,31 +209,33 @@ class Trainer(Predictor):
         self.at_once = len(part) // 2 * self._width(longest)
         report_progress(f"{found}; continuing with {len(part) // 2} at once")
 
-    def _learn(self, train: Split, indices: Sequence[int]) -> torch.Tensor:
+    def _learn(self, train: Split, indices: Sequence[int]) -> torch.Tensor | None:
         """Make an update with a batch at once; return its loss."""
         batch, targets = self._training_batch(train, indices)
         if recorded := self.recorded.find(batch, targets) if self.recorded else None:
             return recorded(batch, targets)
         loss = self._loss(self._encode(batch), batch, targets)
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimiser.update()
-        return loss.detach()
+        self.optimiser.backward(loss)
+        return self._finish_update(loss.detach())
 
-    def _learn_parts(self, train: Split, parts: Sequence[Sequence[int]]) -> torch.Tensor:
+    def _learn_parts(self, train: Split, parts: Sequence[Sequence[int]]) -> torch.Tensor | None:
         """Make an update with a batch part by part; return its loss, a mean over all targets."""
         counts = [sum(len(train.targets[index]) for index in part) for part in parts]
         losses = []
         for part, count in zip(parts, counts, strict=True):
             batch, targets = self._training_batch(train, part)
             loss = self._loss(self._encode(batch), batch, targets) * (count / sum(counts))
-            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimiser.backward(loss)
             self.optimiser.add_gradients()
             losses.append(loss.detach())
-        self.optimiser.update()
-        return torch.stack(losses).sum()
+        return self._finish_update(torch.stack(losses).sum())
+
+    def _finish_update(self, loss: torch.Tensor) -> torch.Tensor | None:
+        """Update the weights; return the batch's loss, None if it is what prevented the update."""
+        return loss if self.optimiser.update() or torch.isfinite(loss) else None
 
     def _encode(self, batch: Batch) -> torch.Tensor:
-        with self._autocast():
+        with autocast(self.device, self.precision):
             return self.working.encode(batch.inputs)
 
     def _training_batch(self, train: Split, indices: Sequence[int]) -> tuple[Batch, torch.Tensor]:

@@ -93,7 +93,7 @@ class RecordableAdam(GroupedAdam):
         rows = [factors_of(rate * group["share"], group["decay"], update) for group in groups]
         self.factors.copy_(to_device(torch.tensor(rows), self.factors.device))
 
-    def update(self) -> None:
+    def update(self) -> bool:
         """Clip the gradients inside Adam's own kernels, update the weights, and clear the gradients."""
         learnt = self._take_gradients()
         norm = torch.nn.utils.get_total_norm(list(learnt.values()), foreach=True)
@@ -107,6 +107,7 @@ class RecordableAdam(GroupedAdam):
         self.adam.step()
         self.clear()
         _copy([self.copies[weight] for weight in self.small], self.small)
+        return True
 
     def clear(self) -> None:
         self.working.encoder.zero_grad()

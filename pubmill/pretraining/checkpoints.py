@@ -6,7 +6,8 @@
     optimizer.safetensors            NAME.STATE of every weight, for each state of the optimiser
     log.jsonl                        a line for every stretch of steps
     state.json                       step, recipe, inputs, sums not yet logged, held-out losses, packages,
-                                     hardware, and the SHA-256 of the other files
+                                     hardware, in float16 the scale of the loss and the number of skipped
+                                     steps, and the SHA-256 of the other files
 
 The random numbers of a step come from (seed, step), so there is no state of a generator to keep.
 While a segment runs, it saves itself in a hidden folder beside its output, which keeps the last two saves. A
@@ -42,6 +43,7 @@ Log = list[dict[str, Any]]
 GENERATIONS = 2
 """Number of saves of a running segment to keep: if the last one is damaged, the one before is used."""
 
+SCALING = "loss_scaling"
 MODEL = "model."
 """Prefix of the exported model's weights among all trained weights."""
 
@@ -64,7 +66,16 @@ class PretrainingProgress:
 
     def count(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
         """Add a step; raise `FloatingPointError` if the average loss has risen by more than `limit` above its
-        lowest value. The average covers about `averaged` steps."""
+        lowest value. The average covers about `averaged` steps. Losses of `skipped` steps are left out, as
+        they may not be finite."""
+        if "skipped" not in sums:
+            self._watch(sums, averaged, limit, watched)
+            self.pending = {key: self.pending.get(key, 0.0) + value for key, value in sums.items()}
+        self.step += 1
+        self.tokens += int(sums["tokens"])
+        self.seconds += sums["seconds"]
+
+    def _watch(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
         loss = sums[f"{watched.name}_loss"] / max(1.0, sums[watched.per])
         weight = 1 / min(self.step + 1, averaged)
         self.average = loss if self.average is None else (1 - weight) * self.average + weight * loss
@@ -73,10 +84,6 @@ class PretrainingProgress:
             raise FloatingPointError(
                 f"the loss of masked tokens has risen from {self.lowest:.2f} to {self.average:.2f}"
             )
-        self.step += 1
-        self.tokens += int(sums["tokens"])
-        self.seconds += sums["seconds"]
-        self.pending = {key: self.pending.get(key, 0.0) + value for key, value in sums.items()}
 
     def suspicious(self, limit: float) -> bool:
         """Return whether the loss has risen so far that the current weights should not replace a save."""
@@ -118,8 +125,9 @@ def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts
             "loss_start": progress.log[0]["loss"] if progress.log else None,
             "loss_end": progress.log[-1]["loss"] if progress.log else None,
         }
+        scaling = {SCALING: kept} if (kept := work.scaling.state()) else {}
         digests = {"files": {path.name: sha256(path) for path in sorted(temporary.iterdir())}}
-        write_json(temporary / "state.json", sealed(stood | ends | facts | digests))
+        write_json(temporary / "state.json", sealed(stood | ends | scaling | facts | digests))
 
 
 def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
@@ -164,7 +172,9 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     if "architecture" in differing:
         raise PubmillError(f"{folder} has another architecture, so this recipe cannot continue it")
     _load_weights(folder, work.learner)
-    _load_optimiser(folder / "optimizer.safetensors", work)
+    work.scaling.restore(state.get(SCALING, {}))
+    if work.scaling.skipped < state["step"]:  # Else no update was made, and LAMB has no state.
+        _load_optimiser(folder / "optimizer.safetensors", work)
     stood = {name: state[name] for name in STOOD}
     if not same_recipe:
         # On another corpus, or with another masking, the loss may be higher.

@@ -21,8 +21,9 @@ import numpy as np
 import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.hardware.precision import choose_precision
+from pubmill.hardware.precision import autocast, choose_precision
 from pubmill.messages.progress import report_progress
+from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flat_batches import collate_flat, flat_micro_batches, flat_size
@@ -94,6 +95,7 @@ class Pretraining:
         self.terms = self.learner.terms
         self.sharded = recipe.shard_optimiser and world.size > 1
         self.optimiser = build_optimiser(self.learner.parameters(), recipe.optimisation, self.sharded)
+        self.scaling = LossScaling(self.precision, world.device)
         self.pad = packed.special["pad"]
         self._ahead: dict[int, Future[Prepared]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
@@ -115,20 +117,22 @@ class Pretraining:
         return self.learner.model
 
     def update(self, step: int) -> Sums:
-        """Make one update (from 0); return sums over the batch.
+        """Make the update of a step (from 0); return sums over the batch, and `skipped` after an overflow.
 
-        Raises `FloatingPointError` if the loss is not finite, and `StopRequestedError` if the update was
-        abandoned; weights and optimiser are then unchanged.
+        Raises `FloatingPointError` if the loss is not finite (in float16, at any scale), and
+        `StopRequestedError` if the update was abandoned; weights and optimiser are then unchanged.
         """
-        recipe = self.recipe
+        recipe, scaling = self.recipe, self.scaling
         sums = self._process_batch(self._prepared_batch(step), (recipe.seed, step), learn=True)
         norm = sums.pop("norm")
-        if not math.isfinite(sums["loss"] + norm):
+        finite = math.isfinite(sums["loss"] + norm)
+        rate = learning_rate(recipe.optimisation, step - scaling.skipped, recipe.steps)
+        set_learning_rate(self.optimiser, rate)
+        updated = (finite or scaling.active) and scaling.step(self.optimiser)
+        if not finite and (updated or not scaling.active):
             raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
-        set_learning_rate(self.optimiser, learning_rate(recipe.optimisation, step, recipe.steps))
-        self.optimiser.step()
         self._drop_gradients()
-        return sums
+        return sums if updated else sums | {"skipped": 1.0}
 
     def _drop_gradients(self) -> None:
         self.optimiser.zero_grad(set_to_none=True)
@@ -318,6 +322,7 @@ class Pretraining:
         if not learn:
             return torch.zeros(1, dtype=torch.float64, device=self.world.device)
         self.world.add_gradients(self.learner.parameters())
+        self.scaling.unscale(self.optimiser)
         most = self.recipe.optimisation.max_gradient_norm
         return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
@@ -328,7 +333,7 @@ class Pretraining:
             parts = [
                 term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per]) for term in self.terms
             ]
-            torch.stack(parts).sum().backward()  # type: ignore[no-untyped-call]
+            self.scaling.backward(torch.stack(parts).sum())
             if self.copies:
                 self.copies.add_gradients()
         return found
@@ -336,7 +341,8 @@ class Pretraining:
     def _compute_losses(self, part: Part, learn: bool) -> dict[str, torch.Tensor]:
         if self.copies:
             return self.copies(part)
-        with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+        self.learner.slope_scale = self.scaling.scale
+        with autocast(self.world.device, self.precision):
             found: dict[str, torch.Tensor] = self.learner(part) if learn else self.learner.evaluate(part)
         return found
 

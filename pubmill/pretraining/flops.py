@@ -6,10 +6,11 @@ table of devices is needed.
 """
 
 import time
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
+from pubmill.hardware.precision import NumberFormat
 from pubmill.pretraining.arithmetic import NetworkShape
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.step_costs import Size, step_operations
@@ -38,7 +39,7 @@ def flops_of_step(learner: Learner, tokens: float, squares: float, masked: float
     return step_operations(learner.objective, networks, Size(tokens, squares, masked))
 
 
-def measured_rate(device: torch.device, precision: Literal["float32", "bfloat16"], rounds: int = 5) -> float:
+def measured_rate(device: torch.device, precision: NumberFormat, rounds: int = 5) -> float:
     """Return the operations a second of matrix products in this number format, the best of some rounds."""
     size, seeded = SIZE[device.type], torch.Generator(device).manual_seed(0)
     # Random numbers: GPUs multiply equal ones faster than any that occur in training.

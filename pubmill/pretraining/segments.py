@@ -23,7 +23,6 @@ from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.methods import Methods
-from pubmill.pretraining.optimisation import learning_rate
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.writing import as_values
@@ -210,9 +209,9 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
                 if asked["save"] and not progress.suspicious(SUSPICIOUS):
                     checkpoints.save_partial(segment.output, work, progress, known)
                     saved = time.monotonic()
-                if board and logged:
+                if board and line and logged:
                     board.add(line)
-                if work.world.first and now - reported > REPORT_SECONDS:
+                if work.world.first and line and now - reported > REPORT_SECONDS:
                     reported = now
                     report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
             held_out = held_out_losses(work, segment.tokens / HELD_OUT)
@@ -237,8 +236,11 @@ def save_and_report(
     report_progress(f"asked to stop; saved {made}; the same command continues from there")
 
 
-def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak: float) -> tuple[Line, bool]:
-    """Make one update and count it; return the current log line, and whether it was logged."""
+def advance(
+    work: Pretraining, progress: PretrainingProgress, output: Path, peak: float
+) -> tuple[Line | None, bool]:
+    """Make one update and count it; return the current log line, and whether it was logged. None if all steps
+    since the last line were skipped."""
     began = time.monotonic()
     try:
         sums = work.update(progress.step)
@@ -247,7 +249,9 @@ def advance(work: Pretraining, progress: PretrainingProgress, output: Path, peak
     except FloatingPointError as error:
         raise divergence_error(error, progress.step, output) from None
     steps = work.recipe.steps
-    rate = learning_rate(work.recipe.optimisation, progress.step - 1, steps)
+    if not progress.pending:
+        return None, False
+    rate = work.optimiser.param_groups[0]["lr"]
     line = log_line(work.terms, progress.pending, progress.step, rate, peak)
     line |= {"tokens": progress.tokens, "seconds": progress.seconds}
     due = progress.step % max(1, steps // LOG_LINES) == 0 or progress.step == steps

@@ -84,7 +84,8 @@ class FinetuningRecipe:
     - `dropout`: share of the encoder's values set to zero.
     - `weight_decay`: share of a weight that a step at rate 1 removes.
     - `max_gradient_norm`: longer gradients are shortened to this norm.
-    - `precision`: number format of the computation (`auto` is bfloat16 where the device has it).
+    - `precision`: number format of the computation (`auto`: bfloat16 where the device has it, else float16 on
+      GPUs with tensor cores, else float32).
     - `bias_correction`: whether Adam corrects its first means.
     """
 

@@ -88,7 +88,8 @@ class PretrainingRecipe:
     - `batch_size`: sequences in a step.
     - `steps`: number of updates.
     - `seed`: of the weights, the order and the masks.
-    - `precision`: number format of the computation (`auto` is bfloat16 where the device has it).
+    - `precision`: number format of the computation (`auto`: bfloat16 where the device has it, else float16 on
+      GPUs with tensor cores, else float32).
     - `recompute_activations`: activation checkpointing.
     - `shard_optimiser`: the optimiser's state is spread over the processes.
     """

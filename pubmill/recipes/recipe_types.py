@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-Precision = Literal["auto", "float32", "bfloat16"]
+Precision = Literal["auto", "float32", "bfloat16", "float16"]
 Kind = Literal["tokens", "sequence", "multilabel", "regression", "span"]
 """Kinds of examples (`pubmill.annotation.examples`)."""
 

@@ -75,7 +75,7 @@ def steps(trainer: Trainer, split: Split, recorded: bool = True) -> Losses:
     for number in range(STEPS):
         batches = trainer._epoch_batches(split, 0)
         losses.append(trainer._update(split, batches[number % 2], number, STEPS))
-    return [loss.item() for loss in losses]
+    return [loss.item() for loss in losses if loss is not None]
 
 
 def largest(found: Losses, expected: Losses) -> float:
@@ -110,6 +110,8 @@ def never_waits(recipe: FinetuningRecipe, folder: Path) -> str:
     if DEVICE.type == "cpu":
         return "not on a processor"
     trainer, split = begin(recipe, folder)
+    if trainer.precision == "float16":
+        return "in float16, each step reads the scale of the loss"
     steps(trainer, split)
     torch.cuda.set_sync_debug_mode("error")
     try:
@@ -118,6 +120,30 @@ def never_waits(recipe: FinetuningRecipe, folder: Path) -> str:
     finally:
         torch.cuda.set_sync_debug_mode("default")
     return "no wait in two steps"
+
+
+def half_is_near(recipe: FinetuningRecipe, folder: Path) -> str:
+    """In float16 without dropout, the losses are those of float32 up to the first skipped update."""
+    exact = replace(recipe, precision="float32", dropout=0.0, head_dropout=0.0)
+    trainer, split = begin(replace(exact, precision="float16"), folder)
+    found, skipped = steps(trainer, split), trainer.optimiser.scaling.skipped
+    return near(found, steps(*begin(exact, folder)), skipped)
+
+
+def pretraining_in_half_is_near(recipe: PretrainingRecipe, folder: Path) -> str:
+    """The same for pretraining."""
+    exact = changed(recipe, architecture={"dropout": 0.0}, precision="float32")
+    work = begin_pretraining(replace(exact, precision="float16"), folder / "data")
+    found = [work.update(step)["loss"] for step in range(PRETRAINING_STEPS)]
+    return near(found, pretraining_losses(PLAIN, exact, folder / "data"), work.scaling.skipped)
+
+
+def near(found: Losses, expected: Losses, skipped: int) -> str:
+    """Compare all losses, or the first one if updates were skipped."""
+    count = 1 if skipped else len(found)
+    difference = largest(found[:count], expected[:count])
+    assert difference < 2e-2, f"losses differ by {difference:.1e} of the first"
+    return f"largest difference of a loss {difference:.1e}, updates skipped: {skipped}"
 
 
 def same_as_plain(methods: Methods, recipe: PretrainingRecipe, folder: Path) -> str:
@@ -175,11 +201,15 @@ def compiled_update_works(recipe: None, folder: Path) -> str:
 
 def pretraining_losses(methods: Methods, recipe: PretrainingRecipe, data: Path) -> Losses:
     """Losses of some steps; the methods must work."""
-    packed = PackedTokens(data / "tokens")
     with patch.object(engine, "fastest", lambda *given: methods):
-        work = engine.Pretraining(recipe, packed, read_vocabulary(data, packed.special), World(DEVICE))
+        work = begin_pretraining(recipe, data)
     assert work.methods == methods, f"{methods.describe()} do not work"
     return [work.update(step)["loss"] for step in range(PRETRAINING_STEPS)]
+
+
+def begin_pretraining(recipe: PretrainingRecipe, data: Path) -> engine.Pretraining:
+    packed = PackedTokens(data / "tokens")
+    return engine.Pretraining(recipe, packed, read_vocabulary(data, packed.special), World(DEVICE))
 
 
 FAST: Any = choose_precision("auto", DEVICE) if DEVICE.type == "cuda" else "bfloat16"
@@ -187,6 +217,7 @@ KINDS: dict[str, Callable[[FinetuningRecipe, Path], str]] = {
     "float32 equals the processor": same_as_processor,
     "replayed steps equal usual ones": replayed_is_usual,
     "steps never wait": never_waits,
+    "float16 is near float32": half_is_near,
 }
 CASES = RECIPES if DEVICE.type == "cuda" else ("tokens bilstm", "sequence mention-max", "stabilised")
 CHECKS: dict[tuple[str, str], tuple[Callable[[Any, Path], str], Any]] = {
@@ -194,6 +225,10 @@ CHECKS: dict[tuple[str, str], tuple[Callable[[Any, Path], str], Any]] = {
 }
 CHECKS[("the compiled update equals PyTorch's kernels", "Adam")] = (compiled_update_works, None)
 CHECKS[("masks of dropout equal the processor's", "seeded")] = (same_masks, None)
+CHECKS |= {
+    ("pretraining in float16 is near float32", case): (pretraining_in_half_is_near, PRETRAINING[case])
+    for case in ("BERT", "Megatron", "ALBERT", "ELECTRA", "adversarial")
+}
 CHECKS |= {
     (f"{methods.describe()} equal the plain method", case): (
         partial(same_as_plain, methods),

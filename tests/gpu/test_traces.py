@@ -43,9 +43,11 @@ def finetuning(trace: Trace) -> dict[str, Any]:
 
 @pytest.mark.parametrize("objective", PRETRAINING)
 def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretraining: dict[str, Any]) -> None:
+    """In float16 twice: for the norm of the gradients, and for the scale after the update."""
     found = pretraining[objective]
     assert found["outcome"] == "done"
-    assert sum(found["step"]["waits"].values()) == 1 and not found["step"]["copies"]
+    waits = 2 if objective.startswith("float16") else 1
+    assert sum(found["step"]["waits"].values()) == waits and not found["step"]["copies"]
 
 
 @pytest.mark.parametrize("case", FINETUNING)
@@ -77,11 +79,17 @@ def test_a_prediction_waits_once(case: str, finetuning: dict[str, Any]) -> None:
     assert sum(found["waits"].values()) == 1 and not found["copies"]
 
 
+def test_a_finetuning_step_in_float16_waits_for_the_scale_alone(finetuning: dict[str, Any]) -> None:
+    found = finetuning["float16"]
+    assert found["graphs"] == 0 and sum(found["predict"]["waits"].values()) == 1
+    assert sum(found["step"]["waits"].values()) == 1 and not found["step"]["copies"]
+
+
 @pytest.mark.parametrize("objective", PRETRAINING)
 def test_the_fast_methods_are_chosen_where_activations_may_be_in_bfloat16(
     objective: str, pretraining: dict[str, Any]
 ) -> None:
-    plain = objective.startswith(("adversarial", "distillation"))
+    plain = objective.startswith(("adversarial", "distillation", "float16"))
     assert pretraining[objective]["methods"] == asdict(PLAIN if plain else COMPILED)
 
 

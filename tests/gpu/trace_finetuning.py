@@ -13,6 +13,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -108,6 +109,24 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     }
 
 
+def watched_in_half(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
+    """A step in float16, which is never recorded, and a prediction."""
+    draw = random.Random(1)
+    examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
+    trainer = begin(replace(recipe, precision="float16"), folder, examples)
+    split = encode_split(trainer.task, examples, learn=True)
+    trainer.task.prepare(examples, split.encoded.instances)
+    first, *_ = trainer._epoch_batches(split, 0)
+    trainer.working.train()
+    trainer._update(split, first, 0, 9)
+    with Watch() as step:
+        trainer._update(split, first, 1, 9)
+    with Watch() as predict:
+        trainer.predict(split)
+    graphs = trainer.describe_execution()["graphs_per_step"]
+    return {"graphs": graphs, "step": step.found(), "predict": predict.found()}
+
+
 def outcome(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     try:
         return watched(recipe, folder)
@@ -152,6 +171,7 @@ def main() -> None:
                 for case, recipe in RECIPES.items()
             }
             found |= planted(plain)
+            found["float16"] = watched_in_half(COMMON, plain)
     print(json.dumps(found))
 
 

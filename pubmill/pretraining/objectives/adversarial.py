@@ -33,13 +33,13 @@ class AdversarialLearner(Learner):
         return self.logits(vectors, part).float()
 
     def _noise(self, embedded: Tensor, logits: Tensor, part: Part, state: Tensor) -> Tensor:
-        """Return the step from the embeddings in which the predictions change most."""
+        """Return the step from the embeddings in which the predictions change most; a scale of their slope
+        cancels out."""
         wanted = self.objective.adversarial
         assert wanted is not None
         noise = (torch.randn_like(embedded) * wanted.noise).requires_grad_()
-        (slope,) = torch.autograd.grad(
-            divergence(self._predict(embedded + noise, part, state), logits), noise
-        )
+        change = divergence(self._predict(embedded + noise, part, state), logits)
+        (slope,) = torch.autograd.grad(change, noise, torch.full_like(change, self.slope_scale))
         largest = slope.abs().amax(-1, keepdim=True)
         return wanted.radius * slope / largest.clamp_min(torch.finfo(slope.dtype).tiny)
 

@@ -29,6 +29,9 @@ class Learner(nn.Module):
     in_bfloat16: ClassVar[bool] = True
     """Whether all activations may be in bfloat16; only learners whose `evaluate` is `forward` may say so."""
 
+    slope_scale: float = 1.0
+    """What slopes inside of `forward` are multiplied by, so that they are not zero in float16."""
+
     def __init__(self, model: Any, objective: Objective, recompute: bool = False) -> None:
         super().__init__()
         self.model, self.objective, self.recompute = model, objective, recompute

@@ -115,6 +115,24 @@ def test_too_little_memory_in_one_process_halves_the_micro_batches_of_all(
     assert [line.partition("continuing with ")[2] for line in halved] == ["2 at once", "1 at once"]
 
 
+def test_an_overflow_in_one_process_skips_the_update_in_all(data: Path, tmp_path: Path, python: str) -> None:
+    """In float16, with each its half of the optimiser, like one process that overflows in the same steps."""
+    script = str(Path(__file__).parent / "overflowing.py")
+    recipe = changed(PLAIN, precision="float16", shard_optimiser=True)
+    one, two = tmp_path / "one/step-10", tmp_path / "two/step-10"
+    ending = [str(data), str(two), "10", json.dumps(asdict(recipe))]
+    side_by_side([python, script, *ending])
+    ending[1] = str(one)
+    subprocess.run([python, script, *ending], env=ENVIRONMENT, cwd=ROOT, check=True, capture_output=True)
+    assert state(one)["loss_scaling"] == state(two)["loss_scaling"]
+    assert state(two)["loss_scaling"] == {"skipped": 2, "scale": 2.0**14, "updates_at_scale": 7}
+    counted = load_file(two / "optimizer.safetensors")["model.cls.predictions.bias.step"]
+    assert counted.item() == 8
+    for left, right in zip(log(one), log(two), strict=True):
+        assert left["learning_rate"] == right["learning_rate"]
+        assert left["loss"] == pytest.approx(right["loss"], rel=5e-3)
+
+
 @pytest.mark.long
 def test_asked_to_stop_all_processes_of_torchrun_stop_with_a_save(data: Path, tmp_path: Path) -> None:
     recipe = changed(PLAIN, steps=4000, batch_size=341)  # 85 at once: three micro-batches here, two there

@@ -73,7 +73,10 @@ def test_json_text_and_a_file_give_the_same(tmp_path: Path) -> None:
         ({"stepps": 5}, "stepps: unknown key; PretrainingRecipe has the keys architecture, "),
         ({"steps": "many"}, "steps: expected an integer, found 'many'"),
         ({"steps": True}, "steps: expected an integer, found True"),
-        ({"precision": "bf16"}, "precision: expected 'auto' or 'float32' or 'bfloat16', found 'bf16'"),
+        (
+            {"precision": "bf16"},
+            "precision: expected 'auto' or 'float32' or 'bfloat16' or 'float16', found 'bf16'",
+        ),
         ({"objective": {"masking": "none"}}, "objective.masking: expected 'whole-word' or "),
         ({"objective": 5}, "objective: expected an object, found 5"),
         ({"steps": 0}, "steps must be above 0, found 0"),

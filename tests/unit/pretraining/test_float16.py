@@ -1,0 +1,164 @@
+"""Pretraining in float16 on a processor: overflows are skipped, and a resumed training is the same."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torch import Tensor
+
+from pubmill.errors import PubmillError
+from pubmill.optimisers.loss_scaling import LossScaling
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.objectives.adversarial import AdversarialLearner
+from pubmill.pretraining.objectives.learner import Learner
+from pubmill.pretraining.optimisation import learning_rate
+from pubmill.recipes.objectives import Adversarial
+from tests.unit.pretraining.toy_pretraining import (
+    RECIPE,
+    changed,
+    log,
+    losses,
+    make_data,
+    pretrain,
+    state,
+    weights,
+)
+
+HALF = changed(RECIPE, precision="float16", steps=12)
+INFINITE = {0, 4, 5}
+"""Steps with an infinite gradient."""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+class Watched:
+    """Infinite gradients and losses that are not numbers in some steps; what each step leaves."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, infinite: set[int], no_numbers: set[int]) -> None:
+        self.scales: list[float] = []
+        self.weights: list[Tensor] = []
+        update, clip, forward = Pretraining.update, Pretraining._clip_gradients, Learner.forward
+        current = [0]
+
+        def watched(work: Pretraining, step: int) -> dict[str, float]:
+            current[0] = step
+            sums = update(work, step)
+            self.scales.append(work.scaling.scale)
+            self.weights.append(next(work.model.parameters()).detach().clone())
+            return sums
+
+        def planted(work: Pretraining, learn: bool) -> Tensor:
+            if learn and current[0] in infinite:
+                weight = next(work.learner.parameters())
+                assert weight.grad is not None
+                weight.grad[0, 0] = math.inf
+            return clip(work, learn)
+
+        def lost(learner: Learner, part: Any) -> dict[str, Tensor]:
+            found = forward(learner, part)
+            if learner.training and current[0] in no_numbers:
+                found["mlm_loss"] = found["mlm_loss"] * math.nan
+            return found
+
+        patch.setattr(Pretraining, "update", watched)
+        patch.setattr(Pretraining, "_clip_gradients", planted)
+        patch.setattr(Learner, "forward", lost)
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "lamb"])
+def test_an_overflow_is_skipped_and_a_resumed_training_is_the_same(
+    optimiser: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = changed(HALF, optimisation={"optimiser": optimiser})
+    made = Watched(monkeypatch, INFINITE, {8})
+    whole = pretrain(data, tmp_path / "whole", 12, recipe=recipe)
+    halvings = [1, 1, 1, 1, 2, 3, 3, 3, 4, 4, 4, 4]
+    assert made.scales == [2.0 ** (16 - number) for number in halvings]
+    same = [made.weights[step].equal(made.weights[step - 1]) for step in range(1, 12)]
+    assert [step for step, equal in enumerate(same, 1) if equal] == [4, 5, 8]
+    said = state(whole)
+    assert said["loss_scaling"] == {"skipped": 4, "scale": 2.0**12, "updates_at_scale": 3}
+    assert said["hardware"]["precision"] == "float16" and said["step"] == 12
+
+    # Each segment ends with a skipped step: the first, the fifth and the sixth.
+    previous = None
+    for end in (1, 5, 6, 12):
+        previous = pretrain(data, tmp_path / f"step-{end}", end, previous, recipe)
+    assert previous and weights(previous) == weights(whole) and losses(previous) == losses(whole)
+    assert state(previous)["loss_scaling"] == said["loss_scaling"]
+
+
+def test_neither_the_log_nor_the_schedule_counts_skipped_steps(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Watched(monkeypatch, INFINITE, {8})
+    made = pretrain(data, tmp_path / "made", 12, recipe=HALF)
+    lines = log(made)
+    assert [line["step"] for line in lines] == [2, 3, 4, 7, 8, 10, 11, 12]
+    assert all(math.isfinite(line["loss"]) for line in lines)
+    rates = [learning_rate(HALF.optimisation, update, 12) for update in range(8)]
+    assert [line["learning_rate"] for line in lines] == rates
+    assert math.isfinite(state(made)["average"]) and "NaN" not in (made / "state.json").read_text()
+
+
+def test_float16_learns_as_float32_does(data: Path, tmp_path: Path) -> None:
+    exact = changed(HALF, precision="float32", architecture={"dropout": 0.0})
+    half = replace(exact, precision="float16")
+    found, expected = (pretrain(data, tmp_path / one.precision, 12, recipe=one) for one in (half, exact))
+    assert losses(found) == pytest.approx(losses(expected), rel=2e-3)
+    assert losses(found) != losses(expected)
+    assert state(found)["loss_scaling"] == {"skipped": 0, "scale": 2.0**16, "updates_at_scale": 12}
+    assert "loss_scaling" not in state(expected)
+
+
+def test_a_training_that_always_overflows_ends_with_the_last_save(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Watched(monkeypatch, set(range(3, 40)), set())
+    recipe = replace(HALF, steps=40)
+    with pytest.raises(PubmillError, match=r"step 33: .*any loss scale.*step-32.*precision: float32"):
+        pretrain(data, tmp_path / "made", 40, recipe=recipe, save_minutes=0)
+
+
+def test_another_format_keeps_the_schedule_of_a_float16_training(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`auto` on another GPU: the same recipe, another number format."""
+    auto = replace(HALF, precision="auto")
+    Watched(monkeypatch, {1}, set())
+    monkeypatch.setattr("pubmill.pretraining.engine.choose_precision", lambda wanted, device: "float16")
+    half = pretrain(data, tmp_path / "step-4", 4, recipe=auto)
+    monkeypatch.setattr("pubmill.pretraining.engine.choose_precision", lambda wanted, device: "float32")
+    made = pretrain(data, tmp_path / "step-6", 6, half, auto)
+    assert "precision was float16, is now float32" in capsys.readouterr().err
+    assert state(made)["loss_scaling"] == {"skipped": 1}
+    assert log(made)[-1]["learning_rate"] == learning_rate(auto.optimisation, 4, 12)
+
+
+def test_the_slope_of_adversarial_noise_is_scaled(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a scale, most of it is too small for float16."""
+    shares: list[float] = []
+    noise = AdversarialLearner._noise
+
+    def watched(learner: AdversarialLearner, embedded: Tensor, logits: Tensor, *rest: Any) -> Tensor:
+        found = noise(learner, embedded, logits, *rest)
+        shares.append((found != 0).double().mean().item())
+        return found
+
+    monkeypatch.setattr(AdversarialLearner, "_noise", watched)
+    recipe = changed(
+        HALF, objective={"adversarial": Adversarial(weight=1.0, noise=1e-4)}, architecture={"dropout": 0.0}
+    )
+    pretrain(data, tmp_path / "scaled", 2, recipe=recipe)
+    scaled = shares.copy()
+    monkeypatch.setattr(LossScaling, "scale", property(lambda _: 1.0, lambda *_: None), raising=False)
+    shares.clear()
+    pretrain(data, tmp_path / "unscaled", 2, recipe=recipe)
+    assert min(scaled) > 0.5 > max(shares)
