@@ -20,7 +20,7 @@ from pubmill.floors.floors_table import FORMS
 from pubmill.floors.headroom import DatasetHeadroom, ceiling_of, headroom
 from pubmill.floors.measured import measure_floors
 from pubmill.inspection.converted_datasets import check_name
-from pubmill.library.datasets import load_dataset
+from pubmill.library.loaded_datasets import load_dataset
 from pubmill.messages.progress import report_progress
 from pubmill.specs import Specs, load
 from pubmill.storage.result_paths import CARD, Paths

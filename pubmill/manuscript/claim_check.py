@@ -13,7 +13,13 @@ from typing import NamedTuple
 
 from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.latex_source import Source, blanked
-from pubmill.manuscript.sentences import ManuscriptSentence, NameInSentence, TableNames, quotes, sentences
+from pubmill.manuscript.manuscript_sentences import (
+    ManuscriptSentence,
+    NameInSentence,
+    TableNames,
+    quotes,
+    sentences,
+)
 from pubmill.manuscript.study_tables import StudyTables
 from pubmill.messages import commands
 from pubmill.tables.cells import Table

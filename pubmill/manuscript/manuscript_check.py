@@ -10,9 +10,9 @@ from pubmill.manuscript.claim_check import check_claims
 from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.latex_source import Source, Unread, read_manuscript
 from pubmill.manuscript.macro_check import check_age, check_annotated, check_macros, uses
+from pubmill.manuscript.manuscript_sentences import TableNames
 from pubmill.manuscript.marks import marks_of, own_names
 from pubmill.manuscript.number_check import check_numbers
-from pubmill.manuscript.sentences import TableNames
 from pubmill.manuscript.study_tables import StudyTables
 from pubmill.manuscript.tabular_check import check_tabulars
 

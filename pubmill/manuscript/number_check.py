@@ -15,8 +15,8 @@ from pubmill.manuscript.cell_texts import PARTS, CellKey, Tables
 from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.latex_source import Source
 from pubmill.manuscript.macro_check import annotated_lines
+from pubmill.manuscript.manuscript_sentences import ManuscriptSentence, TableNames, quotes, sentences
 from pubmill.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber, numbers
-from pubmill.manuscript.sentences import ManuscriptSentence, TableNames, quotes, sentences
 from pubmill.tables.cells import Cell, Table
 
 _UNIT = re.compile(

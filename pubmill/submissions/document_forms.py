@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pubmill.prediction.bioc import BioCJson, BioCXml
+from pubmill.prediction.bioc_collections import BioCJson, BioCXml
 from pubmill.prediction.documents import DocumentFile, InputDocument
 from pubmill.prediction.pubtator import PubTator
 from pubmill.submissions.rows import PredictedSpan

@@ -16,7 +16,7 @@ from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC
 from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS
 from pubmill.submissions import blurb, conll_form, document_forms, json_forms, tsv_form
-from pubmill.submissions.documents import rows_of
+from pubmill.submissions.document_rows import rows_of
 from pubmill.submissions.forms import check_end, form_of, read_text
 from pubmill.submissions.matching import match
 from pubmill.submissions.predictions import LeftAside, Normaliser, is_constant
