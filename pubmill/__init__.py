@@ -8,22 +8,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pubmill.library.datasets import load_dataset as load_dataset
-    from pubmill.library.documents import read_jats as read_jats
-    from pubmill.library.documents import read_medline as read_medline
-    from pubmill.library.scoring import score as score
-    from pubmill.library.submissions import score_predictions as score_predictions
+    from pubmill.library.document_readers import read_jats as read_jats
+    from pubmill.library.document_readers import read_medline as read_medline
+    from pubmill.library.loaded_datasets import load_dataset as load_dataset
+    from pubmill.library.scores_in_memory import score as score
+    from pubmill.library.submission_scores import score_predictions as score_predictions
     from pubmill.library.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Tagger": "tagger",
-    "load_dataset": "datasets",
-    "read_jats": "documents",
-    "read_medline": "documents",
-    "score": "scoring",
-    "score_predictions": "submissions",
+    "load_dataset": "loaded_datasets",
+    "read_jats": "document_readers",
+    "read_medline": "document_readers",
+    "score": "scores_in_memory",
+    "score_predictions": "submission_scores",
 }
 """Name of the library -> its module."""
 

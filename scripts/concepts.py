@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
-from pubmill.annotation.concepts import Concepts, write_concepts
+from pubmill.annotation.concept_files import Concepts, write_concepts
 from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.annotation.tagging import to_mentions
 from pubmill.convert.concepts import concepts_of, read_documents

@@ -17,10 +17,10 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
 from pubmill.floors.floors_table import FORMS
-from pubmill.floors.headroom import Headroom, ceiling_of, headroom
+from pubmill.floors.headroom import DatasetHeadroom, ceiling_of, headroom
 from pubmill.floors.measured import measure_floors
 from pubmill.inspection.converted_datasets import check_name
-from pubmill.library.datasets import load_dataset
+from pubmill.library.loaded_datasets import load_dataset
 from pubmill.messages.progress import report_progress
 from pubmill.specs import Specs, load
 from pubmill.storage.result_paths import CARD, Paths
@@ -55,7 +55,7 @@ def converted(specs: Specs, results: Path) -> list[str]:
     return names
 
 
-def measure(specs: Specs, name: str, results: Path, output: Path) -> Headroom:
+def measure(specs: Specs, name: str, results: Path, output: Path) -> DatasetHeadroom:
     """Measure the floors of a dataset."""
     check_name(specs, name)
     data, splits = specs.datasets[name], load_dataset(name, results)

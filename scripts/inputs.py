@@ -19,7 +19,7 @@ from pubmill.errors import run
 from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
 from pubmill.recipes.submissions import System
 from pubmill.storage.privacy import keep_private
-from pubmill.submissions.inputs import TEMPLATES, write_inputs
+from pubmill.submissions.inputs_without_gold import TEMPLATES, write_inputs
 from pubmill.submissions.scores import examples_of
 from pubmill.submissions.submission import check_access, recipe_of
 

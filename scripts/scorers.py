@@ -21,7 +21,7 @@ from pubmill.annotation.examples import SPLITS
 from pubmill.errors import PubmillError, run
 from pubmill.inspection.converted_datasets import check_name
 from pubmill.inspection.scorer_printing import print_scores
-from pubmill.library.datasets import load_dataset
+from pubmill.library.loaded_datasets import load_dataset
 from pubmill.metrics.conventions import ConventionScore, matching
 from pubmill.specs import load
 from pubmill.tables.convention_scores import rows, scores_by_convention, which

@@ -16,7 +16,7 @@ from pubmill.errors import run
 from pubmill.publication.transfer_rendering import FORMS
 from pubmill.recipes.transfers import TransferMatrixRecipe
 from pubmill.storage.files import writing
-from pubmill.tables.transfers import transfer_matrix
+from pubmill.tables.transfer_matrix import transfer_matrix
 
 
 def main() -> None:

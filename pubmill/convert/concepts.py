@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from pubmill.annotation.concepts import Concepts, ExampleConcepts
+from pubmill.annotation.concept_files import Concepts, ExampleConcepts
 from pubmill.annotation.examples import TokensExample
 from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError

@@ -123,7 +123,7 @@ class EvaluationTexts:
         counts = runs.value_lengths().to_numpy(zero_copy_only=False)
         self._needed = np.ceil(counts * SHARE)
         hashes = runs.flatten().to_numpy(zero_copy_only=False)
-        self._runs = _Runs(hashes, np.repeat(np.arange(len(counts)), counts))
+        self._runs = _NgramTexts(hashes, np.repeat(np.arange(len(counts)), counts))
 
     def matches(self, pmid: str, text: str) -> list[Match]:
         """Return the texts that a document with this PMID ("" for none) and text contains, in index order."""
@@ -136,7 +136,7 @@ class EvaluationTexts:
         return set(texts[counts >= self._needed[texts]].tolist())
 
 
-class _Runs:
+class _NgramTexts:
     """Hashes of n-grams and the texts that have them."""
 
     def __init__(self, hashes: Hashes, owners: Any) -> None:

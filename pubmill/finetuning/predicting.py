@@ -13,7 +13,7 @@ from pubmill.finetuning.execution import choose_execution
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.splits import Split
+from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.gpu_claims import take_gpu
@@ -64,13 +64,13 @@ class Predictor:
             self.working = working_copy(model, torch.bfloat16)
 
     @torch.inference_mode()
-    def predict(self, split: Split) -> list[Any]:
+    def predict(self, split: EncodedSplit) -> list[Any]:
         """Return the prediction for every example; `DivergenceError` if a score is not finite."""
         [outputs] = self._outputs(split, self.task.output)
         return self.task.predictions(split.examples, split.encoded.instances, outputs)
 
     @torch.inference_mode()
-    def predict_with_confidences(self, split: Split) -> list[tuple[Any, Any]]:
+    def predict_with_confidences(self, split: EncodedSplit) -> list[tuple[Any, Any]]:
         """Return the prediction for every example, and the confidence in it; a `PubmillError` if the task has
         no probabilities."""
         instances = split.encoded.instances
@@ -79,7 +79,7 @@ class Predictor:
         confidences = self.task.confidences(split.examples, instances, probabilities)
         return list(zip(predictions, confidences, strict=True))
 
-    def _outputs(self, split: Split, *kinds: Output) -> list[list[torch.Tensor]]:
+    def _outputs(self, split: EncodedSplit, *kinds: Output) -> list[list[torch.Tensor]]:
         """Return the outputs of each kind, by instance, from one pass over the split."""
         self.working.eval()
         instances = split.encoded.instances

@@ -13,7 +13,7 @@ from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
-from pubmill.finetuning.splits import Split, encode_split, read_split, split_path
+from pubmill.finetuning.splits import EncodedSplit, encode_split, read_split, split_path
 from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.task_models import (
     base_model,
@@ -75,7 +75,7 @@ class Trained:
     trainer: Trainer
     progress: FinetuningProgress
     refit: FinetuningProgress | None
-    wanted: Split
+    wanted: EncodedSplit
     encoded: dict[str, int]
     head_from_start: bool | None
 
@@ -228,7 +228,7 @@ def _refit(
     return trainer, trainer.train(train, None, passes)
 
 
-def _predict(predictor: Predictor, wanted: Split, diverged: bool) -> tuple[list[Any], str | None]:
+def _predict(predictor: Predictor, wanted: EncodedSplit, diverged: bool) -> tuple[list[Any], str | None]:
     """Return the predictions, and the reason of a failure; failed predictions are null."""
     nothing = [None] * len(wanted.examples)
     if diverged:
@@ -310,7 +310,7 @@ def _training_report(
     }
 
 
-def _encoding_changes(splits: Iterable[Split | None]) -> dict[str, int]:
+def _encoding_changes(splits: Iterable[EncodedSplit | None]) -> dict[str, int]:
     """Count the changes that were needed to encode examples, by kind."""
     total: dict[str, int] = {}
     for split in splits:

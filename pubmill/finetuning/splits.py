@@ -12,7 +12,7 @@ from pubmill.finetuning.tasks.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split:
+class EncodedSplit:
     """Examples and their instances; `targets`: the training targets of each instance (training only)."""
 
     examples: Sequence[Any]
@@ -39,8 +39,8 @@ def split_path(dataset: Path, name: str) -> Path:
     return dataset / f"{name}.jsonl.gz"
 
 
-def encode_split(task: Task[Any], examples: Sequence[Any], learn: bool = False) -> Split:
+def encode_split(task: Task[Any], examples: Sequence[Any], learn: bool = False) -> EncodedSplit:
     """Encode examples; with `learn`, also their training targets."""
     encoded = task.encode(examples)
     targets = task.targets(examples, encoded.instances) if learn else []
-    return Split(examples=examples, encoded=encoded, targets=targets)
+    return EncodedSplit(examples=examples, encoded=encoded, targets=targets)

@@ -18,7 +18,7 @@ from pubmill.finetuning.losses import IGNORED
 from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
-from pubmill.finetuning.splits import Split
+from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import Update, compile_update
 from pubmill.finetuning.working_weights import RecordableAdam, refresh
@@ -91,7 +91,9 @@ class Trainer(Predictor):
             "parts": self.most_parts,
         }
 
-    def train(self, train: Split, dev: Split | None, passes: float | None = None) -> FinetuningProgress:
+    def train(
+        self, train: EncodedSplit, dev: EncodedSplit | None, passes: float | None = None
+    ) -> FinetuningProgress:
         """Train for all epochs, until the recipe's `stop_after`, or for `passes` over the data.
 
         The learning-rate schedule is always that of all epochs. Training ends with the weights that the
@@ -122,7 +124,7 @@ class Trainer(Predictor):
         every = self.recipe.evaluate_every or per_epoch
         return step % every == 0 or step == last
 
-    def _score_dev(self, dev: Split, progress: FinetuningProgress, last: int) -> None:
+    def _score_dev(self, dev: EncodedSplit, progress: FinetuningProgress, last: int) -> None:
         """Score dev; remember the weights if they are the best so far and the recipe keeps the best."""
         score = self.task.dev_score(dev.examples, self.predict(dev))
         progress.dev.append((progress.steps, score))
@@ -133,7 +135,9 @@ class Trainer(Predictor):
                 weights = self.model.state_dict()
                 progress.best_weights = {name: value.detach().clone() for name, value in weights.items()}
 
-    def _run_steps(self, train: Split, progress: FinetuningProgress, total: int, last: int) -> Iterator[None]:
+    def _run_steps(
+        self, train: EncodedSplit, progress: FinetuningProgress, total: int, last: int
+    ) -> Iterator[None]:
         """Make one step after another; yield after each."""
         lengths = train.lengths
         losses = torch.zeros((), device=self.device)
@@ -167,14 +171,16 @@ class Trainer(Predictor):
                 raise DivergenceError
             losses.zero_()
 
-    def _epoch_size(self, train: Split) -> int:
+    def _epoch_size(self, train: EncodedSplit) -> int:
         return epoch_size(len(train.encoded.instances), self.task.classes(train.targets))
 
-    def _epoch_batches(self, train: Split, epoch: int) -> list[list[int]]:
+    def _epoch_batches(self, train: EncodedSplit, epoch: int) -> list[list[int]]:
         classes = self.task.classes(train.targets)
         return training_batches(train.lengths, self.recipe.batch_size, self.seed, epoch, classes)
 
-    def _update(self, train: Split, indices: Sequence[int], step: int, total: int) -> torch.Tensor | None:
+    def _update(
+        self, train: EncodedSplit, indices: Sequence[int], step: int, total: int
+    ) -> torch.Tensor | None:
         """Make one update with one batch; return its loss. In float16, the update may be skipped; the result
         is None if the loss had overflowed too.
 
@@ -194,7 +200,7 @@ class Trainer(Predictor):
             self._halve_parts(parts[0], max(train.lengths[index] for index in indices))
             torch.cuda.empty_cache()
 
-    def _parts(self, train: Split, indices: Sequence[int]) -> list[Sequence[int]]:
+    def _parts(self, train: EncodedSplit, indices: Sequence[int]) -> list[Sequence[int]]:
         """Divide a batch into parts that the device can compute at once."""
         if self.at_once is None:
             return [indices]
@@ -209,7 +215,7 @@ class Trainer(Predictor):
         self.at_once = len(part) // 2 * self._width(longest)
         report_progress(f"{found}; continuing with {len(part) // 2} at once")
 
-    def _learn(self, train: Split, indices: Sequence[int]) -> torch.Tensor | None:
+    def _learn(self, train: EncodedSplit, indices: Sequence[int]) -> torch.Tensor | None:
         """Make an update with a batch at once; return its loss."""
         batch, targets = self._training_batch(train, indices)
         if recorded := self.recorded.find(batch, targets) if self.recorded else None:
@@ -218,7 +224,7 @@ class Trainer(Predictor):
         self.optimiser.backward(loss)
         return self._finish_update(loss.detach())
 
-    def _learn_parts(self, train: Split, parts: Sequence[Sequence[int]]) -> torch.Tensor | None:
+    def _learn_parts(self, train: EncodedSplit, parts: Sequence[Sequence[int]]) -> torch.Tensor | None:
         """Make an update with a batch part by part; return its loss, a mean over all targets."""
         counts = [sum(len(train.targets[index]) for index in part) for part in parts]
         losses = []
@@ -238,7 +244,7 @@ class Trainer(Predictor):
         with autocast(self.device, self.precision):
             return self.working.encode(batch.inputs)
 
-    def _training_batch(self, train: Split, indices: Sequence[int]) -> tuple[Batch, torch.Tensor]:
+    def _training_batch(self, train: EncodedSplit, indices: Sequence[int]) -> tuple[Batch, torch.Tensor]:
         """Return a batch and its targets; if it reads every position, with a target for each."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pubmill.floors.headroom import Headroom
+from pubmill.floors.headroom import DatasetHeadroom
 from pubmill.floors.measured import MeasuredFloor
 from pubmill.tables.row_floors import FULL
 
@@ -15,12 +15,12 @@ NUMBERS = frozenset({3, 4, 6, 7})
 """Columns of numbers."""
 
 
-def to_json(found: Sequence[Headroom]) -> str:
+def to_json(found: Sequence[DatasetHeadroom]) -> str:
     """Return the floors as JSON."""
     return json.dumps(list(map(_values, found)), indent=2, ensure_ascii=False) + "\n"
 
 
-def _values(one: Headroom) -> dict[str, Any]:
+def _values(one: DatasetHeadroom) -> dict[str, Any]:
     best = one.best
     return {
         "dataset": one.dataset,
@@ -37,7 +37,7 @@ def _values(one: Headroom) -> dict[str, Any]:
     }
 
 
-def to_markdown(found: Sequence[Headroom]) -> str:
+def to_markdown(found: Sequence[DatasetHeadroom]) -> str:
     """Return the table as Markdown, one line per floor."""
     align = "|".join(" --: " if number in NUMBERS else " :-- " for number in range(len(HEADINGS)))
     lines = [f"| {' | '.join(HEADINGS)} |", f"|{align}|"]
@@ -45,7 +45,7 @@ def to_markdown(found: Sequence[Headroom]) -> str:
     return "\n".join([*lines, *("\n" + one for one in _remarks(found))]) + "\n"
 
 
-def to_text(found: Sequence[Headroom]) -> str:
+def to_text(found: Sequence[DatasetHeadroom]) -> str:
     """Return the table as aligned text, one line per floor."""
     rows = [HEADINGS, *_rows(found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -59,14 +59,14 @@ def to_text(found: Sequence[Headroom]) -> str:
     return "\n".join([*lines, *_remarks(found)]) + "\n"
 
 
-FORMS: Mapping[str, Callable[[Sequence[Headroom]], str]] = {
+FORMS: Mapping[str, Callable[[Sequence[DatasetHeadroom]], str]] = {
     "text": to_text,
     "md": to_markdown,
     "json": to_json,
 }
 
 
-def _rows(found: Sequence[Headroom]) -> Iterator[tuple[str, ...]]:
+def _rows(found: Sequence[DatasetHeadroom]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each floor; those of a dataset from the highest to the lowest."""
     for one in found:
         for number, floor in enumerate(sorted(one.floors, key=_descending)):
@@ -79,7 +79,7 @@ def _descending(floor: MeasuredFloor) -> float:
     return 2.0 if floor.score is None else -floor.score
 
 
-def _about(one: Headroom) -> tuple[str, str, str, str]:
+def _about(one: DatasetHeadroom) -> tuple[str, str, str, str]:
     """Return ceiling, best published score, its share of the room, and the number of scores below."""
     best, ceiling = one.best, f"{one.ceiling.score:.1f}"
     if best is None:
@@ -93,7 +93,7 @@ def _percent(score: float | None) -> str:
     return "not defined" if score is None else f"{100 * score:.1f}"
 
 
-def _remarks(found: Sequence[Headroom]) -> Iterator[str]:
+def _remarks(found: Sequence[DatasetHeadroom]) -> Iterator[str]:
     """Yield what the table cannot show: floors that give labels away, and where ceilings are from."""
     for one in found:
         for floor in one.floors:

@@ -28,7 +28,7 @@ class PublishedScore(NamedTuple):
     model: str
 
 
-class Headroom(NamedTuple):
+class DatasetHeadroom(NamedTuple):
     """A dataset with its floors, ceiling and published scores, all by its main metric."""
 
     dataset: str
@@ -68,10 +68,10 @@ class Headroom(NamedTuple):
 
 def headroom(
     data: DatasetSpec, floors: Sequence[MeasuredFloor], ceiling: CeilingScore, specs: Specs, folder: Path
-) -> Headroom:
+) -> DatasetHeadroom:
     """Return the headroom of a dataset; `folder`: that of the specs, with the published values."""
     published = tuple(published_scores(data, specs, folder))
-    return Headroom(data.name, data.label, data.metric, floors, ceiling, published)
+    return DatasetHeadroom(data.name, data.label, data.metric, floors, ceiling, published)
 
 
 def published_scores(data: DatasetSpec, specs: Specs, folder: Path) -> Iterable[PublishedScore]:

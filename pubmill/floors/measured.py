@@ -15,11 +15,11 @@ from pubmill.annotation.examples import (
     read_examples,
 )
 from pubmill.errors import PubmillError
-from pubmill.floors.answers import ANSWERS
+from pubmill.floors.answer_floors import ANSWERS
 from pubmill.floors.floor import Floor
-from pubmill.floors.labels import LABELS
+from pubmill.floors.label_floors import LABELS
 from pubmill.floors.mentions import MENTIONS
-from pubmill.floors.texts import TEXTS
+from pubmill.floors.text_floors import TEXTS
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
 from pubmill.recipes.datasets import FloorsRecipe

@@ -22,7 +22,7 @@ BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckedFile:
     """Result of checking one file.
 
     `fault`: what is wrong; None if the file agrees with its digest, "" if it has no digest. `target`: the
@@ -34,7 +34,7 @@ class Finding:
     target: Path
 
 
-def examine(results: Path) -> list[Finding]:
+def examine(results: Path) -> list[CheckedFile]:
     """Check all finished results below a folder; hidden files are not finished and are skipped."""
     files = [
         path
@@ -47,7 +47,7 @@ def examine(results: Path) -> list[Finding]:
     return list(({finding.path: finding for finding in found} | known).values())
 
 
-def report(findings: Sequence[Finding]) -> Iterator[str]:
+def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
     """Yield the lines that list the damaged files and the command that builds them again."""
     damaged = [finding for finding in findings if finding.fault]
     bare = sum(finding.fault == "" for finding in findings)
@@ -62,11 +62,11 @@ def report(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"  {commands.snakemake(*targets, options=['--force'])}"
 
 
-def _check_file(path: Path) -> Iterable[Finding]:
+def _check_file(path: Path) -> Iterable[CheckedFile]:
     """Return the findings of one file: on itself, and on the files whose digests it lists."""
     if path.suffix == ".json":
         return _check_json(path)
-    return [Finding(path, _file_fault(path), path)]
+    return [CheckedFile(path, _file_fault(path), path)]
 
 
 def _file_fault(path: Path) -> str | None:
@@ -96,21 +96,21 @@ def _decompress(path: Path) -> None:
             pass
 
 
-def _check_json(path: Path) -> Iterator[Finding]:
+def _check_json(path: Path) -> Iterator[CheckedFile]:
     try:
         value = read_json(path)
     except PubmillError as error:
-        yield Finding(path, str(error).removeprefix(f"{path} "), path)
+        yield CheckedFile(path, str(error).removeprefix(f"{path} "), path)
         return
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
-    yield Finding(path, None if has_seal else "", path)
+    yield CheckedFile(path, None if has_seal else "", path)
     for file, digest in _listed_digests(path, value).items():
         target = file if path.name.endswith(SOURCE_RECORD) else path
         if not file.is_file():
-            yield Finding(file, "it is missing", target)
+            yield CheckedFile(file, "it is missing", target)
         else:
             fault = None if sha256(file) == digest else f"its SHA-256 differs from that in {path.name}"
-            yield Finding(file, fault, target)
+            yield CheckedFile(file, fault, target)
 
 
 def _listed_digests(path: Path, value: Any) -> dict[Path, str]:

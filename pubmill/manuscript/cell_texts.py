@@ -28,7 +28,7 @@ class CellKey(NamedTuple):
         return "{" + "}{".join(self) + "}"
 
 
-class Part(NamedTuple):
+class CellPart(NamedTuple):
     """A part of a cell. `name`: in a message; `of`: its number, if it has one; `text`: as LaTeX."""
 
     name: str
@@ -68,12 +68,14 @@ def _exact(value: float) -> str:
 
 
 PARTS = {
-    "cell": Part("value", lambda cell: cell.value, _text(number, lambda cell: cell.value)),
-    "cellspread": Part("spread", lambda cell: cell.spread, _text(number, lambda cell: cell.spread)),
-    "cellpublished": Part("published value", _published, _published_text),
-    "celldiff": Part("difference", lambda cell: cell.difference, _text(signed, lambda cell: cell.difference)),
-    "cellverdict": Part("verdict", lambda cell: None, _verdict_text),
-    "cellexact": Part("value", lambda cell: cell.value, _text(_exact, lambda cell: cell.value)),
+    "cell": CellPart("value", lambda cell: cell.value, _text(number, lambda cell: cell.value)),
+    "cellspread": CellPart("spread", lambda cell: cell.spread, _text(number, lambda cell: cell.spread)),
+    "cellpublished": CellPart("published value", _published, _published_text),
+    "celldiff": CellPart(
+        "difference", lambda cell: cell.difference, _text(signed, lambda cell: cell.difference)
+    ),
+    "cellverdict": CellPart("verdict", lambda cell: None, _verdict_text),
+    "cellexact": CellPart("value", lambda cell: cell.value, _text(_exact, lambda cell: cell.value)),
 }
 """Macro -> the part that it gives; `cellexact` is the value with six decimals, for other packages."""
 

@@ -11,9 +11,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pubmill.manuscript.findings import Finding
+from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.latex_source import Source, blanked
-from pubmill.manuscript.sentences import Mention, Sentence, TableNames, quotes, sentences
+from pubmill.manuscript.manuscript_sentences import (
+    ManuscriptSentence,
+    NameInSentence,
+    TableNames,
+    quotes,
+    sentences,
+)
 from pubmill.manuscript.study_tables import StudyTables
 from pubmill.messages import commands
 from pubmill.tables.cells import Table
@@ -66,7 +72,9 @@ class Claim(NamedTuple):
     best: bool
 
 
-def check_claims(source: Source, study: StudyTables, names: Mapping[str, TableNames]) -> Iterator[Finding]:
+def check_claims(
+    source: Source, study: StudyTables, names: Mapping[str, TableNames]
+) -> Iterator[ManuscriptFault]:
     """Yield the claims of a file that no table's comparisons support."""
     for sentence in sentences(source):
         if quotes(sentence.text, names.values()):
@@ -78,7 +86,7 @@ def check_claims(source: Source, study: StudyTables, names: Mapping[str, TableNa
                 if claim:
                     reasons.append(_objection(name, claim, study))
             if reasons and all(reasons):
-                yield Finding(
+                yield ManuscriptFault(
                     *source.place(sentence.start + found.start()),
                     "claim",
                     f'"{" ".join(found[0].split())}"',
@@ -88,7 +96,7 @@ def check_claims(source: Source, study: StudyTables, names: Mapping[str, TableNa
                 break
 
 
-def _claim_words(sentence: Sentence, names: Iterable[TableNames]) -> Iterator[re.Match[str]]:
+def _claim_words(sentence: ManuscriptSentence, names: Iterable[TableNames]) -> Iterator[re.Match[str]]:
     """Yield the words of a sentence that claim something and are neither denied nor asked; the "no" of a name
     such as "No pretraining" denies nothing."""
     mentions = [one for of_table in names for one in of_table.columns(sentence.text)]
@@ -99,7 +107,7 @@ def _claim_words(sentence: Sentence, names: Iterable[TableNames]) -> Iterator[re
             yield found
 
 
-def _claim(sentence: Sentence, word: re.Match[str], names: TableNames) -> Claim | None:
+def _claim(sentence: ManuscriptSentence, word: re.Match[str], names: TableNames) -> Claim | None:
     """Return the claim of a word by the names of one table; None if the table does not have them."""
     start, end = _clause(sentence.text, word.start())
     least = 1 if word["best"] else 2
@@ -124,7 +132,9 @@ def _clause(text: str, place: int) -> tuple[int, int]:
     return max(end for end in ends if end <= place), min(end for end in ends if end > place)
 
 
-def _unambiguous(mentions: Sequence[Mention], start: int, end: int, least: int) -> list[Mention] | None:
+def _unambiguous(
+    mentions: Sequence[NameInSentence], start: int, end: int, least: int
+) -> list[NameInSentence] | None:
     """Return the mentions within a clause, or all of the sentence if these are too few; None if there are
     fewer than `least`, or if one may mean several."""
     within = [one for one in mentions if start <= one.start < end]
@@ -135,7 +145,7 @@ def _unambiguous(mentions: Sequence[Mention], start: int, end: int, least: int) 
 
 
 def _sides(
-    text: str, word: re.Match[str], columns: Sequence[Mention]
+    text: str, word: re.Match[str], columns: Sequence[NameInSentence]
 ) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
     """Return the columns that are claimed to be better and worse, and whether the direction is stated."""
     references = [one for one in columns if _REFERENCE.search(text, max(0, one.start - CONTEXT), one.start)]

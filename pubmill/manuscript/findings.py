@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True, order=True)
-class Finding:
+class ManuscriptFault:
     """A fault of a manuscript.
 
     `line` and `position` count from 1. `kind`: a word for programs (`KINDS`); `found`: what stands there;
@@ -39,6 +39,6 @@ KINDS = {
 """Kind of a finding -> its name in a message."""
 
 
-def as_json(findings: Sequence[Finding]) -> str:
+def as_json(findings: Sequence[ManuscriptFault]) -> str:
     """Return findings as JSON."""
     return json.dumps([asdict(one) for one in findings], indent=1, ensure_ascii=False) + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pubmill.errors import PubmillError
 from pubmill.manuscript.cell_macros import read_macros
 from pubmill.manuscript.cell_texts import NONE, PARTS, CellKey, Tables, cell_of
-from pubmill.manuscript.findings import Finding
+from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.latex_source import Comment, Source, arguments
 from pubmill.manuscript.printed_numbers import numbers
 from pubmill.manuscript.tabular_check import number_findings
@@ -24,24 +24,24 @@ def uses(code: str) -> Iterator[tuple[int, str, CellKey]]:
                 yield found.start(), found[1], CellKey(*(" ".join(name.split()) for name in names))
 
 
-def check_macros(source: Source, tables: Tables) -> Iterator[Finding]:
+def check_macros(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
     """Yield a finding for each macro in a file that names no cell, or a part that the cell does not have."""
     for start, macro, key in uses(source.code):
         try:
             cell = cell_of(tables, key)
         except PubmillError as error:
             found, expected = rf"\{macro}{key}", str(error)
-            yield Finding(*source.place(start), "unknown", found, expected, "Correct the key")
+            yield ManuscriptFault(*source.place(start), "unknown", found, expected, "Correct the key")
             continue
         part = PARTS.get(macro, PARTS["cell"])
         if part.text(cell) == NONE:
             expected = f"the cell has no {part.name}" + (f" ({cell.missing})" if cell.missing else "")
-            yield Finding(
+            yield ManuscriptFault(
                 *source.place(start), "empty", rf"\{macro}{key}", expected, "Remove it, or make the run"
             )
 
 
-def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterator[Finding]:
+def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterator[ManuscriptFault]:
     """Yield a finding for each cell that the manuscript uses and that the macros' file has differently."""
     written = dict(read_macros(source.text))
     for key in dict.fromkeys(used):
@@ -55,7 +55,7 @@ def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterat
             changed = [name for name in now if then is None or then[name] != now[name]]
             place = max(source.text.find(f"\\pubmillcell{key}"), 0)
             found = f"{key} is absent" if then is None else f"{key} has {_shown(then, changed)}"
-            yield Finding(
+            yield ManuscriptFault(
                 *source.place(place),
                 "macros",
                 found,
@@ -68,13 +68,13 @@ def _shown(texts: dict[str, str], names: Sequence[str]) -> str:
     return ", ".join(rf"\{name} {texts[name]}" for name in names)
 
 
-def check_annotated(source: Source, tables: Tables) -> Iterator[Finding]:
+def check_annotated(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
     r"""Yield the findings on numbers that a comment of macros names (`84.52 % \cell{..}{..}{..}`)."""
     for comment in source.comments:
         yield from _check_comment(source, tables, comment)
 
 
-def _check_comment(source: Source, tables: Tables, comment: Comment) -> Iterator[Finding]:
+def _check_comment(source: Source, tables: Tables, comment: Comment) -> Iterator[ManuscriptFault]:
     named = list(uses(comment.text))
     if not named or comment.text.lstrip().startswith("pubmill:"):
         return
@@ -84,18 +84,20 @@ def _check_comment(source: Source, tables: Tables, comment: Comment) -> Iterator
         return  # code that was commented out
     if len(printed) < len(named):
         found, expected = f"{len(printed)} numbers", f"the comment names {len(named)} cells"
-        yield Finding(*source.place(comment.start), "mark", found, expected, "Name one cell for each number")
+        yield ManuscriptFault(
+            *source.place(comment.start), "mark", found, expected, "Name one cell for each number"
+        )
         return
     for number, (_, macro, key) in zip(printed[-len(named) :], named, strict=True):
         try:
             exact = PARTS[macro if macro in PARTS else "cell"].of(cell_of(tables, key))
         except PubmillError as error:
             place = source.place(comment.start)
-            yield Finding(*place, "unknown", rf"\{macro}{key}", str(error), "Correct the key")
+            yield ManuscriptFault(*place, "unknown", rf"\{macro}{key}", str(error), "Correct the key")
             continue
         if exact is None:
             place = source.place(number.start)
-            yield Finding(*place, "empty", number.text, f"{key} has no such number", "Remove it")
+            yield ManuscriptFault(*place, "empty", number.text, f"{key} has no such number", "Remove it")
         else:
             yield from number_findings(source, number, exact, key, macro)
 

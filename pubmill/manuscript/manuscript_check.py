@@ -7,12 +7,12 @@ from typing import NamedTuple
 from pubmill.manuscript.cell_macros import check_study, is_macros
 from pubmill.manuscript.cell_texts import Tables
 from pubmill.manuscript.claim_check import check_claims
-from pubmill.manuscript.findings import Finding
+from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.latex_source import Source, Unread, read_manuscript
 from pubmill.manuscript.macro_check import check_age, check_annotated, check_macros, uses
+from pubmill.manuscript.manuscript_sentences import TableNames
 from pubmill.manuscript.marks import marks_of, own_names
 from pubmill.manuscript.number_check import check_numbers
-from pubmill.manuscript.sentences import TableNames
 from pubmill.manuscript.study_tables import StudyTables
 from pubmill.manuscript.tabular_check import check_tabulars
 
@@ -20,7 +20,7 @@ from pubmill.manuscript.tabular_check import check_tabulars
 class Checked(NamedTuple):
     """The findings in a manuscript, in the order of its files and lines, and inputs that were not read."""
 
-    findings: list[Finding]
+    findings: list[ManuscriptFault]
     notes: list[str]
 
 
@@ -32,7 +32,7 @@ def check_manuscript(main: Path, study: StudyTables) -> Checked:
     return Checked(findings, [_unread_note(one) for one in manuscript.unread])
 
 
-def _findings(sources: Sequence[Source], study: StudyTables) -> Iterator[Finding]:
+def _findings(sources: Sequence[Source], study: StudyTables) -> Iterator[ManuscriptFault]:
     macros = [source for source in sources if is_macros(source.text)]
     texts = [source for source in sources if source not in macros]
     own = {name: key for source in texts for name, key in own_names(source).items()}
@@ -50,7 +50,7 @@ def _findings(sources: Sequence[Source], study: StudyTables) -> Iterator[Finding
         yield from check_age(source, study.tables, used)
 
 
-def _check_names(source: Source, tables: Tables) -> Iterator[Finding]:
+def _check_names(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
     """Yield a finding for each mark that names an unknown row or column."""
     known = {row.key for table in tables.values() for row in (*table.rows, *table.composites)}
     known |= {column.key for table in tables.values() for column in table.columns}
@@ -58,7 +58,9 @@ def _check_names(source: Source, tables: Tables) -> Iterator[Finding]:
         key = mark.names.rpartition("=")[2].strip()
         if mark.kind == "name" and key not in known:
             expected = "no table of the study has such a row or column"
-            yield Finding(*source.place(mark.start), "unknown", mark.names, expected, "Write NAME = KEY")
+            yield ManuscriptFault(
+                *source.place(mark.start), "unknown", mark.names, expected, "Write NAME = KEY"
+            )
 
 
 def _unread_note(unread: Unread) -> str:

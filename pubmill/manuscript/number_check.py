@@ -12,11 +12,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 from pubmill.manuscript.cell_texts import PARTS, CellKey, Tables
-from pubmill.manuscript.findings import Finding
+from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.latex_source import Source
 from pubmill.manuscript.macro_check import annotated_lines
+from pubmill.manuscript.manuscript_sentences import ManuscriptSentence, TableNames, quotes, sentences
 from pubmill.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber, numbers
-from pubmill.manuscript.sentences import Sentence, TableNames, quotes, sentences
 from pubmill.tables.cells import Cell, Table
 
 _UNIT = re.compile(
@@ -50,7 +50,9 @@ class Quantity(NamedTuple):
     key: CellKey
 
 
-def check_numbers(source: Source, tables: Tables, names: Mapping[str, TableNames]) -> Iterator[Finding]:
+def check_numbers(
+    source: Source, tables: Tables, names: Mapping[str, TableNames]
+) -> Iterator[ManuscriptFault]:
     """Yield the numbers of a file's sentences that no table has of what their sentence names."""
     annotated = annotated_lines(source)
     for sentence in sentences(source):
@@ -66,7 +68,7 @@ def check_numbers(source: Source, tables: Tables, names: Mapping[str, TableNames
                     yield from _finding(source, number, known)
 
 
-def _candidates(sentence: Sentence) -> tuple[list[PrintedNumber], list[PrintedNumber]]:
+def _candidates(sentence: ManuscriptSentence) -> tuple[list[PrintedNumber], list[PrintedNumber]]:
     """Return the numbers of a sentence that look like scores, and those that look like differences."""
     scores, differences = [], []
     for number in numbers(sentence.text, sentence.start):
@@ -83,7 +85,7 @@ def _candidates(sentence: Sentence) -> tuple[list[PrintedNumber], list[PrintedNu
 
 
 def _quantities(
-    sentence: Sentence, tables: Tables, names: Mapping[str, TableNames]
+    sentence: ManuscriptSentence, tables: Tables, names: Mapping[str, TableNames]
 ) -> tuple[list[Quantity], list[Quantity]]:
     """Return the numbers and the differences that tables have of what a sentence names."""
     values: list[Quantity] = []
@@ -122,14 +124,14 @@ def _differences(name: str, table: Table, row: str, cells: Mapping[str, Cell]) -
                 yield Quantity(f"difference to {two}", abs(first - second), CellKey(name, row, one))
 
 
-def _finding(source: Source, number: PrintedNumber, known: list[Quantity]) -> Iterator[Finding]:
+def _finding(source: Source, number: PrintedNumber, known: list[Quantity]) -> Iterator[ManuscriptFault]:
     """Yield a finding unless a quantity of the tables is the number."""
     judged = [_unsigned(number).against(abs(one.value)) for one in known]
     if RIGHT in judged:
         return
     nearest = min(known, key=lambda one: abs(abs(one.value) - abs(number.value)))
     right = _unsigned(number).rounded(abs(nearest.value))
-    yield Finding(
+    yield ManuscriptFault(
         *source.place(number.start),
         "rounding" if ROUNDING in judged else "stale",
         f"{number.text} stands here",

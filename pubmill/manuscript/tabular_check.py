@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.manuscript.cell_texts import PARTS, CellKey, Tables, cell_of, row_of
-from pubmill.manuscript.findings import Finding
+from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.latex_source import Source
 from pubmill.manuscript.marks import Mark, marks_of
 from pubmill.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber
@@ -27,7 +27,7 @@ class MarkedCell(NamedTuple):
     cell: Cell
 
 
-def check_tabulars(source: Source, tables: Tables) -> Iterator[Finding]:
+def check_tabulars(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
     """Yield the findings in the marked tabulars of a file."""
     bold = bold_macros(source.code)
     table, across, found = "", Mark(0, "", ""), list[MarkedCell]()
@@ -52,8 +52,8 @@ def check_tabulars(source: Source, tables: Tables) -> Iterator[Finding]:
     yield from _bold_findings(source, tables, found)
 
 
-def _unknown(source: Source, mark: Mark, found: str, to_do: str) -> Finding:
-    return Finding(
+def _unknown(source: Source, mark: Mark, found: str, to_do: str) -> ManuscriptFault:
+    return ManuscriptFault(
         *source.place(mark.start), "unknown", found, "the mark names no such thing", f"Write {to_do}"
     )
 
@@ -84,7 +84,7 @@ def _marked_cells(
     return found
 
 
-def _number_findings(source: Source, marked: Sequence[MarkedCell]) -> Iterator[Finding]:
+def _number_findings(source: Source, marked: Sequence[MarkedCell]) -> Iterator[ManuscriptFault]:
     for one in marked:
         if one.printed.macro:
             continue
@@ -101,12 +101,12 @@ def _number_findings(source: Source, marked: Sequence[MarkedCell]) -> Iterator[F
                 yield from number_findings(source, one.printed.spread, spread, one.key, "cellspread")
 
 
-def _gap_findings(source: Source, one: MarkedCell, exact: float | None) -> Iterator[Finding]:
+def _gap_findings(source: Source, one: MarkedCell, exact: float | None) -> Iterator[ManuscriptFault]:
     """Yield a finding if only one of the tabular and the table has a number."""
     if one.printed.number is not None:
         yield _absent(source, one.printed.number, one.key, one.part, one.cell)
     elif exact is not None:
-        yield Finding(
+        yield ManuscriptFault(
             *source.place(one.printed.start),
             "stale",
             "no number stands here",
@@ -115,9 +115,9 @@ def _gap_findings(source: Source, one: MarkedCell, exact: float | None) -> Itera
         )
 
 
-def _absent(source: Source, number: PrintedNumber, key: CellKey, part: str, cell: Cell) -> Finding:
+def _absent(source: Source, number: PrintedNumber, key: CellKey, part: str, cell: Cell) -> ManuscriptFault:
     why = f" ({cell.missing})" if cell.missing else ""
-    return Finding(
+    return ManuscriptFault(
         *source.place(number.start),
         "empty",
         f"{number.text} stands here",
@@ -128,13 +128,13 @@ def _absent(source: Source, number: PrintedNumber, key: CellKey, part: str, cell
 
 def number_findings(
     source: Source, number: PrintedNumber, exact: float, key: CellKey, part: str
-) -> Iterator[Finding]:
+) -> Iterator[ManuscriptFault]:
     """Yield a finding if a number is not the exact value at its precision."""
     judged = number.against(exact)
     if judged == RIGHT:
         return
     right = number.rounded(exact)
-    yield Finding(
+    yield ManuscriptFault(
         *source.place(number.start),
         "rounding" if judged == ROUNDING else "stale",
         f"{number.text} stands here",
@@ -143,7 +143,7 @@ def number_findings(
     )
 
 
-def _bold_findings(source: Source, tables: Tables, marked: Sequence[MarkedCell]) -> Iterator[Finding]:
+def _bold_findings(source: Source, tables: Tables, marked: Sequence[MarkedCell]) -> Iterator[ManuscriptFault]:
     """Yield findings on bold type, if the tabular uses it at all."""
     values = [one for one in marked if one.part == "cell" and not one.printed.blank]
     if not any(one.printed.bold for one in values):
@@ -153,7 +153,9 @@ def _bold_findings(source: Source, tables: Tables, marked: Sequence[MarkedCell])
         yield from _row_bold_findings(source, tables[of_row[0].key.table], row, of_row)
 
 
-def _row_bold_findings(source: Source, table: Table, row: str, cells: list[MarkedCell]) -> Iterator[Finding]:
+def _row_bold_findings(
+    source: Source, table: Table, row: str, cells: list[MarkedCell]
+) -> Iterator[ManuscriptFault]:
     decimals = min([one.printed.number.decimals for one in cells if one.printed.number], default=2)
     best = best_columns(table, row_of(table, row), [one.key.column for one in cells], decimals)
     if not best:
@@ -170,11 +172,11 @@ def _row_bold_findings(source: Source, table: Table, row: str, cells: list[Marke
 
 def _bold_finding(
     source: Source, one: MarkedCell, state: str, best: set[str], table: Table, to_do: str
-) -> Finding:
+) -> ManuscriptFault:
     labels = ", ".join(column.label for column in table.columns if column.key in best)
     values = ", ".join(sorted(f"{table.cells[column][one.key.row].value:.2f}" for column in best))
     shown = one.printed.number.text if one.printed.number else str(one.key)
     start = one.printed.number.start if one.printed.number else one.printed.start
-    return Finding(
+    return ManuscriptFault(
         *source.place(start), "bold", f"{shown} {state}", f"the best here is {labels} ({values})", to_do
     )

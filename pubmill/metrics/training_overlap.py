@@ -30,7 +30,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from pubmill.annotation.concepts import Identifiers
+from pubmill.annotation.concept_files import Identifiers
 from pubmill.annotation.examples import SequenceExample, TokensExample
 from pubmill.annotation.tagging import Mention, to_mentions
 

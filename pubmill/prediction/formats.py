@@ -14,7 +14,7 @@ from typing import IO
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import with_counts
 from pubmill.prediction.annotating import Annotator, own_types
-from pubmill.prediction.bioc import BioCJson, BioCXml
+from pubmill.prediction.bioc_collections import BioCJson, BioCXml
 from pubmill.prediction.documents import GZIP, DocumentFile, JsonLines, TextFile, json_line, read_rows
 from pubmill.prediction.example_rows import predict_rows
 from pubmill.prediction.pubtator import PubTator

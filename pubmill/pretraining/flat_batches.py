@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pubmill.pretraining.instances import UNLABELLED, Instances, Ints, PackedBatch, ranges
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.unpadded import Sequences
+from pubmill.pretraining.unpadded import SequenceBounds
 
 TOKEN_MULTIPLE = 256
 DEVIATIONS = 2
@@ -64,7 +64,7 @@ class FlatPart:
         return Part(
             ids=ids.unsqueeze(0),
             segments=segments.unsqueeze(0),
-            mask=Sequences(bounds, self.longest, compiled),
+            mask=SequenceBounds(bounds, self.longest, compiled),
             rows=rows.long(),
             labels=labels.long(),
             pair_labels=pair_labels.long(),

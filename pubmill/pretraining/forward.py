@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pubmill.pretraining.unpadded import Sequences, encode_unpadded, layers_of
+from pubmill.pretraining.unpadded import SequenceBounds, encode_unpadded, layers_of
 
 Layer = Callable[[Any, Tensor, "Tensor | None", "Tensor | None"], Tensor]
 
@@ -31,7 +31,7 @@ def embed(model: Any, ids: Tensor, segments: Tensor, positions: Tensor | None = 
 def encode(
     model: Any,
     embedded: Tensor,
-    mask: "Tensor | Sequences | None",
+    mask: "Tensor | SequenceBounds | None",
     rows: Tensor | None,
     recompute: bool = False,
 ) -> Tensor:
@@ -45,7 +45,7 @@ def encode(
     base = model.base_model
     kind = base.config.model_type
     hidden = _project_embeddings(base, embedded)
-    if isinstance(mask, Sequences):
+    if isinstance(mask, SequenceBounds):
         hidden = encode_unpadded(base, hidden, mask, rows, recompute)
     else:
         hidden = _encode_padded(base, hidden, mask, rows, recompute)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pubmill.hardware.torch_setup import to_device
 from pubmill.pretraining.instances import UNLABELLED, Ints, PackedBatch
-from pubmill.pretraining.unpadded import Sequences
+from pubmill.pretraining.unpadded import SequenceBounds
 
 LENGTH_MULTIPLE = 8
 
@@ -31,7 +31,7 @@ class Part:
 
     ids: Tensor
     segments: Tensor
-    mask: Tensor | Sequences | None
+    mask: Tensor | SequenceBounds | None
     rows: Tensor
     labels: Tensor
     pair_labels: Tensor
@@ -41,12 +41,12 @@ class Part:
     @property
     def unpadded(self) -> bool:
         """Return whether the sequences are concatenated."""
-        return isinstance(self.mask, Sequences)
+        return isinstance(self.mask, SequenceBounds)
 
     @property
     def compiled(self) -> bool:
         """Return whether to compute it with compiled functions."""
-        return isinstance(self.mask, Sequences) and self.mask.compiled
+        return isinstance(self.mask, SequenceBounds) and self.mask.compiled
 
 
 def collate(

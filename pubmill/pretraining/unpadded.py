@@ -24,7 +24,7 @@ GELU = {"gelu": "none", "gelu_new": "tanh"}
 
 
 @dataclass(frozen=True)
-class Sequences:
+class SequenceBounds:
     """Bounds of concatenated sequences.
 
     `bounds`: (sequences + 1,) int32, the first position of each sequence and the end; `longest`: the most
@@ -48,7 +48,7 @@ class Settings(NamedTuple):
 
 
 def encode_unpadded(
-    base: Any, hidden: Tensor, sequences: Sequences, rows: Tensor | None, recompute: bool
+    base: Any, hidden: Tensor, sequences: SequenceBounds, rows: Tensor | None, recompute: bool
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size), or of all positions (1, tokens,
     hidden_size).
@@ -110,7 +110,7 @@ def weights_of(layer: Any, kind: str) -> tuple[list[Tensor], list[Tensor]]:
 
 def _compute_layer(
     hidden: Tensor,
-    sequences: Sequences,
+    sequences: SequenceBounds,
     rows: Tensor | None,
     before: list[Tensor],
     after: list[Tensor],
@@ -138,7 +138,7 @@ def _compute_layer(
 
 
 def flash_attention(
-    query: Tensor, key: Tensor, value: Tensor, sequences: Sequences, dropout: float
+    query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBounds, dropout: float
 ) -> Tensor:
     """Return attention within each sequence; all tensors are (tokens, heads, head size)."""
     bounds, longest = sequences.bounds, sequences.longest

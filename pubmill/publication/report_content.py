@@ -21,7 +21,7 @@ from pubmill.publication.table_views import TableView, dataset_notes, table_view
 from pubmill.publication.tallies import (
     CompositeScore,
     ModelLine,
-    Tally,
+    VerdictTally,
     composite_scores,
     model_lines,
     tally,
@@ -62,7 +62,7 @@ class HeldOut(NamedTuple):
     losses: dict[str, float]
 
 
-class Place(NamedTuple):
+class ContentsEntry(NamedTuple):
     """A table in the contents: its printed name, its anchor and its topic."""
 
     number: str
@@ -120,15 +120,15 @@ class Report:
         return list(labels.values())
 
     @property
-    def contents(self) -> dict[str, list[Place]]:
+    def contents(self) -> dict[str, list[ContentsEntry]]:
         """Paper -> its tables in the order of their numbers."""
-        found: dict[str, list[Place]] = {}
+        found: dict[str, list[ContentsEntry]] = {}
         for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
             for number, (name, table) in enumerate(tables.items(), 1):
                 paper, _, file = name.partition("/")
                 title = f"Table {file.removeprefix('table').lstrip('0')}"
                 topic = table.title.partition(": ")[2]
-                found.setdefault(paper, []).append(Place(title, f"{letter}{number}", topic))
+                found.setdefault(paper, []).append(ContentsEntry(title, f"{letter}{number}", topic))
         return {
             paper: sorted(tables, key=lambda place: int(place.number.split()[1]))
             for paper, tables in sorted(found.items())
@@ -140,7 +140,7 @@ class Report:
         return table_views(self.tables, self.comparisons)
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> VerdictTally:
         """The published values of all tables by verdict."""
         return tally(self.tables.values())
 

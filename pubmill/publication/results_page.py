@@ -18,7 +18,7 @@ from pubmill.publication.rendering import duration, environment, escape_markdown
 from pubmill.publication.report import read_pretraining
 from pubmill.publication.report_content import PretrainingSummary, study_command
 from pubmill.publication.table_views import TableRuns, table_runs
-from pubmill.publication.tallies import Tally, tally
+from pubmill.publication.tallies import VerdictTally, tally
 from pubmill.recipes.publication import StudyResults
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, STATISTICS, TRIAL_REPORTS
@@ -68,7 +68,7 @@ class TableResult:
         return table_runs(self.whole)
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> VerdictTally:
         """The published values beside a value of ours, by verdict."""
         return tally([self.shown])
 

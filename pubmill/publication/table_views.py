@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from pubmill.publication.forest_plots import Forest, forests
 from pubmill.publication.rendering import reasons
-from pubmill.publication.tallies import Tally, tally
+from pubmill.publication.tallies import VerdictTally, tally
 from pubmill.recipes.tables import Column, Row
 from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table
 from pubmill.tables.comparisons import Comparisons
@@ -49,7 +49,7 @@ class TableView:
         return reasons(self.table)
 
     @cached_property
-    def tally(self) -> Tally:
+    def tally(self) -> VerdictTally:
         """The published values by verdict."""
         return tally([self.table])
 

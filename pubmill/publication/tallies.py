@@ -22,7 +22,7 @@ COMPOSITE = "score"
 
 
 @dataclass(frozen=True)
-class Tally:
+class VerdictTally:
     """Published values by verdict; those without a value of ours by the reason (`empty`)."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -81,7 +81,7 @@ class ModelLine:
     """One model in the heat map: its tally in each table that has a column of it."""
 
     model: str
-    tallies: dict[str, Tally]
+    tallies: dict[str, VerdictTally]
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ class CompositeScore:
     cell: Cell
 
 
-def tally(tables: Iterable[Table]) -> Tally:
+def tally(tables: Iterable[Table]) -> VerdictTally:
     """Return the tally of all published values in the shown rows of tables."""
-    found = Tally()
+    found = VerdictTally()
     for table in tables:
         for _, _, cell in _shown_cells(table):
             _add(found, cell)
@@ -110,7 +110,7 @@ def model_lines(tables: Mapping[str, Table]) -> list[ModelLine]:
         run = [column for column in table.columns if column.model and table.has_runs[column.key]]
         for column in run:
             line = lines.setdefault(str(column.model), ModelLine(str(column.model), {}))
-            found = line.tallies.setdefault(name, Tally())
+            found = line.tallies.setdefault(name, VerdictTally())
             for row in table.shown_rows:
                 _add(found, table.cells[column.key][row.key])
     return list(lines.values())
@@ -132,7 +132,7 @@ def _shown_cells(table: Table) -> Iterator[tuple[Row, Column, Cell]]:
             yield row, column, table.cells[column.key][row.key]
 
 
-def _add(found: Tally, cell: Cell) -> None:
+def _add(found: VerdictTally, cell: Cell) -> None:
     if cell.verdict:
         found.verdicts[cell.verdict.verdict] += 1
     elif cell.published:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from pubmill.publication.rendering import environment, escape_markdown, to_json
-from pubmill.tables.transfers import TransferMatrix
+from pubmill.tables.transfer_matrix import TransferMatrix
 
 
 def to_markdown(found: TransferMatrix) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pubmill.annotation.tagging import Mention
-from pubmill.submissions.rows import Span
+from pubmill.submissions.rows import PredictedSpan
 
 FURTHEST = 200
 """Most characters of a text that are skipped to find the next word."""
@@ -16,7 +16,7 @@ class Lost(NamedTuple):
     """A span that no labels of words can express, with the reason; `where`: file and line, or document."""
 
     where: str
-    span: Span
+    span: PredictedSpan
     why: str
 
 
@@ -36,7 +36,7 @@ def place_words(text: str, words: Iterable[str]) -> list[Place | None]:
 
 
 def align(
-    spans: Sequence[Span], places: Sequence[Place | None], where: str
+    spans: Sequence[PredictedSpan], places: Sequence[Place | None], where: str
 ) -> tuple[list[Mention], list[Lost]]:
     """Return spans as mentions of words, and those that are lost: they begin or end inside of a word, or
     overlap an earlier or longer one, which labels of words cannot express."""

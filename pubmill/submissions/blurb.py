@@ -16,7 +16,7 @@ from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.storage.files import writing
 from pubmill.submissions.json_forms import is_text_list
-from pubmill.submissions.rows import Row
+from pubmill.submissions.rows import PredictionRow
 
 NAMES = {
     "bc5-chem": "BC5-chem", "bc5-disease": "BC5-disease", "ncbi-disease": "NCBI-disease", "bc2gm": "BC2GM",
@@ -47,7 +47,9 @@ def is_submission(content: Any) -> bool:
     return isinstance(content, dict) and content.keys() == _STATED
 
 
-def read(content: dict[str, Any], dataset: str, examples: Sequence[Any], where: str) -> Iterator[Row]:
+def read(
+    content: dict[str, Any], dataset: str, examples: Sequence[Any], where: str
+) -> Iterator[PredictionRow]:
     """Yield the rows of BLURB's form, with the ids of the dataset's examples."""
     if dataset not in NAMES:
         raise PubmillError(
@@ -68,7 +70,9 @@ def read(content: dict[str, Any], dataset: str, examples: Sequence[Any], where: 
         values = _by_document(values, examples, where)
     ids = {str(number): one.id for number, one in enumerate(examples)} if dataset in _NUMBERED else {}
     for name, value in values.items():
-        yield Row(where=f"{where}: {show(name)}", id=ids.get(name, name), key="prediction", value=value)
+        yield PredictionRow(
+            where=f"{where}: {show(name)}", id=ids.get(name, name), key="prediction", value=value
+        )
 
 
 def _by_sentence(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, Any]:

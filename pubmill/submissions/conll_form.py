@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.source_files import quote
 from pubmill.errors import PubmillError
-from pubmill.submissions.rows import Row
+from pubmill.submissions.rows import PredictionRow
 
 ID = re.compile(r"# ?id ?= ?(\S+)")
 """Comment with the id of the sentence that follows, as in CoNLL-U."""
@@ -25,7 +25,7 @@ def is_conll(lines: Sequence[str]) -> bool:
     return bool(rows) and labelled >= max(1, len(rows) - 1) and not rows[0].startswith(("{", "[", "<"))
 
 
-def read(lines: Sequence[str], where: str) -> Iterator[Row]:
+def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     """Yield a row of BIO labels for each sentence."""
     name: str | None = None
     words: list[str] = []
@@ -41,7 +41,7 @@ def read(lines: Sequence[str], where: str) -> Iterator[Row]:
             continue
         if words:
             place = f"{where}:{start}"
-            yield Row(where=place, id=name, key="labels", value=as_bio(labels), words=words)
+            yield PredictionRow(where=place, id=name, key="labels", value=as_bio(labels), words=words)
             words, labels, name = [], [], None
         if named:
             if name is not None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pubmill.prediction.bioc import BioCJson, BioCXml
+from pubmill.prediction.bioc_collections import BioCJson, BioCXml
 from pubmill.prediction.documents import DocumentFile, InputDocument
 from pubmill.prediction.pubtator import PubTator
-from pubmill.submissions.rows import Span
+from pubmill.submissions.rows import PredictedSpan
 
 READERS: dict[str, type[DocumentFile]] = {
     "bioc-json": BioCJson,
@@ -23,7 +23,7 @@ class PredictedDocument:
     where: str
     id: str
     text: str
-    mentions: list[Span]
+    mentions: list[PredictedSpan]
     relations: Sequence[str]
 
 
@@ -35,7 +35,7 @@ def read(path: Path, form: str) -> Iterator[PredictedDocument]:
             id=document.id,
             text=_text(document),
             mentions=[
-                Span(one.start, one.end, one.type)
+                PredictedSpan(one.start, one.end, one.type)
                 for passage in document.passages
                 for one in passage.mentions
             ],

@@ -18,7 +18,7 @@ from pubmill.recipes.submissions import System
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import PUBLIC
 from pubmill.submissions.blurb import prediction_of
-from pubmill.submissions.inputs import row_of
+from pubmill.submissions.inputs_without_gold import row_of
 from pubmill.submissions.scores import ScoredSubmission
 
 SCHEMA = "0.3.0"

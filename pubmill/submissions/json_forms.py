@@ -8,7 +8,7 @@ from typing import Any
 from pubmill.annotation.subword_labels import SUBWORDS
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
-from pubmill.submissions.rows import Key, Row, Span
+from pubmill.submissions.rows import Key, PredictedSpan, PredictionRow
 from pubmill.submissions.tsv_form import GOLD
 
 KEYS: dict[str, Key] = {
@@ -24,14 +24,14 @@ INPUTS = (
 """Keys that repeat the input."""
 
 
-def read_lines(lines: Sequence[str], where: str) -> Iterator[Row]:
+def read_lines(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     """Yield a row for each line."""
     for number, line in enumerate(lines, 1):
         place = f"{where}:{number}"
         yield row_of(parse(line, place), place)
 
 
-def read_document(content: Any, where: str) -> Iterator[Row]:
+def read_document(content: Any, where: str) -> Iterator[PredictionRow]:
     """Yield the rows of a parsed JSON document: a list of objects, an object by id, or either below
     `predictions`."""
     if isinstance(content, dict) and content.keys() == {"predictions"}:
@@ -45,7 +45,7 @@ def read_document(content: Any, where: str) -> Iterator[Row]:
             if isinstance(value, dict):
                 yield row_of({"id": name, **value}, place)
             else:
-                yield Row(where=place, id=name, key="prediction", value=value)
+                yield PredictionRow(where=place, id=name, key="prediction", value=value)
     else:
         raise PubmillError(f"{where}: expected a list of objects, or an object with a prediction by id")
 
@@ -57,11 +57,11 @@ def parse(text: str, where: str) -> Any:
     except json.JSONDecodeError as error:
         raise PubmillError(f"{where}: not valid JSON: {error.msg} at character {error.pos}") from None
     except (RecursionError, ValueError) as error:
-        said = str(error) if isinstance(error, _FaultError) else "nested too deeply, or a number too long"
+        said = str(error) if isinstance(error, _AmbiguousError) else "nested too deeply, or a number too long"
         raise PubmillError(f"{where}: {said}") from None
 
 
-class _FaultError(ValueError):
+class _AmbiguousError(ValueError):
     """JSON that Python reads but that is ambiguous."""
 
 
@@ -70,15 +70,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _FaultError(f"the key {show(twice)} occurs twice in an object")
+        raise _AmbiguousError(f"the key {show(twice)} occurs twice in an object")
     return found
 
 
 def _no_number(name: str) -> Any:
-    raise _FaultError(f"{name} is no finite number")
+    raise _AmbiguousError(f"{name} is no finite number")
 
 
-def row_of(row: Any, where: str) -> Row:
+def row_of(row: Any, where: str) -> PredictionRow:
     """Return the row of a JSON object with exactly one key of a prediction."""
     if not isinstance(row, dict):
         raise PubmillError(f"{where}: expected an object with an id and a prediction")
@@ -96,7 +96,7 @@ def row_of(row: Any, where: str) -> Row:
     name, text = row.get("id"), row.get("text")
     if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
         raise PubmillError(f"{where}: the id must be a string")
-    return Row(
+    return PredictionRow(
         where=where,
         id=None if name is None else str(name),
         key=KEYS[found[0]],
@@ -142,11 +142,11 @@ def is_text_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def spans_of(value: Any, where: str) -> list[Span]:
+def spans_of(value: Any, where: str) -> list[PredictedSpan]:
     """Return the character spans of a list of `{start, end, type}`; other keys are not read."""
     found: list[Any] = value if isinstance(value, list) else [None]
     spans = [
-        Span(one["start"], one["end"], one["type"] if "type" in one else one.get("label", ""))
+        PredictedSpan(one["start"], one["end"], one["type"] if "type" in one else one.get("label", ""))
         for one in found
         if isinstance(one, dict) and {"start", "end"} <= one.keys()
     ]

@@ -9,7 +9,7 @@ from pubmill.annotation.examples import Example, SequenceExample, TokensExample
 from pubmill.convert.source_files import one_line, show
 from pubmill.errors import PubmillError
 from pubmill.recipes.submissions import SubmissionRecipe
-from pubmill.submissions.rows import Row
+from pubmill.submissions.rows import PredictionRow
 
 MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
 """Marks around the arguments of a relation, in inputs and prompts."""
@@ -20,8 +20,8 @@ FindVariant = Callable[[set[str]], str | None]
 
 
 def match(
-    rows: Sequence[Row], examples: Sequence[Example], recipe: SubmissionRecipe, variant: FindVariant
-) -> list[Row]:
+    rows: Sequence[PredictionRow], examples: Sequence[Example], recipe: SubmissionRecipe, variant: FindVariant
+) -> list[PredictionRow]:
     """Return the row of each example, in the examples' order.
 
     Raises a `PubmillError` for missing, repeated and unknown ids, for rows without ids whose texts are not
@@ -42,7 +42,9 @@ def match(
     return found
 
 
-def _by_id(rows: Sequence[Row], examples: Sequence[Example], variant: FindVariant) -> list[Row]:
+def _by_id(
+    rows: Sequence[PredictionRow], examples: Sequence[Example], variant: FindVariant
+) -> list[PredictionRow]:
     known = {example.id: example for example in examples}
     ids = [row.id for row in rows if row.id is not None]
     twice = [name for name, number in Counter(ids).items() if number > 1]
@@ -101,7 +103,7 @@ def _why_other(ids: set[str], variant: FindVariant) -> str:
     return f"These are the ids of {other}, another variant of the corpus. " if other else ""
 
 
-def _by_words(rows: Sequence[Row], examples: Sequence[Any]) -> list[Row]:
+def _by_words(rows: Sequence[PredictionRow], examples: Sequence[Any]) -> list[PredictionRow]:
     """Return the rows of sentences without ids. The words show the order; ends of sentences, which some
     published forms set elsewhere, are not compared."""
     words = [(word, row) for row in rows for word in row.words or ()]
@@ -113,15 +115,15 @@ def _by_words(rows: Sequence[Row], examples: Sequence[Any]) -> list[Row]:
     for example in examples:
         end = start + len(example.words)
         place = words[start][1].where
-        found.append(Row(where=place, id=example.id, key="labels", value=labels[start:end]))
+        found.append(PredictionRow(where=place, id=example.id, key="labels", value=labels[start:end]))
         start = end
     return found
 
 
 def _why_words_differ(
-    words: Sequence[tuple[str, Row]],
+    words: Sequence[tuple[str, PredictionRow]],
     expected: Sequence[str],
-    rows: Sequence[Row],
+    rows: Sequence[PredictionRow],
     examples: Sequence[TokensExample],
 ) -> str:
     if Counter(tuple(row.words or ()) for row in rows) == Counter(tuple(one.words) for one in examples):
@@ -144,7 +146,9 @@ def _why_words_differ(
     )
 
 
-def _by_text(rows: Sequence[Row], examples: Sequence[Example], recipe: SubmissionRecipe) -> list[Row]:
+def _by_text(
+    rows: Sequence[PredictionRow], examples: Sequence[Example], recipe: SubmissionRecipe
+) -> list[PredictionRow]:
     """Return rows without ids, whose texts show that they are in the examples' order."""
     if not all(row.texts or row.text for row in rows):
         raise PubmillError(
@@ -168,7 +172,7 @@ def _by_text(rows: Sequence[Row], examples: Sequence[Example], recipe: Submissio
     return list(rows)
 
 
-def _check_input(row: Row, example: Example, recipe: SubmissionRecipe) -> None:
+def _check_input(row: PredictionRow, example: Example, recipe: SubmissionRecipe) -> None:
     if row.dataset not in (None, recipe.dataset):
         raise PubmillError(
             f"{row.where}: predictions for {show(row.dataset or '')}, not for {recipe.dataset}. Nothing was "
@@ -186,11 +190,11 @@ def _check_input(row: Row, example: Example, recipe: SubmissionRecipe) -> None:
         )
 
 
-def _differs(row: Row, example: Example, recipe: SubmissionRecipe) -> bool:
+def _differs(row: PredictionRow, example: Example, recipe: SubmissionRecipe) -> bool:
     return not set(_given_texts(row)) <= texts_of(example, recipe)
 
 
-def _given_texts(row: Row) -> Iterable[str]:
+def _given_texts(row: PredictionRow) -> Iterable[str]:
     return (*row.texts, *([row.text] if row.text else []))
 
 

@@ -16,7 +16,7 @@ from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.submissions.alignment import Lost, align, place_words
 from pubmill.submissions.conll_form import LABEL, as_bio
 from pubmill.submissions.json_forms import answers_of, is_text_list, spans_of
-from pubmill.submissions.rows import Row, Span
+from pubmill.submissions.rows import PredictedSpan, PredictionRow
 from pubmill.submissions.tsv_form import SEPARATOR
 
 UNMAPPED = "(unmapped answer)"
@@ -26,7 +26,7 @@ _BETWEEN = re.compile(r"[,;|\n]")
 
 
 @dataclass
-class Reading:
+class LeftAside:
     """What reading a submission has left aside: spans that no labels of words express, and free strings
     without a mapping (place and string)."""
 
@@ -46,7 +46,7 @@ class Normaliser:
 
     def __init__(self, recipe: SubmissionRecipe) -> None:
         self.recipe = recipe
-        self.reading = Reading()
+        self.reading = LeftAside()
         self._labels = set(recipe.labels)
         self._answers = {plain_answer(answer): label for answer, label in recipe.mapping.items()}
         self._check_mapping()
@@ -63,11 +63,11 @@ class Normaliser:
         if len(self._answers) < len(self.recipe.mapping):
             raise PubmillError("the mapping has two answers that differ only by case or marks around them")
 
-    def rows(self, matched: Sequence[Row], examples: Sequence[Any]) -> list[dict[str, Any]]:
+    def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the lines of predictions, one per example; a `PubmillError` for labels that the dataset
         lacks, and if most spans fit no words."""
         self._check_declared(matched)
-        of_kind: dict[str, Callable[[Row, Any], dict[str, Any]]] = {
+        of_kind: dict[str, Callable[[PredictionRow, Any], dict[str, Any]]] = {
             "tokens": self._tokens,
             "sequence": self._sequence,
             "multilabel": self._multilabel,
@@ -81,7 +81,7 @@ class Normaliser:
         self.check_alignment()
         return made
 
-    def _check_declared(self, rows: Iterable[Row]) -> None:
+    def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
         free = next((row for row in rows if row.key == "output"), None)
         if free is not None and not self.recipe.mapping and self.recipe.kind in ("sequence", "multilabel"):
             raise PubmillError(
@@ -125,7 +125,7 @@ class Normaliser:
             return UNMAPPED
         return label
 
-    def _tokens(self, row: Row, example: Any) -> dict[str, Any]:
+    def _tokens(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
             return {"labels": self._labels_of_spans(self._spans_in_output(row, example), row, example)}
         if row.key == "mentions":
@@ -149,7 +149,7 @@ class Normaliser:
         kind = self.known(of, where)
         return f"{prefix}-{kind}" if kind else prefix
 
-    def _labels_of_spans(self, spans: Sequence[Span], row: Row, example: Any) -> list[str]:
+    def _labels_of_spans(self, spans: Sequence[PredictedSpan], row: PredictionRow, example: Any) -> list[str]:
         text = row.text if row.text is not None else " ".join(example.words)
         places = place_words(text, example.words)
         if None in places:
@@ -160,7 +160,7 @@ class Normaliser:
         return self.labels_of(spans, places, row.where, len(example.words))
 
     def labels_of(
-        self, spans: Sequence[Span], places: Sequence[tuple[int, int] | None], where: str, words: int
+        self, spans: Sequence[PredictedSpan], places: Sequence[tuple[int, int] | None], where: str, words: int
     ) -> list[str]:
         """Return the BIO labels of predicted spans; those that cannot be expressed are noted."""
         typed = [span._replace(type=self.known(span.type, where)) for span in spans]
@@ -169,11 +169,11 @@ class Normaliser:
         self.reading.lost += lost
         return to_labels(mentions, words, "bio")
 
-    def _spans_in_output(self, row: Row, example: Any) -> list[Span]:
+    def _spans_in_output(self, row: PredictionRow, example: Any) -> list[PredictedSpan]:
         """Return the mentions in a free string: a line each, `TYPE: text` or, in a dataset of one type, only
         the text, of which every occurrence counts."""
         text = " ".join(example.words)
-        spans: list[Span] = []
+        spans: list[PredictedSpan] = []
         for line in filter(None, map(str.strip, row.value.split("\n"))):
             of, colon, named = line.partition(":")
             kind = self._answers.get(plain_answer(of)) if colon else None
@@ -184,20 +184,20 @@ class Normaliser:
             if kind is None or not found:
                 self.reading.unmapped.append((row.where, line))
                 continue
-            spans += [Span(start, start + len(name), kind) for start in found]
+            spans += [PredictedSpan(start, start + len(name), kind) for start in found]
         return spans
 
     def _only_type(self) -> str | None:
         return self.recipe.labels[0] if len(self.recipe.labels) == 1 else None
 
-    def _sequence(self, row: Row, example: Any) -> dict[str, Any]:
+    def _sequence(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
             return {"label": self._mapped(row.value, row.where)}
         if row.key not in ("label", "prediction") or not isinstance(row.value, str):
             raise PubmillError(f"{row.where}: expected one label, a string")
         return {"label": self.known(row.value, row.where)}
 
-    def _multilabel(self, row: Row, example: Any) -> dict[str, Any]:
+    def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
             parts = [part for part in _BETWEEN.split(row.value) if part.strip()]
             labels = [self._mapped(part, row.where) for part in parts]
@@ -211,7 +211,7 @@ class Normaliser:
             raise PubmillError(f"{row.where}: a label occurs twice")
         return {"labels": sorted(set(labels) - {""})}
 
-    def _regression(self, row: Row, example: Any) -> dict[str, Any]:
+    def _regression(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         value = row.value
         if isinstance(value, str):
             value = _number(plain_answer(value) if row.key == "output" else value)
@@ -221,7 +221,7 @@ class Normaliser:
             )
         return {"score": float(value)}
 
-    def _span(self, row: Row, example: Any) -> dict[str, Any]:
+    def _span(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
             answers = [(row.value.strip(), 1.0)]
         elif row.key == "answers":

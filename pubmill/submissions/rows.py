@@ -8,7 +8,7 @@ Key = Literal["labels", "label", "score", "answers", "mentions", "output", "pred
 spans, the free string of a language model; `prediction`: by the type of its value and the dataset's kind."""
 
 
-class Span(NamedTuple):
+class PredictedSpan(NamedTuple):
     """A predicted mention: characters `start` to `end` (exclusive) of the row's text."""
 
     start: int
@@ -17,7 +17,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PredictionRow:
     """A prediction. `where`: file and line; `id`: None where the form has none.
 
     `dataset`: the name that the file states, if any. `words` and `texts` are the inputs that the file

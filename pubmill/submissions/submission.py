@@ -16,11 +16,11 @@ from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC
 from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS
 from pubmill.submissions import blurb, conll_form, document_forms, json_forms, tsv_form
-from pubmill.submissions.documents import rows_of
+from pubmill.submissions.document_rows import rows_of
 from pubmill.submissions.forms import check_end, form_of, read_text
 from pubmill.submissions.matching import match
-from pubmill.submissions.predictions import Normaliser, Reading, is_constant
-from pubmill.submissions.rows import Row
+from pubmill.submissions.predictions import LeftAside, Normaliser, is_constant
+from pubmill.submissions.rows import PredictionRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Submission:
 
     form: str
     lines: list[dict[str, Any]]
-    reading: Reading
+    reading: LeftAside
 
 
 def recipe_of(
@@ -119,7 +119,9 @@ def _read(
     return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
 
 
-def _rows(path: Path, text: str, form: str, examples: Sequence[Example], normaliser: Normaliser) -> list[Row]:
+def _rows(
+    path: Path, text: str, form: str, examples: Sequence[Example], normaliser: Normaliser
+) -> list[PredictionRow]:
     lines = text.removesuffix("\n").split("\n")
     match form:
         case "conll":

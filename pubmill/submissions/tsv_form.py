@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.convert.source_files import quote, show
 from pubmill.errors import PubmillError
-from pubmill.submissions.rows import Row
+from pubmill.submissions.rows import PredictionRow
 
 IDS = ("id", "index", "pair_id")
 PREDICTED = ("prediction", "predicted", "label", "labels", "score", "answer", "output")
@@ -46,7 +46,7 @@ def is_tsv(lines: Sequence[str]) -> bool:
     return len(counts) == 1 and 0 not in counts
 
 
-def read(lines: Sequence[str], where: str) -> Iterator[Row]:
+def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     """Yield a row for each line; the first one may be a header, else ids are first and predictions last."""
     cells = [(f"{where}:{number}", line.split("\t")) for number, line in enumerate(lines, 1) if line]
     if not cells:
@@ -81,7 +81,9 @@ def _layout(header: list[str], place: str) -> tuple[int | None, int]:
     return (ids[0] if ids else None), predicted[0]
 
 
-def _rows(rows: Sequence[tuple[str, list[str]]], of_id: int | None, predicted: int) -> Iterator[Row]:
+def _rows(
+    rows: Sequence[tuple[str, list[str]]], of_id: int | None, predicted: int
+) -> Iterator[PredictionRow]:
     ids = [None if of_id is None else row[of_id] for _, row in rows]
     numbered = ids == [str(number) for number in range(len(rows))]
     for (place, row), name in zip(rows, ids, strict=True):
@@ -90,10 +92,12 @@ def _rows(rows: Sequence[tuple[str, list[str]]], of_id: int | None, predicted: i
         texts = tuple(cell for number, cell in enumerate(row) if number not in (of_id, predicted))
         # the index of BLURB's tables is a line number; rows of it are identified by their text
         known = None if numbered and any(texts) else name
-        yield Row(where=place, id=known, key="prediction", value=row[predicted], texts=texts)
+        yield PredictionRow(where=place, id=known, key="prediction", value=row[predicted], texts=texts)
 
 
-def _sentence_flags(rows: Iterable[tuple[str, list[str]]], of_id: int | None, flags: int) -> Iterator[Row]:
+def _sentence_flags(
+    rows: Iterable[tuple[str, list[str]]], of_id: int | None, flags: int
+) -> Iterator[PredictionRow]:
     """Yield a row per document of BLURB's form of HoC: labels of a document are those of its sentences."""
     named = []
     for place, row in rows:
@@ -114,4 +118,6 @@ def _sentence_flags(rows: Iterable[tuple[str, list[str]]], of_id: int | None, fl
             )
         labels = {label for one in sentences for label in one.labels()}
         texts = (" ".join(one.text for one in sentences),) if any(one.text for one in sentences) else ()
-        yield Row(where=sentences[0].place, id=document, key="labels", value=sorted(labels), texts=texts)
+        yield PredictionRow(
+            where=sentences[0].place, id=document, key="labels", value=sorted(labels), texts=texts
+        )

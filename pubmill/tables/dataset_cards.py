@@ -30,7 +30,7 @@ class CardPart(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Overlap(CardPart):
+class SplitOverlap(CardPart):
     """Numbers of inputs and of documents that `split` shares with an `earlier` split (None: not
     annotated)."""
 
@@ -62,7 +62,7 @@ class Card(CardPart):
     expect: dict[str, dict[str, int]]
     counts: dict[str, dict[str, int | None]]
     lengths: dict[str, dict[str, float]]
-    overlaps: tuple[Overlap, ...]
+    overlaps: tuple[SplitOverlap, ...]
     sources: dict[str, CardSource]
     examples_sha256: dict[str, str]
 

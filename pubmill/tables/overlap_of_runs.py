@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.annotation.concepts import Concepts, all_identifiers, read_concepts
+from pubmill.annotation.concept_files import Concepts, all_identifiers, read_concepts
 from pubmill.annotation.examples import Example, SequenceExample, Split, TokensExample, read_examples
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_predictions, read_record

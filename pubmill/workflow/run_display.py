@@ -29,7 +29,7 @@ from pubmill.workflow.run_lines import (
     status_line,
     summary_lines,
 )
-from pubmill.workflow.run_progress import Job, RunProgress
+from pubmill.workflow.run_progress import RunProgress, StartedJob
 
 NOTHING = "Nothing to be done"
 ROUTINE = (
@@ -104,7 +104,7 @@ class LogHandler(LogHandlerBase):
         known = bool(self.progress.planned) or text.startswith(ROUTINE)
         return event is None and record.levelno >= INFO and not known
 
-    def _say_finished(self, job: Job | None, now: float) -> None:
+    def _say_finished(self, job: StartedJob | None, now: float) -> None:
         if job and not self.live:
             self._say([finished_line(job, self.progress, now)])
 
@@ -175,7 +175,7 @@ class LogHandler(LogHandlerBase):
         return [page for page in found if not self.progress.failed or page in self.progress.pages]
 
 
-def link(job: Job) -> str:
+def link(job: StartedJob) -> str:
     """Return the style of a line that links to a job's log, for terminals that follow links."""
     return f"link {Path(job.logs[0]).absolute().as_uri()}" if job.logs else ""
 

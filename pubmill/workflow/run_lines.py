@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from pubmill.workflow.job_logs import latest, reason
-from pubmill.workflow.run_progress import Job, RunProgress
+from pubmill.workflow.run_progress import RunProgress, StartedJob
 
 LEFT_OUT_SHOWN = 6
 FAILURES_SHOWN = 20
@@ -27,7 +27,7 @@ def stage_lines(progress: RunProgress) -> list[str]:
     ]
 
 
-def job_line(job: Job, now: float) -> str:
+def job_line(job: StartedJob, now: float) -> str:
     """Return the line of a running job: its time, what it does, what its log reports, and its log."""
     news = [latest(log, job.started) for log in job.logs[:1]]
     parts = [duration(now - job.started), shortened(job.text), *news, *job.logs]
@@ -40,7 +40,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= TEXT_SHOWN else f"{text[:half]}...{text[-half:]}"
 
 
-def longest_running(progress: RunProgress) -> list[Job]:
+def longest_running(progress: RunProgress) -> list[StartedJob]:
     """Return the running jobs, the one that began first in front."""
     return sorted(progress.running.values(), key=lambda job: job.started)
 
@@ -62,18 +62,18 @@ def start_line(progress: RunProgress) -> str:
     return f"{progress.planned.total()} jobs to run: {stages}"
 
 
-def finished_line(job: Job, progress: RunProgress, now: float) -> str:
+def finished_line(job: StartedJob, progress: RunProgress, now: float) -> str:
     """Return the line of a job that has just finished."""
     count = f"[{progress.done.total()}/{progress.planned.total()}]"
     return f"{count} {duration(now - job.started)}  {job.text}"
 
 
-def failed_line(job: Job) -> str:
+def failed_line(job: StartedJob) -> str:
     """Return the line of a job that has just failed; the summary states the reason."""
     return "  ".join([f"failed: {job.text}", *job.logs])
 
 
-def failure_lines(job: Job) -> list[str]:
+def failure_lines(job: StartedJob) -> list[str]:
     """Return a failed job, the reason that its log gives (else that of its cluster job), and its logs."""
     reasons = filter(None, (reason(log, job.started) for log in job.logs))
     found = next(reasons, ["its log says nothing; the job may have been killed"])

@@ -15,7 +15,7 @@ TOTAL = "total"
 
 
 @dataclass(frozen=True)
-class Job:
+class StartedJob:
     """A job that was started. `text`: what it does; `logs`: paths; `started`: seconds since the epoch."""
 
     rule: str
@@ -35,12 +35,12 @@ class RunProgress:
         self.planned: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
         self.seconds: Counter[str] = Counter()
-        self.running: dict[int, Job] = {}
-        self.failed: dict[int, Job] = {}
+        self.running: dict[int, StartedJob] = {}
+        self.failed: dict[int, StartedJob] = {}
         self.pages: list[str] = []
         self.began: float | None = None
 
-    def add(self, record: LogRecord) -> Job | None:
+    def add(self, record: LogRecord) -> StartedJob | None:
         """Take in an event; return the job that it reports as finished or failed, if any."""
         found: Any = record
         match getattr(record, "event", None):
@@ -62,9 +62,11 @@ class RunProgress:
         pages = tuple(path for path in record.output if path.endswith(PAGE))
         if record.rule_name != TARGET:
             text = record.rule_msg or record.rule_name
-            self.running[record.jobid] = Job(record.rule_name, text, tuple(record.log), pages, record.created)
+            self.running[record.jobid] = StartedJob(
+                record.rule_name, text, tuple(record.log), pages, record.created
+            )
 
-    def _finish(self, number: int, now: float) -> Job | None:
+    def _finish(self, number: int, now: float) -> StartedJob | None:
         job = self.running.pop(number, None)
         if job:
             self.done[job.rule] += 1
@@ -72,11 +74,11 @@ class RunProgress:
             self.pages += job.pages
         return job
 
-    def _fail(self, record: Any) -> Job | None:
+    def _fail(self, record: Any) -> StartedJob | None:
         job = self.running.pop(record.jobid, None)
         if job:
             # The logs of a cluster job include those of the cluster.
-            self.failed[record.jobid] = Job(job.rule, job.text, tuple(record.log), (), job.started)
+            self.failed[record.jobid] = StartedJob(job.rule, job.text, tuple(record.log), (), job.started)
         return self.failed.get(record.jobid) if job else None
 
     def stages(self) -> list[tuple[str, int, int, int]]:

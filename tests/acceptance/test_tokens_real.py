@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.concepts import all_identifiers
+from pubmill.annotation.concept_files import all_identifiers
 from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.convert.concepts import concepts_of, read_documents
 from pubmill.convert.dataset import convert

@@ -25,7 +25,7 @@ import torch
 
 from pubmill.finetuning import run
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.splits import Split, encode_split
+from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import compile_update
 from pubmill.finetuning.working_weights import working_copy
@@ -52,7 +52,9 @@ WEIGHTS = 2**25
 Losses = list[float]
 
 
-def begin(recipe: FinetuningRecipe, folder: Path, device: torch.device = DEVICE) -> tuple[Trainer, Split]:
+def begin(
+    recipe: FinetuningRecipe, folder: Path, device: torch.device = DEVICE
+) -> tuple[Trainer, EncodedSplit]:
     """A trainer of a tiny model, and its training data; on a processor, with fake graphs."""
     draw = random.Random(1)
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
@@ -66,7 +68,7 @@ def begin(recipe: FinetuningRecipe, folder: Path, device: torch.device = DEVICE)
     return trainer, split
 
 
-def steps(trainer: Trainer, split: Split, recorded: bool = True) -> Losses:
+def steps(trainer: Trainer, split: EncodedSplit, recorded: bool = True) -> Losses:
     """Losses of some steps, without waiting for the device in between."""
     trainer.recorded = trainer.recorded if recorded else None
     torch.manual_seed(3)

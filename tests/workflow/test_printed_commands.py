@@ -23,7 +23,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
-from pubmill.inspection.damaged_results import Finding, report
+from pubmill.inspection.damaged_results import CheckedFile, report
 from pubmill.inspection.doctor import dataset_diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
@@ -338,7 +338,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     ),
     "user_folders.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
     "task_model_cards._usage_text": lambda: cards._usage_text(None),
-    "damaged_results.report": lambda: "\n".join(report([Finding(CARD, "changed", CARD)])),
+    "damaged_results.report": lambda: "\n".join(report([CheckedFile(CARD, "changed", CARD)])),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
     "dataset_diagnoses._add_counts": counted_wrong,
     "dataset_diagnoses._diagnose_dataset": not_at_this_scale,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pubmill.annotation.examples import KINDS, Example, RegressionExample, read_examples
-from pubmill.inspection.diff.run_differences import Runs, same_examples
+from pubmill.inspection.diff.run_differences import FinishedRuns, same_examples
 from pubmill.metrics.contributions import read_items, units_of
 from pubmill.metrics.correctness import is_right
 from pubmill.metrics.records import ID, read_predictions
@@ -31,7 +31,7 @@ class Flips(NamedTuple):
     why: str = ""
 
 
-def flips(left: Runs, right: Runs) -> Flips:
+def flips(left: FinishedRuns, right: FinishedRuns) -> Flips:
     """Compare the predictions of two sides, document by document."""
     if not left.records or not right.records:
         return Flips(why="no run without a failure on one side")
@@ -50,7 +50,7 @@ def flips(left: Runs, right: Runs) -> Flips:
     return _flips(gold, left, right)
 
 
-def _flips(gold: Sequence[Example], left: Runs, right: Runs) -> Flips:
+def _flips(gold: Sequence[Example], left: FinishedRuns, right: FinishedRuns) -> Flips:
     units = units_of(gold)
     names: dict[int, str] = {}
     for number, example in zip(units.numbers, gold, strict=True):
@@ -91,7 +91,7 @@ def _predictions(record: Path) -> Path:
     return record.with_name(record.name.removesuffix(RECORD) + PREDICTIONS)
 
 
-def _examples_file(side: Runs) -> Path | None:
+def _examples_file(side: FinishedRuns) -> Path | None:
     """Return the examples that the runs of a side were scored on, in the results folder of its records."""
     runs = next((folder for folder in side.paths[0].absolute().parents if folder.name == "runs"), None)
     if runs is None:

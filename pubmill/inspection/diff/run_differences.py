@@ -55,7 +55,7 @@ class RunDifference(NamedTuple):
         return "/".join(one for one, other in pairs if one == other) or self.right
 
 
-class Runs(NamedTuple):
+class FinishedRuns(NamedTuple):
     """Records with their paths, without failed runs; `failed`: the number of these."""
 
     paths: list[Path]
@@ -73,15 +73,15 @@ def run_differences(left: Side, right: Side) -> list[RunDifference]:
     return found
 
 
-def read_runs(paths: Sequence[Path]) -> Runs:
+def read_runs(paths: Sequence[Path]) -> FinishedRuns:
     """Read records."""
     records = [read_record(path) for path in paths]
     sound = [number for number, record in enumerate(records) if record.failed is None]
-    return Runs([paths[n] for n in sound], [records[n] for n in sound], len(records) - len(sound))
+    return FinishedRuns([paths[n] for n in sound], [records[n] for n in sound], len(records) - len(sound))
 
 
 def _run_difference(
-    left: Names, right: Names, sides: tuple[Runs, Runs], aggregate: Aggregate
+    left: Names, right: Names, sides: tuple[FinishedRuns, FinishedRuns], aggregate: Aggregate
 ) -> RunDifference:
     costs = _cost(sides[0]), _cost(sides[1])
     names = "/".join(left), "/".join(right)
@@ -97,7 +97,9 @@ def _run_difference(
     return _compared(empty._replace(metric=metrics[0]), sides, aggregate)
 
 
-def _compared(found: RunDifference, sides: tuple[Runs, Runs], aggregate: Aggregate) -> RunDifference:
+def _compared(
+    found: RunDifference, sides: tuple[FinishedRuns, FinishedRuns], aggregate: Aggregate
+) -> RunDifference:
     """Return a difference with its scores and interval, paired if both sides have the same examples."""
     function = METRICS[found.metric].function
     generator = np.random.default_rng(zlib.crc32(f"{found.left} {found.right}".encode()))
@@ -121,12 +123,12 @@ def _compared(found: RunDifference, sides: tuple[Runs, Runs], aggregate: Aggrega
     )
 
 
-def same_examples(sides: tuple[Runs, Runs]) -> bool:
+def same_examples(sides: tuple[FinishedRuns, FinishedRuns]) -> bool:
     """Return whether all runs were scored on the same examples."""
     return len({(one.data_sha256, one.dataset, one.split) for side in sides for one in side.records}) == 1
 
 
-def _folds(metric: str, sides: dict[str, Runs]) -> list[Fold]:
+def _folds(metric: str, sides: dict[str, FinishedRuns]) -> list[Fold]:
     """Return the contributions of the documents to the runs of some sides, as columns."""
     runs = DataFrame(
         [
@@ -141,7 +143,7 @@ def _folds(metric: str, sides: dict[str, Runs]) -> list[Fold]:
     return row_folds(row, runs, list(sides), Path())[0]
 
 
-def _cost(side: Runs) -> Cost:
+def _cost(side: FinishedRuns) -> Cost:
     tokens = [_tokens(path) for path in side.paths]
     counted = [one for one in tokens if one is not None]
     return Cost(

@@ -10,14 +10,14 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS
-from pubmill.metrics.conventions.answers import ANSWERS
+from pubmill.metrics.conventions.answer_conventions import ANSWERS
 from pubmill.metrics.conventions.convention import Convention, ConventionScore, registered
 from pubmill.metrics.conventions.correlations import CORRELATIONS
-from pubmill.metrics.conventions.entities import ENTITIES
+from pubmill.metrics.conventions.entity_conventions import ENTITIES
+from pubmill.metrics.conventions.label_conventions import LABELS
 from pubmill.metrics.conventions.label_sets import LABEL_SETS
-from pubmill.metrics.conventions.labels import LABELS
 from pubmill.metrics.conventions.lengths import LIMITED
-from pubmill.metrics.conventions.words import WORDS
+from pubmill.metrics.conventions.word_conventions import WORDS
 
 __all__ = ["CONVENTIONS", "Convention", "ConventionScore", "conventions_of", "matching", "score_by_all"]
 

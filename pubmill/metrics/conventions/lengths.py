@@ -8,7 +8,7 @@ from pubmill.annotation.subword_labels import CONTINUATION, OUTSIDE, PredictedLa
 from pubmill.annotation.tagging import to_mentions
 from pubmill.metrics.conventions.averages import macro, tallies_of, without
 from pubmill.metrics.conventions.convention import Convention, Score
-from pubmill.metrics.conventions.entities import Labels, Pair, entity_counts
+from pubmill.metrics.conventions.entity_conventions import Labels, Pair, entity_counts
 
 LENGTHS = (128, 256, 512)
 SPECIAL = 2

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pandas import DataFrame
 
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
-from pubmill.publication.checklist.evidence import StudyData
+from pubmill.publication.checklist.checklist_evidence import StudyData
 from pubmill.publication.rendering import count, quantity, share
 
 ACCESS = {

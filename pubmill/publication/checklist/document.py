@@ -12,7 +12,7 @@ from pubmill.publication.checklist import data_answers as data
 from pubmill.publication.checklist import model_answers as models
 from pubmill.publication.checklist import search_answers as search
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, Item
-from pubmill.publication.checklist.evidence import StudyData
+from pubmill.publication.checklist.checklist_evidence import StudyData
 from pubmill.publication.rendering import environment, escape_markdown
 
 QUESTIONS: dict[str, dict[str, Callable[[StudyData], ChecklistAnswer]]] = {

@@ -8,7 +8,7 @@ from pandas import Series
 
 from pubmill.metrics import METRICS
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, value_text
-from pubmill.publication.checklist.evidence import StudyData
+from pubmill.publication.checklist.checklist_evidence import StudyData
 from pubmill.publication.rendering import count, duration, metric, number
 from pubmill.recipes.models import (
     ArchivedWeights,

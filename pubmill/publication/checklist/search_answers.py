@@ -1,7 +1,7 @@
 """Answers on runs and hyper-parameters."""
 
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer, grid, name_of, value_text
-from pubmill.publication.checklist.evidence import StudyData
+from pubmill.publication.checklist.checklist_evidence import StudyData
 from pubmill.publication.rendering import count, number
 from pubmill.recipes.publication import SearchSummary
 from pubmill.storage.names_in_paths import choice_of

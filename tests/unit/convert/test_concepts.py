@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.concepts import ExampleConcepts, all_identifiers, read_concepts, write_concepts
+from pubmill.annotation.concept_files import ExampleConcepts, all_identifiers, read_concepts, write_concepts
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.concepts import concepts_of, read_documents
 from pubmill.errors import PubmillError

@@ -13,7 +13,7 @@ from pubmill.finetuning import run
 from pubmill.finetuning.execution import ON_TENSOR_CORES, PLAIN, tokens_at_once
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import Batch
-from pubmill.finetuning.splits import Split, encode_split
+from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.working_weights import working_copy
 from pubmill.recipes import FinetuningRecipe
@@ -43,7 +43,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def begin(recipe: FinetuningRecipe, models: Path, copied: bool) -> tuple[Trainer, Split]:
+def begin(recipe: FinetuningRecipe, models: Path, copied: bool) -> tuple[Trainer, EncodedSplit]:
     """A trainer without dropout; `copied`: with a working copy, as on a GPU."""
     recipe = replace(recipe, precision="float32", dropout=0.0, head_dropout=0.0, max_gradient_norm=0.1)
     draw = random.Random(1)
@@ -58,7 +58,7 @@ def begin(recipe: FinetuningRecipe, models: Path, copied: bool) -> tuple[Trainer
     return trainer, split
 
 
-def updated(trainer: Trainer, split: Split) -> tuple[list[float], dict[str, torch.Tensor]]:
+def updated(trainer: Trainer, split: EncodedSplit) -> tuple[list[float], dict[str, torch.Tensor]]:
     """Losses of some steps, and the weights after them, without those that have no effect: Adam makes steps
     of their rounding errors."""
     trainer.working.train()

@@ -17,7 +17,7 @@ from pubmill.finetuning.execution import PLAIN, Execution, choose_execution
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.recorded_steps import cuda_recorder
-from pubmill.finetuning.splits import Split, encode_split
+from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.working_weights import RecordableAdam, refresh, working_copy
 from pubmill.recipes import FinetuningRecipe
@@ -62,7 +62,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_encoder(tmp_path_factory.mktemp("models") / "bert", "bert")
 
 
-def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, Split]:
+def begin(recipe: FinetuningRecipe, model: Path) -> tuple[Trainer, EncodedSplit]:
     """A trainer whose batches have widths of 16 and 32, and its training data."""
     draw = random.Random(1)
     examples = [sentence(draw) for _ in range(26)]
@@ -79,7 +79,7 @@ def recording(trainer: Trainer, recorder: Any, dtype: torch.dtype = torch.float3
     return trainer
 
 
-def trained(trainer: Trainer, split: Split) -> tuple[list[float], dict[str, torch.Tensor]]:
+def trained(trainer: Trainer, split: EncodedSplit) -> tuple[list[float], dict[str, torch.Tensor]]:
     torch.manual_seed(3)
     progress = trainer.train(split, None)
     return progress.losses, trainer.model.state_dict()

@@ -18,7 +18,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning import run as runs
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept
-from pubmill.finetuning.splits import Split, read_split
+from pubmill.finetuning.splits import EncodedSplit, read_split
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
 from pubmill.finetuning.tasks.regression import Regression
 from pubmill.finetuning.tasks.task import Task
@@ -232,7 +232,7 @@ def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[
     original, seen = Trainer.train, list[int]()
 
     def train(
-        self: Trainer, train: Split, dev: Split | None, passes: float | None = None
+        self: Trainer, train: EncodedSplit, dev: EncodedSplit | None, passes: float | None = None
     ) -> FinetuningProgress:
         progress = original(self, train, dev, passes)
         progress.diverged = diverges[len(seen)]

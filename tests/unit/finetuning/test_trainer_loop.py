@@ -11,7 +11,7 @@ import torch
 
 from pubmill.finetuning import trainer as module
 from pubmill.finetuning.predicting import DivergenceError
-from pubmill.finetuning.splits import Split
+from pubmill.finetuning.splits import EncodedSplit
 from pubmill.finetuning.trainer import Trainer
 from tests.unit.finetuning.encoder_families import save_encoder
 from tests.unit.finetuning.test_recorded_steps import RECIPE, begin
@@ -38,7 +38,7 @@ class Scripted:
         patch.setattr(self.trainer, "predict", lambda split: [])
         patch.setattr(self.trainer.task, "dev_score", lambda examples, found: scores.pop(0))
 
-    def update(self, train: Split, indices: Any, step: int, total: int) -> torch.Tensor:
+    def update(self, train: EncodedSplit, indices: Any, step: int, total: int) -> torch.Tensor:
         assert self.trainer.working.training
         self.steps.append((step, total))
         with torch.no_grad():
@@ -54,7 +54,7 @@ class Scripted:
         return self.weight.detach().flatten()[0].item()
 
 
-def epoch(trainer: Trainer, split: Split) -> int:
+def epoch(trainer: Trainer, split: EncodedSplit) -> int:
     return -(-len(split.encoded.instances) // trainer.recipe.batch_size)
 
 
@@ -115,7 +115,7 @@ def test_a_loss_that_is_not_a_number_is_noticed_at_the_next_look(
 def test_a_prediction_that_is_not_a_number_ends_the_training(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def diverge(split: Split) -> list[Any]:
+    def diverge(split: EncodedSplit) -> list[Any]:
         raise DivergenceError
 
     made = Scripted(monkeypatch, bert, replace(BEST, evaluate_every=2), [])

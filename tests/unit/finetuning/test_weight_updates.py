@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from pubmill.finetuning import run, weight_updates, working_weights
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.parameter_groups import BETA1, BETA2, EPSILON
-from pubmill.finetuning.splits import Split, encode_split
+from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import Update, compile_update, factors_of, plain_update
 from pubmill.finetuning.working_weights import RecordableAdam, working_copy
@@ -66,7 +66,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def begin(
     recipe: FinetuningRecipe, model: Path, update: Update | None, recorder: Any = None
-) -> tuple[Trainer, Split]:
+) -> tuple[Trainer, EncodedSplit]:
     """A trainer of which small weights count as large, and its training data."""
     draw = random.Random(1)
     examples = [sentence(draw) for _ in range(26)]

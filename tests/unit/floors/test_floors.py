@@ -19,7 +19,7 @@ from pubmill.annotation.examples import (
     write_examples,
 )
 from pubmill.errors import PubmillError
-from pubmill.floors import answers, labels, mentions, texts
+from pubmill.floors import answer_floors, label_floors, mentions, text_floors
 from pubmill.floors.measured import FLOORS, MeasuredFloor, floors_of, measure_floors
 from pubmill.metrics.records import read_predictions
 from pubmill.specs import DatasetSpec
@@ -83,23 +83,23 @@ def test_what_is_drawn_at_random_is_always_the_same() -> None:
     asked = [sentence("x " * 30)]
     drawn = mentions.at_random(known, asked)
     assert drawn == mentions.at_random(known, asked) and set(drawn[0]) == {"B", "I", "O"}
-    assert len(set(labels.at_random([relation("1"), relation("0")], [relation("0")] * 30, "0"))) == 2
+    assert len(set(label_floors.at_random([relation("1"), relation("0")], [relation("0")] * 30, "0"))) == 2
 
 
 def test_majority_and_all_positive() -> None:
     known = [relation("0"), relation("0"), relation("0"), relation("b"), relation("a"), relation("b")]
-    assert labels.majority(known, [relation("0")], "0") == ["0"]
-    assert labels.all_positive(known, [relation("0")], "0") == ["b"]
-    assert labels.all_positive(known, [relation("0")], None) is None
-    assert labels.all_positive(known[:3], [relation("0")], "0") is None
+    assert label_floors.majority(known, [relation("0")], "0") == ["0"]
+    assert label_floors.all_positive(known, [relation("0")], "0") == ["b"]
+    assert label_floors.all_positive(known, [relation("0")], None) is None
+    assert label_floors.all_positive(known[:3], [relation("0")], "0") is None
 
 
 def test_a_pair_has_its_commonest_label_in_either_order() -> None:
     ab, ba, ac = [(0, 1), (2, 3)], [(2, 3), (0, 1)], [(0, 1), (4, 5)]
     known = [relation("0", "a b c"), relation("0", "a b c", ac), relation("1", "a b c", ab)]
     asked = [relation("0", "a b c", ba), relation("0", "a b c", ac), relation("0", "a b c")]
-    assert labels.pair_prior(known, asked, "0") == ["1", "0", "0"]
-    assert labels.pair_prior(known, asked[2:], "0") is None
+    assert label_floors.pair_prior(known, asked, "0") == ["1", "0", "0"]
+    assert label_floors.pair_prior(known, asked[2:], "0") is None
 
 
 def document(*known: str, text: str = "t") -> MultilabelExample:
@@ -108,35 +108,35 @@ def document(*known: str, text: str = "t") -> MultilabelExample:
 
 def test_label_sets() -> None:
     known = [document("a", "b"), document("a"), document()]
-    assert labels.common_labels(known, [document()], None) == [["a"]]
-    assert labels.all_labels(known, [document()], None) == [["a", "b"]]
-    drawn = labels.random_label_sets(known, [document()] * 30, None)
+    assert label_floors.common_labels(known, [document()], None) == [["a"]]
+    assert label_floors.all_labels(known, [document()], None) == [["a", "b"]]
+    drawn = label_floors.random_label_sets(known, [document()] * 30, None)
     assert {tuple(one) for one in drawn} == {("a", "b"), ("a",), ()}
 
 
 def test_a_regression_learns_words_and_dummies_hide_arguments() -> None:
     known = [relation(label, f"{label}word here") for label in ("x", "y")] * 3
     asked = [relation("?", "the yword"), relation("?", "the xword")]
-    assert texts.regression_on(texts.whole_text)(known, asked, None) == ["y", "x"]
-    assert texts.whole_text(relation("x", "IL-2 binds p53", [(0, 4), (11, 14)])) == (
+    assert text_floors.regression_on(text_floors.whole_text)(known, asked, None) == ["y", "x"]
+    assert text_floors.whole_text(relation("x", "IL-2 binds p53", [(0, 4), (11, 14)])) == (
         "argumentdummy binds argumentdummy"
     )
-    assert texts.regression_on(texts.whole_text)(known[:1], asked, None) is None
-    assert texts.regression_on(texts.second_text)(known, asked, None) is None
+    assert text_floors.regression_on(text_floors.whole_text)(known[:1], asked, None) is None
+    assert text_floors.regression_on(text_floors.second_text)(known, asked, None) is None
 
 
 def test_one_text_of_a_pair_is_read_alone() -> None:
     pair = SequenceExample(id="e", document=None, text="question", text_pair="context", label="yes")
-    assert (texts.first_text(pair), texts.second_text(pair)) == ("question", "context")
-    assert texts.whole_text(pair) == "question\ncontext"
+    assert (text_floors.first_text(pair), text_floors.second_text(pair)) == ("question", "context")
+    assert text_floors.whole_text(pair) == "question\ncontext"
 
 
 def test_a_regression_for_each_label_of_documents() -> None:
     known = [document("a", text="alpha word"), document("b", text="beta word"), document(text="word")] * 4
     asked = [document(text="alpha beta"), document(text="word")]
-    found = texts.regression_of_label_sets(known, asked, None)
+    found = text_floors.regression_of_label_sets(known, asked, None)
     assert found == [["a", "b"], []]
-    assert texts.regression_of_label_sets([document()], asked, None) == [[], []]
+    assert text_floors.regression_of_label_sets([document()], asked, None) == [[], []]
 
 
 def test_pairs_of_texts_are_scored_by_what_they_share() -> None:
@@ -144,8 +144,8 @@ def test_pairs_of_texts_are_scored_by_what_they_share() -> None:
         RegressionExample(id=str(n), document=None, text="a gene binds", text_pair=other, score=1.0)
         for n, other in enumerate(["A gene binds", "a gene", "none"])
     ]
-    assert texts.word_overlap([], pairs, None) == [1.0, pytest.approx(2 / 3), 0.0]
-    cosines = texts.cosine(pairs, pairs, None)
+    assert text_floors.word_overlap([], pairs, None) == [1.0, pytest.approx(2 / 3), 0.0]
+    cosines = text_floors.cosine(pairs, pairs, None)
     assert cosines[0] == pytest.approx(1.0) and 0 < cosines[1] < 1 and cosines[2] == 0
 
 
@@ -161,11 +161,13 @@ def test_answers_without_a_model() -> None:
         )
         for n, (text, golds) in enumerate([("x", []), ("x", []), ("x", ["z"])])
     ]
-    assert answers.commonest_answers(known, known[:1], None) == [[("x", 2 / 3), ("z", 1 / 3)]]
+    assert answer_floors.commonest_answers(known, known[:1], None) == [[("x", 2 / 3), ("z", 1 / 3)]]
     many = [replace(known[0], golds=[str(n) for n in range(9)])]
-    assert [len(one) for one in answers.commonest_answers(many, known[:1], None)] == [5]  # BioASQ's most
-    drawn = answers.random_words(known, known, None)
-    assert drawn == answers.random_words(known, known, None)
+    assert [len(one) for one in answer_floors.commonest_answers(many, known[:1], None)] == [
+        5
+    ]  # BioASQ's most
+    drawn = answer_floors.random_words(known, known, None)
+    assert drawn == answer_floors.random_words(known, known, None)
     assert all({text for text, _ in one} == {"x", "y"} for one in drawn)
 
 

@@ -8,7 +8,7 @@ import pytest
 from pubmill.annotation.examples import RegressionExample
 from pubmill.floors.floors_table import FORMS
 from pubmill.floors.headroom import (
-    Headroom,
+    DatasetHeadroom,
     PublishedScore,
     annotators_correlation,
     ceiling_of,
@@ -23,7 +23,7 @@ def floor(name: str, score: float | None) -> MeasuredFloor:
     return MeasuredFloor("d", name, f"what {name} is", "test", "accuracy", score, {}, {}, "", {})
 
 
-FOUND = Headroom(
+FOUND = DatasetHeadroom(
     "d",
     "D",
     "accuracy",

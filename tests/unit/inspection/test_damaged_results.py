@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pubmill.corpus.shards import Document, write_shard
-from pubmill.inspection.damaged_results import Finding, examine, report
+from pubmill.inspection.damaged_results import CheckedFile, examine, report
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
@@ -115,16 +115,17 @@ def test_files_of_earlier_versions_have_no_checksum(results: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(results / "shard.parquet")
     pq.write_table(table, results / "shard.parquet")
-    assert Finding(results / "shard.parquet", "", results / "shard.parquet") in examine(results)
+    assert CheckedFile(results / "shard.parquet", "", results / "shard.parquet") in examine(results)
 
 
 def test_damaged_files_are_listed_with_one_command_for_all() -> None:
     found = [
-        Finding(Path("b.gz"), "it is empty", Path("b.gz")),
-        Finding(Path("a.bin"), "it is missing", Path("a.json")),
-        Finding(Path("c.bin"), "it is missing", Path("a.json")), Finding(Path("d.txt"), "", Path("d.txt")),
-        *(Finding(Path(f"{number}.gz"), None, Path("x")) for number in range(1200)),
-    ]  # fmt: skip
+        CheckedFile(Path("b.gz"), "it is empty", Path("b.gz")),
+        CheckedFile(Path("a.bin"), "it is missing", Path("a.json")),
+        CheckedFile(Path("c.bin"), "it is missing", Path("a.json")),
+        CheckedFile(Path("d.txt"), "", Path("d.txt")),
+        *(CheckedFile(Path(f"{number}.gz"), None, Path("x")) for number in range(1200)),
+    ]
     assert list(report(found)) == [
         "damaged: b.gz: it is empty", "damaged: a.bin: it is missing", "damaged: c.bin: it is missing",
         "1,204 files: 1,200 agree with their checksums, 3 are damaged, 1 have no checksum",

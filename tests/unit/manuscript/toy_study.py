@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from pubmill.manuscript.findings import Finding
+from pubmill.manuscript.findings import ManuscriptFault
 from pubmill.manuscript.manuscript_check import check_manuscript
 from pubmill.manuscript.study_tables import StudyTables
 from pubmill.tables.comparisons import ModelPair, RowComparisons
@@ -77,7 +77,7 @@ def relabelled(found: StudyTables, key: str, label: str) -> StudyTables:
     return found._replace(tables={NAME: replace(table, columns=columns)})
 
 
-def findings(folder: Path, text: str, label: str = "BERT cased") -> list[Finding]:
+def findings(folder: Path, text: str, label: str = "BERT cased") -> list[ManuscriptFault]:
     """Return the findings in a manuscript with this text; `label`: that of the cased BERT."""
     paper = folder / "paper"
     paper.mkdir(exist_ok=True)

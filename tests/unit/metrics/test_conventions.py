@@ -25,7 +25,7 @@ from pubmill.metrics.conventions import (
     score_by_all,
 )
 from pubmill.metrics.conventions.correlations import ranks
-from pubmill.metrics.conventions.entities import runs
+from pubmill.metrics.conventions.entity_conventions import runs
 
 
 def sentence(labels: str, document: str | None = None) -> TokensExample:

@@ -9,10 +9,10 @@ from torch import Tensor
 from pubmill.pretraining import engine, unpadded
 from pubmill.pretraining.forward import plain_attention
 from pubmill.pretraining.methods import Methods
-from pubmill.pretraining.unpadded import Sequences
+from pubmill.pretraining.unpadded import SequenceBounds
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, sequences: Sequences, dropout: float) -> Tensor:
+def attention(query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBounds, dropout: float) -> Tensor:
     """Stand for `unpadded.flash_attention`; check that the kernel would accept its inputs."""
     bounds = sequences.bounds.tolist()
     assert sequences.bounds.dtype == torch.int32 and bounds[0] == 0 and bounds[-1] == len(query)

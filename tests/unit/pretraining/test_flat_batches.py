@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pubmill.pretraining.flat_batches import collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.instances import UNLABELLED, PackedBatch
-from pubmill.pretraining.unpadded import Sequences
+from pubmill.pretraining.unpadded import SequenceBounds
 
 LENGTHS = np.array([4, 7, 3, 7])
 LONGEST, PAD = 7, 0
@@ -33,7 +33,7 @@ def test_a_micro_batch_has_the_tokens_of_its_sequences_then_padding() -> None:
     assert part.ids.tolist() == [[*range(154, 164), *[PAD] * 12]] and part.ids.dtype == torch.int32
     assert part.segments.tolist() == [[n % 2 for n in range(104, 114)] + [0] * 12]
     assert part.positions is not None and part.positions.tolist() == [[*range(7), *range(3), *[0] * 12]]
-    assert isinstance(part.mask, Sequences) and part.unpadded and part.compiled
+    assert isinstance(part.mask, SequenceBounds) and part.unpadded and part.compiled
     assert part.mask.bounds.tolist() == [0, 7, 10, 17, 22] and part.mask.longest == LONGEST
     # token 5 is the second of sequence 1, token 12 the second of sequence 2
     assert part.rows.tolist() == [0, 7, 1, 8] and part.labels.tolist() == [105, 112]

@@ -15,7 +15,7 @@ from pubmill.pretraining import unpadded
 from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode
 from pubmill.pretraining.seeded_dropout import draw_seeds
-from pubmill.pretraining.unpadded import Projection, Sequences, Settings, after_attention
+from pubmill.pretraining.unpadded import Projection, SequenceBounds, Settings, after_attention
 from tests.unit.pretraining.flash_reference import attention
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
 
@@ -40,7 +40,7 @@ def encode_flat(
     ids, segments = inputs(name)
     positions = flat(torch.arange(12).expand(3, 12))
     embedded = embed(model, flat(ids), flat(segments), positions)
-    return encode(model, embedded, Sequences(BOUNDS, 12, compiled), rows, recompute)
+    return encode(model, embedded, SequenceBounds(BOUNDS, 12, compiled), rows, recompute)
 
 
 @pytest.mark.parametrize("recompute", [False, True])

@@ -11,8 +11,13 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.graph import checked_graph
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer
+from pubmill.publication.checklist.checklist_evidence import (
+    StudyData,
+    count_parameters,
+    read_study,
+    run_paths,
+)
 from pubmill.publication.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
-from pubmill.publication.checklist.evidence import StudyData, count_parameters, read_study, run_paths
 from pubmill.publication.checklist.model_answers import FROZEN, description
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.publication import ChecklistRecipe

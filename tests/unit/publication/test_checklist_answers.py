@@ -11,7 +11,7 @@ from pubmill.publication.checklist import data_answers as data
 from pubmill.publication.checklist import model_answers as models
 from pubmill.publication.checklist import search_answers as search
 from pubmill.publication.checklist.checklist_answers import BASES, ChecklistAnswer, value_text
-from pubmill.publication.checklist.evidence import StudyData
+from pubmill.publication.checklist.checklist_evidence import StudyData
 from pubmill.publication.report_content import PretrainingSummary
 from pubmill.recipes import build
 from pubmill.recipes.publication import ChecklistRecipe, DatasetSummary, ModelSummary, SearchSummary

@@ -11,7 +11,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import write_record
 from pubmill.publication import contradictions, croissant, dataset_pages
-from pubmill.publication.checklist.evidence import read_study
+from pubmill.publication.checklist.checklist_evidence import read_study
 from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report
 from pubmill.specs import Specs, load

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.publication.tallies import LEVELS, Tally, composite_scores, model_lines, tally
+from pubmill.publication.tallies import LEVELS, VerdictTally, composite_scores, model_lines, tally
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
@@ -34,7 +34,7 @@ def with_verdict(table: Table, verdict: str) -> Table:
 def test_only_none_is_the_lowest_step_and_only_all_the_highest(
     reproduced: int, judged: int, level: int | None
 ) -> None:
-    found = Tally(Counter({"reproduced": reproduced, "not reproduced": judged - reproduced}))
+    found = VerdictTally(Counter({"reproduced": reproduced, "not reproduced": judged - reproduced}))
     assert (found.judged, found.level) == (judged, level)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
-from pubmill.submissions import conll_form, inputs
+from pubmill.submissions import conll_form, inputs_without_gold
 from pubmill.submissions.json_forms import answers_of, spans_of
 
 
@@ -86,6 +86,6 @@ def test_both_texts_of_a_pair_are_cells_and_an_absent_one_is_empty() -> None:
         SequenceExample(id=name, document=None, text=f"text {name}", text_pair=pair, label="yes")
         for name, pair in (("1", "its pair"), ("2", None))
     ]
-    header, *lines = (line.rstrip("\n").split("\t") for line in inputs._tsv(pairs))
+    header, *lines = (line.rstrip("\n").split("\t") for line in inputs_without_gold._tsv(pairs))
     assert header == ["id", "text", "text_pair", "prediction"]
     assert [line[:3] for line in lines] == [["1", "text 1", "its pair"], ["2", "text 2", ""]]

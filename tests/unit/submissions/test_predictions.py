@@ -14,7 +14,7 @@ from pubmill.storage.files import write_jsonl_gz
 from pubmill.submissions import submission
 from pubmill.submissions.alignment import align, place_words
 from pubmill.submissions.predictions import UNMAPPED, plain_answer
-from pubmill.submissions.rows import Span
+from pubmill.submissions.rows import PredictedSpan
 from pubmill.submissions.scores import score_submission
 from tests.unit.submissions import toy_datasets as toy
 
@@ -180,7 +180,12 @@ def test_words_are_found_whatever_white_space_is_between_them() -> None:
 
 def test_overlapping_spans_keep_the_first_and_longest() -> None:
     places = place_words("a b c", ["a", "b", "c"])
-    spans = [Span(2, 5, "Y"), Span(0, 3, "X"), Span(0, 1, "Z"), Span(0, 3, "X")]
+    spans = [
+        PredictedSpan(2, 5, "Y"),
+        PredictedSpan(0, 3, "X"),
+        PredictedSpan(0, 1, "Z"),
+        PredictedSpan(0, 3, "X"),
+    ]
     mentions, lost = align(spans, places, "here")
     assert mentions == [(0, 2, "X")]
     assert [(one.span.type, one.why) for one in lost] == [

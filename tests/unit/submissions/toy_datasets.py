@@ -23,8 +23,8 @@ from pubmill.convert.hoc import HALLMARKS
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import write_json
-from pubmill.submissions.inputs import bioc_collection
-from pubmill.submissions.inputs import bioc_xml as as_xml
+from pubmill.submissions.inputs_without_gold import bioc_collection
+from pubmill.submissions.inputs_without_gold import bioc_xml as as_xml
 from pubmill.submissions.scores import ScoredSubmission, score_submission
 from pubmill.submissions.submission import recipe_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.concepts import ExampleConcepts, write_concepts
+from pubmill.annotation.concept_files import ExampleConcepts, write_concepts
 from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS

@@ -15,7 +15,7 @@ from pubmill.messages.stages import STAGES
 from pubmill.workflow import run_display
 from pubmill.workflow.run_display import LogHandler, display_of
 from pubmill.workflow.run_lines import failure_lines
-from pubmill.workflow.run_progress import Job
+from pubmill.workflow.run_progress import StartedJob
 from tests.unit.workflow.run_events import fail, finish, plan, record, start
 
 
@@ -249,7 +249,7 @@ def test_a_cluster_job_that_did_not_start_gives_the_reason_of_the_cluster(tmp_pa
     ours.write_text("pubmill: error: of last week\n")
     os.utime(ours, (0, 0))
     cluster.write_text("slurmstepd: error: out of memory\n")
-    job = Job("trial", "Trial 1", (str(ours), str(cluster)), (), started=1000.0)
+    job = StartedJob("trial", "Trial 1", (str(ours), str(cluster)), (), started=1000.0)
     assert failure_lines(job)[:2] == ["failed: Trial 1", "    slurmstepd: error: out of memory"]
 
 

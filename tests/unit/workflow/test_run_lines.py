@@ -14,7 +14,7 @@ from pubmill.workflow.run_lines import (
     status_line,
     summary_lines,
 )
-from pubmill.workflow.run_progress import Job, RunProgress
+from pubmill.workflow.run_progress import RunProgress, StartedJob
 from tests.unit.workflow.run_events import fail, finish, plan, start
 
 
@@ -44,10 +44,10 @@ def test_a_line_is_left_out_only_where_several_are(number: int, shown: int, last
 
 
 def test_a_job_without_a_log_is_its_time_and_its_text(tmp_path: Path) -> None:
-    assert job_line(Job("trial", "Trial 1", (), (), 1000.0), 1005.0) == "  0:00:05  Trial 1"
+    assert job_line(StartedJob("trial", "Trial 1", (), (), 1000.0), 1005.0) == "  0:00:05  Trial 1"
     (tmp_path / "a.log").write_text("half\n")
     logs = (str(tmp_path / "a.log"), "b.log")
-    line = job_line(Job("trial", "Trial 1", logs, (), 1000.0), 1005.0)
+    line = job_line(StartedJob("trial", "Trial 1", logs, (), 1000.0), 1005.0)
     assert line == f"  0:00:05  Trial 1  half  {logs[0]}  b.log", "the progress is that of the first log"
 
 

@@ -10,12 +10,12 @@ from pubmill.errors import PubmillError
 from pubmill.submissions.alignment import Lost, align, place_words
 from pubmill.submissions.document_forms import PredictedDocument
 from pubmill.submissions.predictions import Normaliser
-from pubmill.submissions.rows import Row
+from pubmill.submissions.rows import PredictionRow
 
 
 def rows_of(
     documents: Sequence[PredictedDocument], examples: Sequence[Any], normaliser: Normaliser
-) -> list[Row]:
+) -> list[PredictionRow]:
     """Return rows of predicted documents: mentions for datasets of words, relations for pairs of mentions.
 
     A document is an example, by its id, or, for words, all examples of a document of the corpus.
@@ -34,24 +34,24 @@ def rows_of(
     if None not in known and ids & known and not ids & {example.id for example in examples}:
         return list(_rows_of_corpus_documents(documents, examples, normaliser))
     return [
-        Row(where=one.where, id=one.id, key="mentions", value=one.mentions, text=one.text)
+        PredictionRow(where=one.where, id=one.id, key="mentions", value=one.mentions, text=one.text)
         for one in documents
     ]
 
 
-def _relation_row(one: PredictedDocument, negative: str | None) -> Row:
+def _relation_row(one: PredictedDocument, negative: str | None) -> PredictionRow:
     labels = [*one.relations] or ([negative] if negative is not None else [])
     if len(labels) != 1:
         raise PubmillError(
             f"{one.where}: expected one relation between the arguments of {show(one.id)}, found "
             f"{len(one.relations)}"
         )
-    return Row(where=one.where, id=one.id, key="label", value=labels[0])
+    return PredictionRow(where=one.where, id=one.id, key="label", value=labels[0])
 
 
 def _rows_of_corpus_documents(
     documents: Sequence[PredictedDocument], examples: Sequence[Any], normaliser: Normaliser
-) -> Iterator[Row]:
+) -> Iterator[PredictionRow]:
     of_document: dict[str, list[Any]] = defaultdict(list)
     for example in examples:
         of_document[example.document].append(example)
@@ -77,7 +77,7 @@ def _rows_of_corpus_documents(
 
 def _rows_of_document(
     document: PredictedDocument, examples: Sequence[Any], normaliser: Normaliser
-) -> Iterator[Row]:
+) -> Iterator[PredictionRow]:
     """Yield a row of labels for each sentence; a mention across sentences is lost."""
     words = [word for example in examples for word in example.words]
     places = place_words(document.text, words)
@@ -95,7 +95,7 @@ def _rows_of_document(
         end = start + len(example.words)
         inside = [(a - start, b - start, kind) for a, b, kind in mentions if start <= a and b <= end]
         labels = to_labels(inside, len(example.words), "bio")
-        yield Row(where=document.where, id=example.id, key="labels", value=labels)
+        yield PredictionRow(where=document.where, id=example.id, key="labels", value=labels)
         crossing = [one for one in mentions if start <= one[0] < end < one[1]]
         normaliser.reading.lost += [
             Lost(document.where, span, "crosses sentences of the dataset")

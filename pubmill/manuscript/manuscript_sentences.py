@@ -37,14 +37,14 @@ LONGEST = 3_000
 """Characters after which a sentence is cut."""
 
 
-class Sentence(NamedTuple):
+class ManuscriptSentence(NamedTuple):
     """A sentence. `start`: its offset in the file; `text`: without hidden parts, at the same length."""
 
     start: int
     text: str
 
 
-def sentences(source: Source) -> Iterator[Sentence]:
+def sentences(source: Source) -> Iterator[ManuscriptSentence]:
     """Yield the sentences of a file, except those that a comment exempts."""
     text = visible_text(source.code)
     ignored = [one.start for one in marks_of(source) if one.kind == "ignore"]
@@ -52,7 +52,7 @@ def sentences(source: Source) -> Iterator[Sentence]:
     for end in [*_sentence_ends(text), len(text)]:
         one = text[place:end]
         if one.strip() and not any(place <= start <= _line_end(text, end) for start in ignored):
-            yield Sentence(place, one)
+            yield ManuscriptSentence(place, one)
         place = end
 
 
@@ -103,7 +103,7 @@ def is_name(word: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Mention:
+class NameInSentence:
     """A name in a sentence. `keys`: the rows or columns that it may mean; `start`, `end`: in the sentence."""
 
     keys: tuple[str, ...]
@@ -120,11 +120,11 @@ class TableNames:
         self._rows, self._columns = _names(rows, own), _names(columns, own)
         self._row_pattern, self._column_pattern = _pattern(self._rows), _pattern(self._columns)
 
-    def rows(self, text: str) -> list[Mention]:
+    def rows(self, text: str) -> list[NameInSentence]:
         """Return the mentions of rows in a text, in order."""
         return _mentions(text, self._row_pattern, self._rows)
 
-    def columns(self, text: str) -> list[Mention]:
+    def columns(self, text: str) -> list[NameInSentence]:
         """Return the mentions of columns in a text, in order."""
         return _mentions(text, self._column_pattern, self._columns)
 
@@ -168,9 +168,11 @@ def _pattern(names: Mapping[str, object]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(ways) or '(?!)'})(?![\w@]|[-.]\w)")
 
 
-def _mentions(text: str, pattern: re.Pattern[str], names: Mapping[str, tuple[str, ...]]) -> list[Mention]:
+def _mentions(
+    text: str, pattern: re.Pattern[str], names: Mapping[str, tuple[str, ...]]
+) -> list[NameInSentence]:
     spaced = {re.sub(r"[\s-]+", " ", name): keys for name, keys in names.items()}
     return [
-        Mention(spaced[re.sub(r"[\s-]+", " ", found[0])], found.start(), found.end())
+        NameInSentence(spaced[re.sub(r"[\s-]+", " ", found[0])], found.start(), found.end())
         for found in pattern.finditer(text)
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs.dataset_specs import TASKS
-from pubmill.submissions.inputs import TEMPLATES, prompt_of, write_inputs
+from pubmill.submissions.inputs_without_gold import TEMPLATES, prompt_of, write_inputs
 from tests.unit.submissions import toy_datasets as toy
 
 FORMS = {"ner": 9, "rel": 8, "doc": 5, "sim": 5, "qa": 5}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.bioc import BioCJson, BioCXml
+from pubmill.prediction.bioc_collections import BioCJson, BioCXml
 from pubmill.prediction.documents import InputDocument
 
 TEXT = "a drug binds a gene"

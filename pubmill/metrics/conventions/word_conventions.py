@@ -6,7 +6,7 @@ from pubmill.annotation.examples import TokensExample
 from pubmill.annotation.subword_labels import OUTSIDE
 from pubmill.metrics.conventions.averages import Average, macro, micro, tallies_of, weighted, without
 from pubmill.metrics.conventions.convention import Convention, Score
-from pubmill.metrics.conventions.entities import pairs_of
+from pubmill.metrics.conventions.entity_conventions import pairs_of
 
 Read = Callable[[str], str]
 AVERAGES: dict[str, tuple[Average, str]] = {

@@ -12,7 +12,7 @@ from pubmill.recipes.reading import build
 from pubmill.recipes.transfers import TransferMatrixRecipe
 from pubmill.storage.files import write_json
 from pubmill.tables.cells import parse
-from pubmill.tables.transfers import TransferMatrix, transfer_matrix
+from pubmill.tables.transfer_matrix import TransferMatrix, transfer_matrix
 from tests.unit.toy_tables import record, write
 
 TRANSFER = "transfer/blurb/bert/{}/standard/seed-{}/{}.json"

@@ -1,0 +1,30 @@
+"""Names of modules and classes of the package occur once, so that a search for one finds it."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def modules(root: Path) -> list[Path]:
+    """The package's modules; a proof's program is left out, as it stands for itself outside the package."""
+    own = root / "pubmill/proof/verifier"
+    return [path for path in (root / "pubmill").rglob("*.py") if own not in path.parents]
+
+
+def repeated(names: list[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def test_a_module_name_occurs_once(modules: list[Path]) -> None:
+    assert repeated([path.stem for path in modules if path.stem != "__init__"]) == []
+
+
+def test_a_class_name_occurs_once(modules: list[Path]) -> None:
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in modules)
+    assert (
+        repeated([node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)])
+        == []
+    )
