@@ -15,7 +15,8 @@ CALLED = {
     "pubmed_parser": "pubmed-parser", "pydantic_core": "pydantic-core", "sklearn": "scikit-learn",
 }  # fmt: skip
 """Modules whose names differ from their packages' names."""
-OPTIONAL = {"tensorboard"}
+OPTIONAL = {"tensorboard", "triton"}
+"""Packages that are used where they are: PyTorch's builds for GPUs bring triton."""
 
 
 def rules(root: Path) -> list[tuple[str, str, str]]:

@@ -67,7 +67,9 @@ def load(path: Path) -> ModuleType:
 
 
 def test_scoring_loads_neither_torch_nor_transformers(root: Path) -> None:
-    loaded = ", ".join(f"pubmill.submissions.{name}" for name in ("scores", "inputs_without_gold", "supplied"))
+    loaded = ", ".join(
+        f"pubmill.submissions.{name}" for name in ("scores", "inputs_without_gold", "supplied")
+    )
     code = f"import sys, {loaded}"
     check = "sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
     assert subprocess.run([sys.executable, "-c", f"{code}; {check}"], cwd=root, check=False).returncode == 0
