@@ -173,7 +173,8 @@ def _open_decompressed(archive: Path) -> IO[bytes]:
 
 def _zip_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(archive) as zipped:
-        files = [member for member in zipped.infolist() if not member.is_dir()]
+        # Not `is_dir()`, which raises IndexError for a name without characters.
+        files = [member for member in zipped.infolist() if not member.filename.endswith("/")]
         if sum(member.file_size for member in files) > limits.archive:
             raise _too_large(limits.archive)
         for member in files:
@@ -201,7 +202,9 @@ def _zip_member(archive: Path, zipped: zipfile.ZipFile, member: zipfile.ZipInfo,
 
 
 def _check_name(name: str) -> None:
-    """Check that a name is a single line, because messages quote it."""
+    """Check that a name has characters and is a single line, because messages quote it."""
+    if not name:
+        raise ValueError("a member has no name")
     if any(character < " " for character in name):
         raise ValueError(f"the name of a member holds control characters: {name!r:.80}")
 

@@ -172,6 +172,13 @@ def test_a_tar_with_a_damaged_header_or_something_after_its_end_is_reported(arch
     assert "something follows its end" in refused(archive, bytes(content))
 
 
+@pytest.mark.parametrize("pack", [tar, zipped])
+def test_a_member_without_a_name_is_reported(archive: Path, pack: Callable[..., bytes]) -> None:
+    content = pack([("one", b"1")])
+    damaged = content.replace(b"one", b"\0ne") if pack is zipped else pack([("", b"1")])
+    assert "a member has no name" in refused(archive, damaged)
+
+
 @pytest.mark.parametrize("kind", PACKED)
 @settings(max_examples=150)
 @given(data=st.data())
