@@ -29,7 +29,7 @@ from pubmill.pretraining.objectives import learner, replaced_tokens
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
-from tests.unit.pretraining.test_objectives import RECIPES
+from tests.unit.pretraining.toy_objectives import RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
 
 EXACT = Methods("unpadded", "float32", "eager")
