@@ -17,6 +17,7 @@ from pubmill.errors import PubmillError
 from pubmill.prediction.annotating import Annotator, written_names
 from pubmill.prediction.formats import FORMATS, annotate_file, format_of, targets, without_streams
 from tests.unit.prediction.toy_annotators import annotated, relater, tagger
+from tests.unit.programs import run_program
 
 PUBTATOR = (
     "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tdrug\tD1\n12\t16\t19\tBob\tdrug\tD2\n"
@@ -400,3 +401,25 @@ def test_streams_are_no_folders(tmp_path: Path) -> None:
             pass
     with without_streams([tmp_path], tmp_path) as found:
         assert found == ([tmp_path], tmp_path)
+
+
+def test_the_program_reports_where_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any
+) -> None:
+    monkeypatch.setattr("pubmill.finetuning.task_models.load_task_model", lambda *_: tagger().predictor)
+    monkeypatch.setattr("pubmill.finetuning.task_models.read_facts", lambda _: {"argument_types": []})
+    texts = [tmp_path / "a.pubtator", tmp_path / "b.pubtator"]
+    for path in texts:
+        path.write_text("12|t|Ann\n\n")
+
+    def last_line(output: object, *inputs: Path) -> str:
+        options = ("--model", tmp_path, "--input", *inputs, "--output", output)
+        return run_program("predict", *options).splitlines()[-1]
+
+    one, several = tmp_path / "one.pubtator", tmp_path / "several"
+    assert last_line(one, texts[0]) == f"pubmill: annotated 1 file; written to {one}"
+    assert last_line(several, *texts) == f"pubmill: annotated 2 files; written to {several}"
+    assert sorted(path.name for path in several.iterdir()) == ["a.pubtator", "b.pubtator"]
+    assert capfdbinary.readouterr().out == b""
+    assert "written" not in last_line("-", texts[0])
+    assert capfdbinary.readouterr().out == one.read_bytes()
