@@ -133,7 +133,10 @@ def write_spec(model: NewModel, specs: Path) -> Path:
         errors: list[str] = []
         found = strict_yaml.read(path, str(path), errors).value
         if errors or any(found.get(key) != model.weights.get(key) for key in ("weights", "released")):
-            raise PubmillError(f"{path} describes another model; give the new one another name with --name")
+            raise PubmillError(
+                f"{path} describes another model; rename the new one's folder, or describe it under another "
+                f"name with `pubmill new model` and --name"
+            )
         return path
     values = {
         "name": model.name,
