@@ -91,8 +91,8 @@ def check_state_folder(folder: Path) -> None:
     state = folder / ".snakemake"
     if not os.access(state if state.exists() else folder, os.W_OK | os.X_OK):
         raise PubmillError(
-            f"{folder} cannot be written to, but Snakemake keeps its state there, in {state.name}, even for a "
-            f"plan or with -n. Clone the repository to a folder of your own, or make this one writable"
+            f"{folder} cannot be written to, but Snakemake keeps its state there, in {state.name}, even for "
+            f"a plan or with -n. Clone the repository to a folder of your own, or make this one writable"
         )
 
 

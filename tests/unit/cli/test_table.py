@@ -42,8 +42,8 @@ def test_another_model_of_the_name_is_refused(started: Said, checkout: Path, own
     spec.write_text("name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n")
     said = started("table", "gu2020/table06", "--model", str(own))
     assert said == (
-        "error: specs/models/my-bert.yaml describes another model; rename the new one's folder, or describe it "
-        "under another name with `pubmill new model` and --name"
+        "error: specs/models/my-bert.yaml describes another model; rename the new one's folder, or describe "
+        "it under another name with `pubmill new model` and --name"
     )
 
 
