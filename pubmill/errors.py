@@ -40,8 +40,8 @@ class StopRequestedError(Exception):
 
 
 def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Wrap a function so that a `PubmillError`, or a file that cannot be used, prints its message and ends the
-    program with status 1.
+    """Wrap a function so that a `PubmillError`, or a file that cannot be used, ends the program with a
+    message and status 1.
 
     Snakemake wraps every other exception into a traceback of its own.
     """
