@@ -27,6 +27,7 @@ from pubmill.inspection.converted_datasets import check_name, converted_folder, 
 from pubmill.inspection.scorer_printing import print_scores
 from pubmill.recipes.submissions import System
 from pubmill.specs import Specs
+from pubmill.messages.progress import report_progress
 from pubmill.storage.files import read_json, write_json, write_jsonl_gz
 from pubmill.storage.privacy import keep_private, write_label_beside
 from pubmill.storage.result_paths import PREDICTIONS
@@ -64,10 +65,12 @@ def main() -> None:
             path = arguments.output / f"blurb.seed-{seed}.zip"
             write_label_beside(path)
             blurb.write_archive(path, content)
+    if arguments.output:
+        report_progress(f"predictions and scores written to {arguments.output}")
 
 
 def _scored(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[int, ScoredSubmission]]:
-    system = recipes.read(System, arguments.system) if arguments.system else None
+    system = recipes.read(System, arguments.system, option="--system") if arguments.system else None
     mapping = _mapping(arguments.mapping)
     for dataset, seed, path in _files(arguments, specs):
         folder = converted_folder(ROOT, arguments.results, dataset)
@@ -80,7 +83,9 @@ def _scored(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[int, 
 def _files(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[str, int, Path]]:
     path, dataset = arguments.predictions, arguments.dataset
     if path.is_dir() == (dataset is not None):
-        raise PubmillError(f"{path}: a file of predictions needs --dataset, a folder of DATASET.EXT none")
+        raise PubmillError(
+            f"{path}: give --dataset for a file of predictions, and leave it out for a folder of DATASET.EXT"
+        )
     if dataset is not None:
         check_name(specs, dataset)
         yield dataset, 1, path

@@ -15,6 +15,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
+from pubmill.submissions import conll_form
 from pubmill.submissions.matching import marked_text
 from pubmill.submissions.tsv_form import MISSING
 
@@ -131,7 +132,8 @@ def _cells(example: Any, names: Sequence[str]) -> list[str]:
 
 def _conll(examples: Sequence[TokensExample]) -> Iterator[str]:
     for example in examples:
-        yield f"# id = {example.id}\n" + "".join(f"{word}\t_\n" for word in example.words) + "\n"
+        lines = (f"{word}\t{conll_form.MISSING}\n" for word in example.words)
+        yield f"# id = {example.id}\n" + "".join(lines) + "\n"
 
 
 def _text_and_mentions(example: Any) -> tuple[str, list[Any]]:

@@ -96,7 +96,9 @@ def test_a_folder_is_scored_and_exported(
     out = checkout / "out"
     mine = checkout / "mine"
     run(root, checkout, monkeypatch, "score_submission", mine, "--output", out, "--system", system)
-    first, second = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr()
+    assert printed.err == f"pubmill: predictions and scores written to {out}\n"
+    first, second = printed.out.splitlines()
     assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
     assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
@@ -138,8 +140,10 @@ def test_all_scorers_are_shown(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["file"], r"a file of predictions needs --dataset, a folder of DATASET.EXT none"),
-        (["folder", "--dataset", "rel"], r"needs --dataset, a folder"),
+        (["file"], r"file: give --dataset for a file of predictions, and leave it out for a folder"),
+        (["folder", "--dataset", "rel"], r"leave it out for a folder of DATASET.EXT"),
+        (["file", "--dataset", "rel", "--system", "none"], r"^--system: 'none' is neither JSON text"),
+        (["file", "--dataset", "rel", "--system", "{}"], r"^--system: not a valid System"),
         (["folder"], r"no file is named DATASET.EXT after a dataset"),
         (["file", "--dataset", "rell"], r"there is no dataset 'rell'; the nearest: rel, rel@later"),
         (["file", "--dataset", "rel@later"], r"rel@later is not there yet. Make it: .venv/bin/snakemake"),
