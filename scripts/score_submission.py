@@ -25,9 +25,9 @@ from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
 from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
 from pubmill.inspection.scorer_printing import print_scores
+from pubmill.messages.progress import report_progress
 from pubmill.recipes.submissions import System
 from pubmill.specs import Specs
-from pubmill.messages.progress import report_progress
 from pubmill.storage.files import read_json, write_json, write_jsonl_gz
 from pubmill.storage.privacy import keep_private, write_label_beside
 from pubmill.storage.result_paths import PREDICTIONS
