@@ -56,8 +56,10 @@ def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
             if error.errno not in UNUSABLE_FILE or error.filename is None:
                 raise
             path = escape_controls(str(error.filename))
-            advice = "Correct this, or name another file or folder"
-            raise SystemExit(f"pubmill: error: {path}: {error.strerror}. {advice}") from None
+            fault = "exists, but is not a folder" if error.errno == errno.EEXIST else error.strerror
+            raise SystemExit(
+                f"pubmill: error: {path}: {fault}. Correct this, or name another file or folder"
+            ) from None
 
     return ending
 

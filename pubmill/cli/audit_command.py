@@ -3,8 +3,11 @@
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
+from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import unknown
 
 OTHER_PROGRAMS = ("scorers", "floors")
+FORMS = ("page", "value", "seen", "ranks", *OTHER_PROGRAMS)
 
 
 def audit(context: typer.Context) -> None:
@@ -18,6 +21,8 @@ def audit(context: typer.Context) -> None:
     """
     checkout()
     words = context.args or ["page"]
+    if not words[0].startswith("-") and words[0] not in FORMS:
+        raise PubmillError(unknown("form of audit", words[0], FORMS))
     if words[0] in OTHER_PROGRAMS:
         start_script(words[0], *words[1:])
     start_script("audit", *words)

@@ -109,7 +109,7 @@ def _tokenizer_of_hub(model: NewModel) -> Path:
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(
             f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
-            f"folder with its files: --model ./{model.name}"
+            f"folder with its files, such as ./{model.name}"
         ) from None
     return Path(found)
 

@@ -79,7 +79,9 @@ def _explain_write_error(error: Exception, path: Path) -> Exception:
             f"cannot write {path}: {error.strerror}. Make its folder writable, or point `results:` (or the "
             f"program's output) at a folder that is."
         )
-    return PubmillError(f"cannot write {path}: {error}") if isinstance(error, OSError) else error
+    if isinstance(error, OSError):
+        return PubmillError(f"cannot write {path}: {error.strerror or error}")
+    return error
 
 
 def _sync(path: Path) -> None:

@@ -20,6 +20,10 @@ from pubmill.errors import PubmillError, StopRequestedError, run
             PermissionError(errno.EACCES, "Permission denied", "out/\x1bx"),
             "pubmill: error: out/\\x1bx: Permission denied. Correct this, or name another file or folder",
         ),
+        (
+            FileExistsError(errno.EEXIST, "File exists", "a.txt"),
+            "pubmill: error: a.txt: exists, but is not a folder. Correct this, or name another file or folder",
+        ),
     ],
 )
 def test_programs_exit_with_a_message_or_the_status_of_a_signal(error: Exception, status: str | int) -> None:

@@ -161,6 +161,8 @@ def test_some_columns_are_chosen_by_key_or_label(tmp_path: Path) -> None:
     assert with_columns(one, ["oth", "BE"]).columns == found.columns
     with pytest.raises(PubmillError, match="there is no column 'nobody'; the nearest: "):
         with_columns(one, ["bert", "nobody"])
+    with pytest.raises(PubmillError, match="bert and be: one column, bert; name at least two"):
+        with_columns(one, ["bert", "be"])
 
 
 def test_the_method_names_the_interval_and_the_number_of_resamplings(tmp_path: Path) -> None:
