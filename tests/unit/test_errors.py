@@ -21,8 +21,8 @@ from pubmill.errors import PubmillError, StopRequestedError, run
             "pubmill: error: out/\\x1bx: Permission denied. Correct this, or name another file or folder",
         ),
         (
-            FileExistsError(errno.EEXIST, "File exists", "a.txt"),
-            "pubmill: error: a.txt: exists, but is not a folder. Correct this, or name another file or folder",
+            FileExistsError(errno.EEXIST, "File exists", "a"),
+            "pubmill: error: a: exists, but is not a folder. Correct this, or name another file or folder",
         ),
     ],
 )
