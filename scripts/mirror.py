@@ -43,7 +43,7 @@ def main() -> None:
     config = merged_config(ROOT / "config.yaml", overlays, arguments.config)
     # With a mirror set, a study leaves out files that the mirror lacks; exactly these are needed here.
     config["mirror"] = None
-    graph = checked_graph(*check_study(config, ROOT / "specs"))
+    graph = checked_graph(*check_study(config, ROOT / "specs", overlays))
     wanted = required_files((job for job in jobs_of(ROOT, config) if job.to_do), graph)
     if not any(listed(wanted)):
         report_progress(f"study {config['study']} needs nothing more from the network")

@@ -47,7 +47,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         check_state_folder(Path.cwd())
     forget_failed_jobs()
     check_files(workflow.configfiles)
-    study, specs = check_study(config, root / "specs")
+    study, specs = check_study(config, root / "specs", workflow.configfiles)
     graph = Graph(study, specs)
     if workflow.is_main_process:
         decide_seeds(graph)
