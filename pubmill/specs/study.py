@@ -136,8 +136,9 @@ def check_study(
 
 def _place_of(key: tuple[int | str, ...], config: dict[str, Any], files: Iterable[str | Path]) -> str:
     """Return the file and line of a key of the configuration, if a file has it with this value."""
-    for file in files:
-        document = strict_yaml.read(Path(file), str(file), [])
+    for path in map(Path, files):
+        shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+        document = strict_yaml.read(path, str(shown), [])
         if key[0] in document.value and document.value[str(key[0])] == config.get(str(key[0])):
             return document.where(key)
     return "configuration"

@@ -82,19 +82,23 @@ def test_the_study_of_a_result_is_that_of_its_scale_and_paper(tmp_path: Path) ->
     assert study_of_scale("other", folder, "x") == []
 
 
-def test_a_mistake_has_its_file_and_line_and_the_nearest_key(root: Path, tmp_path: Path) -> None:
-    base, mine = tmp_path / "config.yaml", tmp_path / "mine.yaml"
+def test_a_mistake_has_its_file_and_line_and_the_nearest_key(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, mine = tmp_path / "config.yaml", tmp_path / "studies/mine.yaml"
+    mine.parent.mkdir()
+    monkeypatch.chdir(tmp_path)
     base.write_text("study: demo\ntitle: T\nscale: demo\ntables: []\nmodels: null\n")
     mine.write_text("study: My study\nmodles: [x]\nmodels: [pubmedbert]\nauthor: {nam: x, orcid: y}\n")
     config = yaml.safe_load(base.read_text()) | yaml.safe_load(mine.read_text())
     with pytest.raises(PubmillError) as error:
         check_study(config, root / "specs", [base, mine])
     lines = str(error.value).splitlines()
-    assert f"{mine}:1: study: expected lower-case letters, digits and - (found 'My study')" in lines
-    assert f"{mine}:2: modles: unknown key; the nearest: models, keep_models, tables" in lines
-    assert f"{mine}:4: author.nam: unknown key; the nearest: name, orcid" in lines
+    assert "studies/mine.yaml:1: study: expected lower-case letters, digits and - (found 'My study')" in lines
+    assert "studies/mine.yaml:2: modles: unknown key; the nearest: models, keep_models, tables" in lines
+    assert "studies/mine.yaml:4: author.nam: unknown key; the nearest: name, orcid" in lines
     config = {key: config[key] for key in ("title", "scale", "tables", "models")} | {"study": "mine"}
-    with pytest.raises(PubmillError, match=f"{mine}:3: models: there is no model 'pubmedbert'"):
+    with pytest.raises(PubmillError, match="studies/mine.yaml:3: models: there is no model 'pubmedbert'"):
         check_study(config, root / "specs", [base, mine])
     with pytest.raises(PubmillError, match="^configuration: models: there is no model 'pubmedbert'"):
         check_study(config, root / "specs")
