@@ -24,6 +24,7 @@ from pubmill.storage import archives, sources
 from pubmill.storage.files import read_json
 from pubmill.storage.network import GoneError
 from tests.bucket import DAY, URL, Bucket, xml
+from tests.unit.programs import run_program
 
 LIST = "Article File,Article Citation,AccessionID,LastUpdated (YYYY-MM-DD HH:MM:SS),PMID,License,Retracted\n"
 ROW = "PMC000xxxxxx/PMC7.xml,T,PMC7,2024-12-18 00:00:00,1,CC BY-NC,yes\n"
@@ -410,3 +411,10 @@ def test_fetched_archives_hold_pairs(tmp_path: Path) -> None:
     ):
         with pytest.raises(PubmillError, match=words):
             list(read_fetched(pack(tmp_path / "a.tar.gz", *members)))
+
+
+def test_a_day_that_is_none_is_refused_before_anything_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pmc, "write_plan", lambda *_: pytest.fail("nothing must be fetched"))
+    with pytest.raises(SystemExit) as ended:
+        run_program("list_pmc", "--inventory", "yesterday")
+    assert ended.value.code == 2
