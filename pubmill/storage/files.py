@@ -80,7 +80,9 @@ def _explain_write_error(error: Exception, path: Path) -> Exception:
             f"program's output) at a folder that is."
         )
     if isinstance(error, OSError):
-        return PubmillError(f"cannot write {path}: {error.strerror or error}")
+        a_file = error.errno in (errno.EEXIST, errno.ENOTDIR)
+        fault = f"{path.parent} is not a folder" if a_file else error.strerror or error
+        return PubmillError(f"cannot write {path}: {fault}")
     return error
 
 

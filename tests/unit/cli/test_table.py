@@ -31,6 +31,14 @@ def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: P
     assert started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-n") == command
 
 
+def test_a_folder_of_the_checkout_can_be_named_again(started: Said, checkout: Path) -> None:
+    """As the README does it: `--model ./my-bert`, whose name is that of the spec of the first run."""
+    tiny_bert(checkout / "my-bert", ["gene", "protein"])
+    command = started("table", "gu2020/table06", "--model", "./my-bert")
+    assert json.dumps({"my-bert": str(checkout / "my-bert")}) in command
+    assert started("table", "gu2020/table06", "--model", "./my-bert") == command
+
+
 def test_known_models_need_no_spec(started: Said, checkout: Path) -> None:
     command = started("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "demo")
     assert "results/demo/tables/gu2020/table06.html" in command and "--configfile" not in command
