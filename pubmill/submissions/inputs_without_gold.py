@@ -95,9 +95,11 @@ def write_inputs(
 def _files_of_kind(
     examples: Sequence[Any], recipe: SubmissionRecipe
 ) -> dict[str, Callable[[], Iterator[str]]]:
-    found: dict[str, Callable[[], Iterator[str]]] = {"inputs.tsv": lambda: _tsv(examples)}
-    if recipe.kind == "tokens":
+    found: dict[str, Callable[[], Iterator[str]]] = {}
+    if recipe.kind == "tokens":  # whose labels do not fit into a cell of a table
         found["inputs.conll"] = lambda: _conll(examples)
+    else:
+        found["inputs.tsv"] = lambda: _tsv(examples)
     if recipe.kind == "tokens" or (recipe.kind == "sequence" and examples[0].entities):
         found |= {
             "inputs.bioc.json": lambda: _document(bioc_collection(examples, recipe)),
