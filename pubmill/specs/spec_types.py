@@ -96,6 +96,15 @@ def dotted_key(place: tuple[int | str, ...]) -> str:
     return ".".join(map(str, place)) or "the file"
 
 
+TYPE_WORDS = {
+    "tuple_type": "expected a list",
+    "dict_type": "expected keys with values",
+    "model_type": "expected keys with values",
+    "dataclass_type": "expected keys with values",
+}
+"""Pydantic's errors about types that YAML calls otherwise -> their messages."""
+
+
 def problem_text(problem: Any, model: Any = None) -> str:
     """Return one of pydantic's errors as a message that includes the value found.
 
@@ -110,4 +119,5 @@ def problem_text(problem: Any, model: Any = None) -> str:
         pattern = problem["ctx"]["pattern"].removeprefix("^").removesuffix("$")
         if pattern in names.WORDS:
             return f"expected {names.WORDS[pattern]} (found {problem['input']!r:.120})"
-    return f"{problem['msg'].removeprefix('Value error, ')} (found {problem['input']!r:.120})"
+    message = TYPE_WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+    return f"{message} (found {problem['input']!r:.120})"
