@@ -16,8 +16,8 @@ def audit(context: typer.Context) -> None:
     Without further words, all published numbers are tested and a page is written. Other forms: test one
     number (`value 87.56 --metric accuracy --n 140 --runs 10`); split scores by what items share with training
     (`seen RUNS`); test which ranks of a table are resolved (`ranks TABLE`); score predictions by every
-    convention of the literature (`scorers FILE --dataset D`); or score predictions that need no learning or
-    seconds of it (`floors`).
+    convention of the literature (`scorers FILE --dataset D`); or score predictions that need no training, or
+    only seconds of it (`floors`).
     """
     checkout()
     words = context.args or ["page"]

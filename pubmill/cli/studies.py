@@ -68,9 +68,7 @@ def scale_names() -> list[str]:
 
 
 StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]
-StudyOption = Annotated[
-    str, typer.Option(help="study whose results are asked for", autocompletion=study_names)
-]
+StudyOption = Annotated[str, typer.Option(help="study whose results are used", autocompletion=study_names)]
 
 
 def configuration(configfiles: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
