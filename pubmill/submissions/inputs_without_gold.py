@@ -72,7 +72,8 @@ def write_inputs(
 ) -> list[Path]:
     """Write the inputs of a split into a folder in every form that fits the dataset; return the files.
 
-    `mapping.json` maps every label to itself, to be completed by the answers of a language model.
+    `mapping.json` maps every label to itself, to be completed by the answers of a language model. Files that
+    were changed since they were written stay: a `PubmillError` names the first.
     """
     prompts = ({"id": one.id, "prompt": prompt_of(one, recipe, template)} for one in examples)
     files: dict[str, Callable[[], Iterator[str]]] = {
@@ -82,14 +83,17 @@ def write_inputs(
         "mapping.json": lambda: _document({label: label for label in recipe.labels if label}),
         **_files_of_kind(examples, recipe),
     }
-    written = []
-    for name, make in files.items():
-        path = folder / name
+    contents = {folder / name: "".join(make()).encode() for name, make in files.items()}
+    for path, content in contents.items():
+        if path.is_file() and path.read_bytes() != content:
+            raise PubmillError(
+                f"{path} exists with other content, such as your predictions; name another folder, or delete it"
+            )
+    for path, content in contents.items():
         write_label_beside(path)
         with writing(path) as temporary:
-            temporary.write_text("".join(make()), encoding="utf-8", newline="\n")
-        written.append(path)
-    return written
+            temporary.write_bytes(content)
+    return list(contents)
 
 
 def _files_of_kind(

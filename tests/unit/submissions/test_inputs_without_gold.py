@@ -65,6 +65,17 @@ def test_filled_inputs_are_read_back(name: str, tmp_path: Path) -> None:
     assert toy.score(tmp_path, name, content).metrics[toy.METRICS[name]] == pytest.approx(1.0)
 
 
+def test_predictions_and_mappings_that_were_filled_in_stay(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    inputs = (tmp_path / "inputs", toy.examples("rel"), toy.recipe(tmp_path, "rel"), "{text}")
+    inputs[0].mkdir()
+    assert write_inputs(*inputs) == write_inputs(*inputs)
+    (tmp_path / "inputs/mapping.json").write_text('{"yes": "blocks"}')
+    with pytest.raises(PubmillError, match="inputs/mapping.json exists with other content, such as"):
+        write_inputs(*inputs)
+    assert (tmp_path / "inputs/mapping.json").read_text() == '{"yes": "blocks"}'
+
+
 def test_prompts_have_the_input_and_braces_in_it_stay(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     recipe = toy.recipe(tmp_path, "rel")
