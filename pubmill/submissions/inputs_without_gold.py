@@ -87,7 +87,8 @@ def write_inputs(
     for path, content in contents.items():
         if path.is_file() and path.read_bytes() != content:
             raise PubmillError(
-                f"{path} exists with other content, such as your predictions; name another folder, or delete it"
+                f"{path} exists with other content, such as your predictions; delete it or name another "
+                f"folder"
             )
     for path, content in contents.items():
         write_label_beside(path)
