@@ -91,13 +91,17 @@ def test_a_folder_is_scored_and_exported(
     for seed in (1, 2):
         (checkout / f"mine/seed-{seed}").mkdir(parents=True)
     (checkout / "mine/seed-1/rel.tsv").write_text(toy.blurb_tsv())
+    (checkout / "mine/seed-1/relation.tsv").touch()
     (checkout / "mine/seed-2/rel.jsonl").write_text(toy.jsonl("rel").replace('"blocks"', '"none"', 1))
     system = json.dumps({"name": "a/b", "version": "1", "url": "u"})
     out = checkout / "out"
     mine = checkout / "mine"
     run(root, checkout, monkeypatch, "score_submission", mine, "--output", out, "--system", system)
     printed = capsys.readouterr()
-    assert printed.err == f"pubmill: predictions and scores written to {out}\n"
+    ignored, written = printed.err.splitlines()
+    assert ignored.startswith(f"pubmill: {mine / 'seed-1/relation.tsv'} is not scored: it is named after no")
+    assert ignored.endswith("the nearest: rel@later, rel")
+    assert written == f"pubmill: predictions and scores written to {out}"
     first, second = printed.out.splitlines()
     assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
     assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
