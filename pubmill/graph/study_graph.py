@@ -198,8 +198,10 @@ class Graph:
             self.corpora.shards(self.specs.pretraining[recipe].corpus)  # reports missing local files
 
     def left_out(self) -> list[str]:
-        """Return one line for each dataset and model that the tables name but the study leaves out."""
-        return [*self.table_datasets.left_out(), *self.table_models.left_out()]
+        """Return one line for each dataset and model that the tables name but the study leaves out, and for
+        each file of predictions that belongs to no dataset."""
+        unused = self.pipelines.supplied.unused_files(self.table_models.wanted())
+        return [*self.table_datasets.left_out(), *self.table_models.left_out(), *unused]
 
 
 def audit_recipe(folder: Path) -> AuditRecipe:
