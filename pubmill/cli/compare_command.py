@@ -1,12 +1,10 @@
 """`pubmill compare`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.open_command import advice_for
 from pubmill.cli.studies import (
     StudyOption,
     configuration,
@@ -15,7 +13,6 @@ from pubmill.cli.studies import (
     study_files,
     table_of_study,
 )
-from pubmill.errors import PubmillError
 from pubmill.specs.study import DEMO
 
 
@@ -32,11 +29,8 @@ def compare(
     """
     checkout()
     words = sort_words(context.args)
-    files = [*study_files(study), *words.configfiles]
-    config = configuration(files, words.settings)
+    config = configuration([*study_files(study), *words.configfiles], words.settings)
     results = paths(config)
-    finished = results.table(table_of_study(table, config), "json")
-    if not Path(finished).is_file():
-        raise PubmillError(advice_for(Path(finished), files, words.settings))
-    given = ["--table", finished, "--results", results.results, "--columns", first, second]
+    page = results.table(table_of_study(table, config), "json")
+    given = ["--table", page, "--results", results.results, "--columns", first, second]
     start_script("compare", *given, *words.options)

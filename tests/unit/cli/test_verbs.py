@@ -86,8 +86,6 @@ def test_a_verb_starts_a_command_and_prints_it(
     started: Said, checkout: Path, words: str, command: str
 ) -> None:
     (checkout / "mine.yaml").write_text("mirror: null\n")
-    (checkout / "results/small/tables/gu2020").mkdir(parents=True)
-    (checkout / "results/small/tables/gu2020/table06.json").touch()
     assert started(*words.split()) == command
 
 
@@ -104,10 +102,6 @@ def test_a_verb_starts_a_command_and_prints_it(
         ("table gu2020/table06 --model x --scale tiny", "there is no scale 'tiny'; the nearest: "),
         ("predict kept notes.txt --format text", "after kept, name the text to annotate, then the file"),
         ("audit scorer x", "there is no form of audit 'scorer'; the nearest: scorers"),
-        (
-            "compare table06 pubmedbert-base no-pretraining --study small",
-            "results/small/tables/gu2020/table06.json does not exist yet. Make it: .venv/bin/snakemake",
-        ),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/snakemake"),
     ],
 )
