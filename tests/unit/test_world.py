@@ -16,6 +16,7 @@ import pytest
 from lxml import etree
 
 from pubmill.graph.dataset_access import local_names
+from tests.conftest import ROOT
 from tests.dataset_specs import spec_of
 from tests.world import citations, dataset_parts, datasets, facts, medline, overlay, punkt, write_world
 from tests.world.__main__ import HEADING, written_out
@@ -263,4 +264,4 @@ def test_a_folder_that_cannot_be_written_ends_the_program_with_a_message(
     (tmp_path / "file").touch()
     monkeypatch.setattr(sys, "argv", ["tests.world", str(tmp_path / "file/mirror")])
     with pytest.raises(SystemExit, match="file/mirror.*: Not a directory. Correct this"):
-        runpy.run_module("tests.world", run_name="__main__", alter_sys=False)
+        runpy.run_path(str(ROOT / "tests/world/__main__.py"), run_name="__main__")
