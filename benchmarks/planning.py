@@ -33,7 +33,8 @@ ONE = "gu2020"
 
 
 class Planned(NamedTuple):
-    """A dry run: its jobs, wall-clock seconds, processor seconds, and peak memory (MB)."""
+    """A dry run: its jobs (as `pubmill run -n` counts them), wall-clock seconds, processor seconds, and peak
+    memory (MB)."""
 
     jobs: int
     seconds: float
@@ -68,6 +69,14 @@ def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:
     return {path.name: str(path) for path in sorted(folder.iterdir())}
 
 
+def configuration(tables: list[str], local_files: dict[str, str], folder: Path) -> dict[str, Any]:
+    """Return the configuration of a study of these tables at full scale."""
+    return {
+        "study": "planning", "title": "planning", "scale": "full", "tables": tables, "models": None,
+        "datasets": None, "mirror": None, "local_files": local_files, "results": str(folder / "results"),
+    }  # fmt: skip
+
+
 def dry_run(checkout: Path, config: dict[str, Any], folder: Path, *quiet: str) -> Planned:
     """Run `snakemake -n` in its own process; with `quiet` (`-q`) jobs are not counted and are 0."""
     file, said = folder / "study.yaml", folder / "said.txt"
@@ -81,7 +90,7 @@ def dry_run(checkout: Path, config: dict[str, Any], folder: Path, *quiet: str) -
     if status or not (total or quiet):
         sys.exit(f"the dry run failed:\n{said.read_text()[-2000:]}")
     seconds = time.perf_counter() - began
-    jobs = int(total[1]) if total else 0
+    jobs = int(total[1]) - 1 if total else 0  # without the target `all`
     return Planned(jobs, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
@@ -102,11 +111,7 @@ def main() -> None:
         local_files = stand_ins(specs, folder / "local")
         for paper in [*papers, *([] if arguments.quick else ["all"])]:
             wanted = [table for table in tables if paper in ("all", table.partition("/")[0])]
-            config = {
-                "study": "planning", "title": "planning", "scale": "full", "tables": wanted, "models": None,
-                "datasets": None, "mirror": None, "local_files": local_files,
-                "results": str(folder / "results"),
-            }  # fmt: skip
+            config = configuration(wanted, local_files, folder)
             graph = dry_run(arguments.checkout, config, folder, "-q")
             worded = dry_run(arguments.checkout, config, folder)
             figures = "; ".join(

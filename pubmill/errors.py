@@ -1,5 +1,6 @@
 """Errors for the user, and how programs print them."""
 
+import errno
 import signal
 import sys
 from collections.abc import Callable
@@ -11,6 +12,12 @@ from pubmill.messages.control_characters import escape_controls
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+UNUSABLE_FILE = (
+    errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT,
+    errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG,
+)  # fmt: skip
+"""Errors of the system that the user can correct: no permission, no space, or a path of the wrong kind."""
 
 
 class PubmillError(Exception):
@@ -33,7 +40,8 @@ class StopRequestedError(Exception):
 
 
 def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Wrap a function so that a `PubmillError` prints its message and ends the program with status 1.
+    """Wrap a function so that a `PubmillError`, or a file that cannot be used, ends the program with a
+    message and status 1.
 
     Snakemake wraps every other exception into a traceback of its own.
     """
@@ -44,6 +52,14 @@ def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
             return function(*arguments, **keywords)
         except PubmillError as error:
             raise SystemExit(f"pubmill: error: {error}") from None
+        except OSError as error:
+            if error.errno not in UNUSABLE_FILE or error.filename is None:
+                raise
+            path = escape_controls(str(error.filename))
+            fault = "exists, but is not a folder" if error.errno == errno.EEXIST else error.strerror
+            raise SystemExit(
+                f"pubmill: error: {path}: {fault}. Correct this, or name another file or folder"
+            ) from None
 
     return ending
 

@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="for programs")
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
-    study, specs = check_study(config, ROOT / "specs")
+    study, specs = check_study(config, ROOT / "specs", arguments.configfile)
     graph = Graph(study, specs)
     tables = read_study_tables(study.study, study.scale, graph.requests.result_tables(), Path(graph.results))
     checked = check_manuscript(arguments.manuscript, tables)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pubmill.errors import run
+from pubmill.errors import PubmillError, run
 from pubmill.publication.comparison_rendering import FORMS
 from pubmill.storage.files import writing
 from pubmill.tables.cells import read_table
@@ -31,6 +31,10 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="path of the outputs, without extension")
     parser.add_argument("--columns", nargs="+", metavar="COLUMN", help="compare only these")
     arguments = parser.parse_args()
+    if not arguments.table.is_file():
+        raise PubmillError(
+            f"{arguments.table} does not exist yet; `pubmill run` with the study and the table makes it"
+        )
     table = read_table(arguments.table)
     found = comparisons(
         with_columns(table, arguments.columns) if arguments.columns else table, arguments.results

@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--offline", action="store_true", help="do not check links")
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
-    graph = Graph(*check_study(config, ROOT / "specs"))
+    graph = Graph(*check_study(config, ROOT / "specs", arguments.configfile))
     links = None if arguments.offline else check_links(linked(graph))
     options = commands.configuration_options(arguments.configfile, arguments.config)
     findings = examine(graph, links, options)

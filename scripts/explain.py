@@ -37,7 +37,7 @@ def main() -> None:
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
     explainer = Explainer(
-        Graph(*check_study(config, ROOT / "specs")),
+        Graph(*check_study(config, ROOT / "specs", arguments.configfile)),
         ROOT / "specs",
         tuple(arguments.configfile),
         tuple(arguments.config),

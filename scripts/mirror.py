@@ -24,6 +24,8 @@ from pubmill.errors import PubmillError, run
 from pubmill.graph import checked_graph
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.inspection.mirror.fetching import fetch_all, listed
+from pubmill.messages.counted_nouns import counted
+from pubmill.messages.progress import report_progress
 from pubmill.planning.required_files import required_files
 from pubmill.specs.study import check_study, configuration_files
 from pubmill.workflow.jobs import jobs_of
@@ -41,12 +43,17 @@ def main() -> None:
     config = merged_config(ROOT / "config.yaml", overlays, arguments.config)
     # With a mirror set, a study leaves out files that the mirror lacks; exactly these are needed here.
     config["mirror"] = None
-    graph = checked_graph(*check_study(config, ROOT / "specs"))
+    graph = checked_graph(*check_study(config, ROOT / "specs", overlays))
     wanted = required_files((job for job in jobs_of(ROOT, config) if job.to_do), graph)
-    if arguments.fetch is None:
+    if not any(listed(wanted)):
+        report_progress(f"study {config['study']} needs nothing more from the network")
+    elif arguments.fetch is None:
         print("\n".join(listed(wanted)))
     elif failed := fetch_all(wanted, arguments.fetch):
         raise PubmillError("\n".join([*failed, "Run the same command again; fetched files are kept."]))
+    else:
+        files, models = counted(len(wanted.urls), "file"), counted(len(wanted.models), "model")
+        report_progress(f"{arguments.fetch} has all that study {config['study']} needs: {files}, {models}")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def main() -> None:
         )
     overlays = configuration_files(arguments.study, ROOT / "studies")
     config = merged_config(ROOT / "config.yaml", overlays, arguments.config)
-    graph = checked_graph(*check_study(config, ROOT / "specs"))
+    graph = checked_graph(*check_study(config, ROOT / "specs", overlays))
     print_plan(console(), make_plan(jobs_of(ROOT, config), graph, gpus), graph, gpus)
 
 

@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
 from pubmill.errors import PubmillError, run
+from pubmill.messages.counted_nouns import counted
+from pubmill.messages.progress import report_progress
 from pubmill.storage.privacy import keep_private, write_label_beside
 
 FORMATS = ("text", "jsonl", "bioc-json", "bioc-xml", "pubtator")
@@ -59,13 +61,21 @@ def main() -> None:
     from pubmill.finetuning.predicting import choose_device
     from pubmill.finetuning.task_models import load_task_model, read_facts
     from pubmill.prediction.annotating import Annotator, own_types, written_names
-    from pubmill.prediction.formats import annotate_file, format_of, targets, without_streams
+    from pubmill.prediction.formats import (
+        STREAM,
+        annotate_file,
+        check_targets,
+        format_of,
+        targets,
+        without_streams,
+    )
     from pubmill.prediction.text_units import load_splitter
 
     with without_streams(arguments.input, arguments.output) as (sources, output):
         files = targets(sources, output)
         keep_private([arguments.model, *files])  # of a folder, the label is beside each file
         forms = {source: arguments.format or format_of(source) for source in files}
+        check_targets(files, forms)
         split = load_splitter(arguments.punkt)
         predictor = load_task_model(arguments.model, choose_device())
         names = written_names(own_types(predictor), arguments.type, arguments.map)
@@ -79,6 +89,8 @@ def main() -> None:
     for what, number in sorted(annotator.counts.items()):
         if number:
             print(f"{what.replace('_', ' ')}: {number}", file=sys.stderr)
+    if str(arguments.output) != STREAM:
+        report_progress(f"annotated {counted(len(files), 'file')}; written to {arguments.output}")
 
 
 if __name__ == "__main__":

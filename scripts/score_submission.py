@@ -25,12 +25,14 @@ from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
 from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
 from pubmill.inspection.scorer_printing import print_scores
+from pubmill.messages.nearest_names import SHOWN, nearest
+from pubmill.messages.progress import report_progress
 from pubmill.recipes.submissions import System
 from pubmill.specs import Specs
 from pubmill.storage.files import read_json, write_json, write_jsonl_gz
 from pubmill.storage.privacy import keep_private, write_label_beside
 from pubmill.storage.result_paths import PREDICTIONS
-from pubmill.storage.submission_files import submission_files
+from pubmill.storage.submission_files import other_files, submission_files
 from pubmill.submissions import blurb, every_eval_ever
 from pubmill.submissions.forms import FORMS
 from pubmill.submissions.scores import ScoredSubmission, score_submission
@@ -64,10 +66,12 @@ def main() -> None:
             path = arguments.output / f"blurb.seed-{seed}.zip"
             write_label_beside(path)
             blurb.write_archive(path, content)
+    if arguments.output:
+        report_progress(f"predictions and scores written to {arguments.output}")
 
 
 def _scored(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[int, ScoredSubmission]]:
-    system = recipes.read(System, arguments.system) if arguments.system else None
+    system = recipes.read(System, arguments.system, option="--system") if arguments.system else None
     mapping = _mapping(arguments.mapping)
     for dataset, seed, path in _files(arguments, specs):
         folder = converted_folder(ROOT, arguments.results, dataset)
@@ -80,7 +84,9 @@ def _scored(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[int, 
 def _files(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[str, int, Path]]:
     path, dataset = arguments.predictions, arguments.dataset
     if path.is_dir() == (dataset is not None):
-        raise PubmillError(f"{path}: a file of predictions needs --dataset, a folder of DATASET.EXT none")
+        raise PubmillError(
+            f"{path}: give --dataset for a file of predictions, and leave it out for a folder of DATASET.EXT"
+        )
     if dataset is not None:
         check_name(specs, dataset)
         yield dataset, 1, path
@@ -88,6 +94,9 @@ def _files(arguments: argparse.Namespace, specs: Specs) -> Iterator[tuple[str, i
     found = submission_files(path, specs.datasets)
     if not found:
         raise PubmillError(f"{path}: no file is named DATASET.EXT after a dataset, for example bc2gm.conll")
+    for other in other_files(path, specs.datasets):
+        near = ", ".join(nearest(other.name.partition(".")[0], specs.datasets)[:SHOWN])
+        report_progress(f"{other} is not scored: it is named after no dataset; the nearest: {near}")
     for name, seeds in found.items():
         for seed, file in seeds.items():
             yield name, seed, file

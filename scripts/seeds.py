@@ -39,9 +39,8 @@ def main() -> None:
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     arguments = parser.parse_args()
     overlays = configuration_files(arguments.study, ROOT / "studies")
-    study, specs = check_study(
-        merged_config(ROOT / "config.yaml", overlays, arguments.config), ROOT / "specs"
-    )
+    config = merged_config(ROOT / "config.yaml", overlays, arguments.config)
+    study, specs = check_study(config, ROOT / "specs", overlays)
     graph = Graph(study, specs, every_seed=True)
     recipes = [graph.tables.recipe(name) for name in graph.requests.result_tables()]
     results, is_current = Path(graph.results), graph.records.is_current

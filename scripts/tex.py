@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder to write into; other files in it are kept")
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
-    study, specs = check_study(config, ROOT / "specs")
+    study, specs = check_study(config, ROOT / "specs", arguments.configfile)
     graph = Graph(study, specs)
     found = read_study_tables(study.study, study.scale, graph.requests.result_tables(), Path(graph.results))
     texts = {MACROS_FILE: macros_text(found.study, found.scale, found.tables)}

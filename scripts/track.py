@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     arguments = parser.parse_args()
     config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
-    study, specs = check_study(config, ROOT / "specs")
+    study, specs = check_study(config, ROOT / "specs", arguments.configfile)
     graph = Graph(study, specs)
     asked = {path for table in graph.requests.result_tables() for path in graph.tables.record_files(table)}
     there = sorted(path for path in asked if Path(path).is_file())

@@ -16,7 +16,7 @@ def diff(
 ) -> None:
     """Show how two commits, studies, settings or sets of runs differ.
 
-    Shown are the keys of resolved recipes, scores with an interval, documents and cost. For the columns of
+    Prints keys of resolved recipes, scores with an interval, documents and cost. For the columns of
     one table, use compare.
     """
     start_script("diff", left, right, *context.args)

@@ -26,7 +26,7 @@ def explain(
 ) -> None:
     """Explain where a cell comes from, down to the source files.
 
-    Shown are runs, recipe, data and weights. A cell may be empty: then the missing files are listed.
+    Prints its runs, recipe, data and weights; for an empty cell, also what is missing.
     """
     checkout()
     words = sort_words(context.args)

@@ -27,9 +27,9 @@ def model(
 
     Writes specs/models/NAME.yaml, after a check that the model loads.
     """
+    checkout()
     from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
-    checkout()
     described = new_model(weights, name)
     print(write_spec(described, SPECS))
     for key, folder in described.local_files.items():

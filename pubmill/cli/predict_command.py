@@ -26,6 +26,9 @@ def predict(
     """
     words = sort_words([*files, *context.args])
     if len(words.names) < 2:
-        raise PubmillError(f"{model}: name the text to annotate, then the output; options follow")
+        raise PubmillError(
+            f"after {model}, name the text to annotate, then the file to write (- for the standard output), "
+            f"then options; found only {' '.join(words.names) or 'options'}"
+        )
     *texts, output = words.names
     start_script("predict", "--model", model, "--input", *texts, "--output", output, *words.options)

@@ -13,7 +13,7 @@ from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.specs import strict_yaml
 from pubmill.specs.study import DEMO, configuration_files, study_of_scale
-from pubmill.storage.result_paths import Paths
+from pubmill.storage.result_paths import Paths, paths_of_scale
 
 STUDIES, SPECS = Path("studies"), Path("specs")
 
@@ -68,9 +68,7 @@ def scale_names() -> list[str]:
 
 
 StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]
-StudyOption = Annotated[
-    str, typer.Option(help="study whose results are asked for", autocompletion=study_names)
-]
+StudyOption = Annotated[str, typer.Option(help="study whose results are used", autocompletion=study_names)]
 
 
 def configuration(configfiles: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def table_of_study(name: str, config: dict[str, Any]) -> str:
 
 def paths(config: dict[str, Any]) -> Paths:
     """Return the result paths of a study's scale."""
-    return Paths(f"{config['results']}/{config['scale']}")
+    return paths_of_scale(config["scale"], config["results"])
 
 
 def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: Words) -> list[str]:

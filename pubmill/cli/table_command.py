@@ -21,6 +21,7 @@ from pubmill.cli.studies import (
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
 from pubmill.specs.study import DEMO
+from pubmill.storage.name_patterns import SPEC, fits
 
 if TYPE_CHECKING:
     from pubmill.inspection.new_model import NewModel
@@ -69,7 +70,7 @@ def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
     names: list[str] = []
     folders: dict[str, str] = {}
     for model in given:
-        if (SPECS / "models" / f"{model}.yaml").is_file():
+        if fits(SPEC, model) and (SPECS / "models" / f"{model}.yaml").is_file():
             names.append(model)
             continue
         if not model.startswith("hub:") and not Path(model).is_dir() and "/" not in model:

@@ -127,8 +127,10 @@ def read_facts(folder: Path) -> dict[str, Any]:
     """Read `pubmill.json` and check its form."""
     path = folder / FACTS
     if not path.is_file():
+        fault = f"is no task model: it has no {FACTS}" if folder.is_dir() else "is not a folder"
         raise PubmillError(
-            f"{folder} is no task model: it has no {FACTS}; scripts/finetune.py --keep writes such a folder"
+            f"{folder} {fault}. Task models are written by a study with `keep_models: true`, and by "
+            "scripts/finetune.py --keep"
         )
     facts = read_json(path)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:

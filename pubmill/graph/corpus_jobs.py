@@ -105,6 +105,8 @@ class Corpora:
     def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:
         """Return the user's files of a source, by the names of their shards."""
         folder = self._folders.require(key, f"corpus {corpus}")
+        if not folder.is_dir():
+            raise PubmillError(f"corpus {corpus}: {folder} (local_files.{key}) is not a folder")
         files = sorted(folder.glob(pattern))
         if not files:
             raise PubmillError(

@@ -41,7 +41,7 @@ from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes.audits import AuditRecipe
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
-from pubmill.storage.result_paths import Paths
+from pubmill.storage.result_paths import paths_of_scale
 
 
 class Graph:
@@ -53,8 +53,8 @@ class Graph:
     def __init__(self, study: Study, specs: Specs, every_seed: bool = False) -> None:
         self.study = study
         self.specs = specs
-        self.results = f"{study.results}/{study.scale}"
-        self.paths = Paths(self.results)
+        self.paths = paths_of_scale(study.scale, study.results)
+        self.results = self.paths.results
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
         self.folders = UserFolders(study)
         self.requests = Requests(study, specs)
@@ -198,8 +198,10 @@ class Graph:
             self.corpora.shards(self.specs.pretraining[recipe].corpus)  # reports missing local files
 
     def left_out(self) -> list[str]:
-        """Return one line for each dataset and model that the tables name but the study leaves out."""
-        return [*self.table_datasets.left_out(), *self.table_models.left_out()]
+        """Return one line for each dataset and model that the tables name but the study leaves out, and for
+        each file of predictions that belongs to no dataset."""
+        unused = self.pipelines.supplied.unused_files(self.table_models.wanted())
+        return [*self.table_datasets.left_out(), *self.table_models.left_out(), *unused]
 
 
 def audit_recipe(folder: Path) -> AuditRecipe:

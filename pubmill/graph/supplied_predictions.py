@@ -1,15 +1,17 @@
 """Predictions of systems that are not fine-tuned here, which users supply as files."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.graph.content_digests import Digests
 from pubmill.graph.user_folders import UserFolders
+from pubmill.messages.nearest_names import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs import Specs
 from pubmill.specs.model_specs import PredictionsWeights
 from pubmill.storage.privacy import CREDENTIALED
-from pubmill.storage.submission_files import submission_files
+from pubmill.storage.submission_files import other_files, submission_files
 
 NOT_FINE_TUNED = "not fine-tuned here"
 NONE_SUPPLIED = "no predictions for this dataset are supplied"
@@ -60,6 +62,18 @@ class SuppliedPredictions:
             found = submission_files(folder, self._specs.datasets) if folder else {}
             self._files[model] = found
         return self._files[model]
+
+    def unused_files(self, models: Iterable[str]) -> list[str]:
+        """Return one line for each file of these models that is named after no dataset."""
+        folders = [self._folders.find(self.weights(name).local) for name in models if name in self.names()]
+        known = self._specs.datasets
+        return [
+            f"left out of the tables: {file} (named after no dataset; the nearest: "
+            f"{', '.join(nearest(file.name.partition('.')[0], known)[:SHOWN])})"
+            for folder in folders
+            if folder
+            for file in other_files(folder, known)
+        ]
 
     def why_not(self, model: str, dataset: str) -> str | None:
         """Return why there are no runs of a model on a dataset; None if there are."""

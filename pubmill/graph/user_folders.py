@@ -36,7 +36,9 @@ class UserFolders:
         """Return the folder of a key; a `PubmillError` if there is none."""
         found = self.find(key)
         if found is None:
-            raise PubmillError(f"{who} needs files of your own: {how_to_bring(key)}")
+            others = ", ".join(sorted(self._study.local_files))
+            known = f"; local_files has only {others}" if others else ""
+            raise PubmillError(f"{who} needs files of your own: {how_to_bring(key)}{known}")
         return found
 
 

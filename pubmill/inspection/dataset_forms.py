@@ -79,9 +79,9 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
     rows = [line.split("\t") for _, line in lines(path)]
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]) or len(row) < 2:
+            fault = "one column" if len(row) < 2 else f"{len(row)} columns, where line 1 has {len(rows[0])}"
             raise PubmillError(
-                f"{path}:{number}: {len(row)} columns, where line 1 has {len(rows[0])}: neither a table, "
-                f"CoNLL columns nor JSON; {BY_HAND}"
+                f"{path}:{number}: {fault}: neither a table, CoNLL columns nor JSON; {BY_HAND}"
             )
     columns = list(zip(*rows[1:], strict=True))
     label = _label_of({str(place): values for place, values in enumerate(columns)}, f"{path}:1", "column")

@@ -22,8 +22,8 @@ from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
 from pubmill.storage.name_patterns import HUB_ID
 
-SPLITS = {"train": "train", "dev": r"dev|valid|val", "test": "test"}
-"""Split -> pattern of the file names that have it."""
+SPLITS = {"train": "(?<!pre)train", "dev": r"dev|valid|val", "test": "(?<!la)test"}
+"""Split -> pattern of the file names that have it; `pretraining` and `latest` name no split."""
 EXPECTED = {"tokens": ("sentences", "tokens", "mentions"), "span": ("examples", "questions")}
 """Kind -> the counts that a spec expects; other kinds expect examples and labels."""
 NOT_STATED = "not stated; find it out before you pass the data on"

@@ -109,7 +109,7 @@ def _tokenizer_of_hub(model: NewModel) -> Path:
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(
             f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
-            f"folder with its files: --model ./{model.name}"
+            f"folder with its files, such as ./{model.name}"
         ) from None
     return Path(found)
 
@@ -133,7 +133,10 @@ def write_spec(model: NewModel, specs: Path) -> Path:
         errors: list[str] = []
         found = strict_yaml.read(path, str(path), errors).value
         if errors or any(found.get(key) != model.weights.get(key) for key in ("weights", "released")):
-            raise PubmillError(f"{path} describes another model; give the new one another name with --name")
+            raise PubmillError(
+                f"{path} describes another model; rename the new one's folder, or describe it under another "
+                f"name with `pubmill new model` and --name"
+            )
         return path
     values = {
         "name": model.name,

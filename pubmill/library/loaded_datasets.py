@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pubmill.annotation.examples import KINDS, SPLITS, Example, read_examples
 from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import SHOWN, nearest
 from pubmill.storage.files import read_json
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.result_paths import CARD, Paths
@@ -42,14 +43,21 @@ def load_dataset(name: str, results: str | Path = "results/full") -> dict[str, S
     from licensed data stay private: whatever this process writes is readable by its owner only. Raises
     `PubmillError` if the dataset was not converted there.
     """
-    folder = Path(Paths(results).dataset(name))
-    card = folder / CARD
-    if not card.is_file():
-        raise PubmillError(
-            f"{folder} has no {CARD}: the dataset was not converted there. Make it in the checkout, with "
-            f"snakemake {card}"
-        )
+    folder = converted_folder(name, results)
     keep_private([folder])
-    kind = KINDS[read_json(card)["kind"]]
+    kind = KINDS[read_json(folder / CARD)["kind"]]
     files = {split: folder / f"{split}.jsonl.gz" for split in SPLITS}
     return {split: Split(path, kind) for split, path in files.items() if path.is_file()}
+
+
+def converted_folder(name: str, results: str | Path) -> Path:
+    """Return the folder of a converted dataset; a `PubmillError` names those that were converted."""
+    folder = Path(Paths(results).dataset(name))
+    if not (folder / CARD).is_file():
+        names = nearest(name, (card.parent.name for card in folder.parent.glob(f"*/{CARD}")))
+        converted = ", ".join(names[:SHOWN]) or "none"
+        raise PubmillError(
+            f"{folder} has no {CARD}: the dataset was not converted there. Make it in the checkout, with "
+            f"snakemake {folder / CARD}. Converted there, the nearest first: {converted}"
+        )
+    return folder

@@ -1,12 +1,14 @@
 """Metrics of predictions in memory."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pubmill.annotation.examples import KINDS, Example
+from pubmill.annotation.examples import KINDS, Example, TokensExample
 from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS
 
+_BIO = re.compile(r"O|[BI](-\S+)?")
 _KIND_OF = {example: kind for kind, example in KINDS.items()}
 
 
@@ -25,4 +27,13 @@ def score(
     kinds = {type(example) for example in gold}
     if len(kinds) != 1:
         raise PubmillError(f"examples of {len(kinds)} kinds; expected at least one example, all of one kind")
+    if kinds == {TokensExample}:
+        _check_labels(predictions)
     return SCORERS[_KIND_OF[kinds.pop()]](gold, predictions, negative).metrics
+
+
+def _check_labels(predictions: Sequence[Sequence[str]]) -> None:
+    for number, labels in enumerate(predictions):
+        wrong = [label for label in labels if not _BIO.fullmatch(label)]
+        if wrong:
+            raise PubmillError(f"prediction {number}: {wrong[0]!r:.100} is none of O, B, I, B-TYPE, I-TYPE")

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from pubmill.errors import PubmillError
+from pubmill.library.loaded_datasets import converted_folder
 from pubmill.recipes.submissions import System
 from pubmill.storage.privacy import keep_private
-from pubmill.storage.result_paths import CARD, Paths
 from pubmill.submissions.scores import ScoredSubmission, score_submission
 from pubmill.submissions.submission import recipe_of
 
@@ -27,12 +26,7 @@ def score_predictions(
     dummies, as in BLURB's tables of relations, are compared by `pubmill score` only, as the dummies are in
     the dataset's spec; here, leave the texts out.
     """
-    folder = Path(Paths(results).dataset(dataset))
-    if not (folder / CARD).is_file():
-        raise PubmillError(
-            f"{folder} has no {CARD}: the dataset was not converted there. Make it in the checkout, with "
-            f"snakemake {folder / CARD}"
-        )
+    folder = converted_folder(dataset, results)
     keep_private([folder])
     recipe = recipe_of(folder, system, form, dict(mapping or {}))
     return score_submission(Path(predictions), recipe, Path(results))

@@ -5,7 +5,7 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,7 +42,7 @@ ENTITIES = ("bioc-json", "bioc-xml", "pubtator")
 
 def format_of(path: Path) -> str:
     """Return the format that a file's suffix implies, before `.gz` if there is one."""
-    suffix = (path.with_suffix("") if path.suffix == GZIP else path).suffix
+    suffix = _suffix(path)
     if suffix not in SUFFIXES:
         known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items())
         raise PubmillError(f"{path}: the suffix does not imply a format ({known}); give --format")
@@ -62,6 +62,30 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise PubmillError(f"several files are named {', '.join(twice)}; annotate their folders one by one")
     return {path: output / path.name for path in found}
+
+
+def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None:
+    """Raise a `PubmillError` for an output that would replace its input, or whose name misleads: it implies a
+    format that the output does not have, and that the name of the input does not imply either.
+
+    `forms`: the format of each input.
+    """
+    for source, target in files.items():
+        if target.resolve() == source.resolve():
+            raise PubmillError(f"{source}: the output would replace this input; name another file or folder")
+        written = forms[source] if forms[source] in ENTITIES else "jsonl"
+        implied = SUFFIXES.get(_suffix(target))
+        if implied not in (None, "text", written, SUFFIXES.get(_suffix(source))):
+            ending = next(suffix for suffix, form in SUFFIXES.items() if form == written)
+            raise PubmillError(
+                f"{target}: this name implies {implied}, but {forms[source]} is annotated as {written}; name "
+                f"the output *{ending}"
+            )
+
+
+def _suffix(path: Path) -> str:
+    """Return the suffix of a file, before `.gz` if there is one."""
+    return (path.with_suffix("") if path.suffix == GZIP else path).suffix
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from pubmill.publication.rendering import duration
 from pubmill.recipes.publication import CrateRecipe
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.path_lists import paths_of
-from pubmill.storage.result_paths import BELOW, below_sources, source_of_record
+from pubmill.storage.result_paths import BELOW, Paths, below_sources, source_of_record
 from pubmill.tables.cells import Provenance, read_table
 
 PROFILES = {
@@ -38,7 +38,9 @@ WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RE
 CODE_LICENCE = "https://spdx.org/licenses/Apache-2.0"
 COMPLETED = "http://schema.org/CompletedActionStatus"
 STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
-NOWHERE: dict[str, Any] = {"results": "results", "mirror": None, "local_files": {}}
+IN_CRATE = Paths("results")
+"""Paths of the results in the crate."""
+NOWHERE: dict[str, Any] = {"results": IN_CRATE.results, "mirror": None, "local_files": {}}
 """Neutral values in the crate for the keys of config.yaml that name folders of a machine."""
 CONTENT = (
     "Tables, report, reproducibility checklist, dataset pages and proof of a study that pubmill ran, with "
@@ -100,7 +102,7 @@ def make_crate(
     configuration = _add_file(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
     sources = [_add_source(crate, recipe, results, path) for path in sorted(paths_of(recipe.sources))]
     products = [
-        _add_file(crate, _existing_file(results / path), f"results/{path}", _result_name(path))
+        _add_file(crate, _existing_file(results / path), IN_CRATE.at(path), _result_name(path))
         for path in recipe.results
     ]
     begun, ended = _start_time(sources), _end_time([results / path for path in recipe.results])

@@ -14,6 +14,7 @@ from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.publication import PageRecipe, PageSource
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import paths_of_scale
 from pubmill.tables.cells import parse
 from pubmill.tables.dataset_cards import NAMED, Card, CardPart, read_card
 
@@ -107,9 +108,8 @@ class Page(Shape):
     @property
     def export(self) -> str:
         """The command that writes the published form."""
-        return commands.script(
-            "export", self.recipe.name, "FOLDER", "--results", f"results/{self.recipe.scale}"
-        )
+        results = paths_of_scale(self.recipe.scale).results
+        return commands.script("export", self.recipe.name, "FOLDER", "--results", results)
 
     @property
     def published(self) -> list[tuple[str, PublishedFile]]:

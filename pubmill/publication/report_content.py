@@ -29,7 +29,7 @@ from pubmill.publication.tallies import (
 from pubmill.publication.training_times import ModelTimes, time_strip, times
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.specs.study import DEMO
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, paths_of_scale
 from pubmill.tables.audit import Audit
 from pubmill.tables.cells import NO_RECORD, Table
 from pubmill.tables.comparisons import Comparisons
@@ -203,7 +203,7 @@ class Report:
     @property
     def proof_command(self) -> str:
         """The command that packs the proof."""
-        proof = f"results/{self.recipe.scale}/{BELOW.proof(self.recipe.study)}"
+        proof = paths_of_scale(self.recipe.scale).proof(self.recipe.study)
         return commands.snakemake(proof, configuration=commands.configuration_options(self._configfiles))
 
     @property

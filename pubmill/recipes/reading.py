@@ -19,14 +19,16 @@ WORDS: dict[Any, str] = {
 """Types as error messages name them."""
 
 
-def read(recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = None) -> Recipe:
-    """Read the `--recipe` argument of a program: JSON text, or the path of a JSON file.
+def read(
+    recipe: type[Recipe], argument: str, chosen: dict[str, Any] | None = None, option: str = "--recipe"
+) -> Recipe:
+    """Read the argument of an option of a program: JSON text, or the path of a JSON file.
 
     `chosen` holds values that were decided elsewhere (by a search) and override the recipe's.
     """
-    text, where = argument, "--recipe"
+    text, where = argument, option
     if not argument.lstrip().startswith("{"):
-        text, where = _read_text(Path(argument)), argument
+        text, where = _read_text(Path(argument), option), argument
     values = _parse_json(text, where)
     return build(recipe, values | (chosen or {}) if isinstance(values, dict) else values, where)
 
@@ -56,14 +58,14 @@ def fits(value: Any, hint: Any) -> bool:
     return hint is Any or isinstance(value, origin or hint)
 
 
-def _read_text(path: Path) -> str:
+def _read_text(path: Path, option: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise PubmillError(f"--recipe: {path} cannot be read: {error}") from None
+        raise PubmillError(f"{option}: {path} cannot be read: {error}") from None
     except (OSError, ValueError):  # ValueError: a null character
         shown = repr(str(path))[:200]
-        raise PubmillError(f"--recipe: {shown} is neither JSON text nor a readable JSON file") from None
+        raise PubmillError(f"{option}: {shown} is neither JSON text nor a readable JSON file") from None
 
 
 def _parse_json(text: str, where: str) -> Any:

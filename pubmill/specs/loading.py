@@ -233,9 +233,8 @@ def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any
                 place = place[1:]
             written = _written_location(document, place)
             missing = place[-1:] if problem["type"] == "missing" else ()
-            errors.append(
-                f"{document.where(written)}: {dotted_key((*written, *missing))}: {problem_text(problem)}"
-            )
+            key = dotted_key((*written, *missing))
+            errors.append(f"{document.where(written)}: {key}: {problem_text(problem, model)}")
         return None
 
 

@@ -90,7 +90,7 @@ def _recipe_faults(values: dict[str, Any]) -> list[tuple[str, str]]:
 def _describe_problem(problem: Any) -> str:
     if not problem["loc"]:
         return str(problem["msg"]).removeprefix("Value error, ")
-    return f"{dotted_key(problem['loc'])}: {problem_text(problem)}"
+    return f"{dotted_key(problem['loc'])}: {problem_text(problem, FinetuningRecipe)}"
 
 
 def _source_location(

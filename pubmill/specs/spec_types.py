@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from pubmill.specs.known_keys import nearest_keys
 from pubmill.storage import name_patterns as names
 
 
@@ -95,10 +96,28 @@ def dotted_key(place: tuple[int | str, ...]) -> str:
     return ".".join(map(str, place)) or "the file"
 
 
-def problem_text(problem: Any) -> str:
-    """Return one of pydantic's errors as a message that includes the value found."""
+TYPE_WORDS = {
+    "tuple_type": "expected a list",
+    "dict_type": "expected keys with values",
+    "model_type": "expected keys with values",
+    "dataclass_type": "expected keys with values",
+}
+"""Pydantic's errors about types that YAML calls otherwise -> their messages."""
+
+
+def problem_text(problem: Any, model: Any = None) -> str:
+    """Return one of pydantic's errors as a message that includes the value found.
+
+    `model`: the type of the whole spec; without it, no key is suggested for an unknown one.
+    """
     if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return "unknown key; check its spelling, or remove it"
+        near = ", ".join(nearest_keys(model, tuple(problem["loc"])))
+        return f"unknown key; {f'the nearest: {near}' if near else 'check its spelling, or remove it'}"
     if problem["type"] == "missing":
         return "this key is required and missing"
-    return f"{problem['msg'].removeprefix('Value error, ')} (found {problem['input']!r:.120})"
+    if problem["type"] == "string_pattern_mismatch":
+        pattern = problem["ctx"]["pattern"].removeprefix("^").removesuffix("$")
+        if pattern in names.WORDS:
+            return f"expected {names.WORDS[pattern]} (found {problem['input']!r:.120})"
+    message = TYPE_WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+    return f"{message} (found {problem['input']!r:.120})"

@@ -10,6 +10,8 @@ from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
 from pubmill.specs import Name, RecipeWeights, Specs, Strict, load, problem_text, strict_yaml
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
+from pubmill.specs.spec_types import dotted_key
+from pubmill.storage import name_patterns as names
 
 DEMO = "demo"
 """The study of config.yaml itself, which needs no file, and its scale."""
@@ -56,7 +58,7 @@ class Study(Strict):
       docker://HOST/NAME@sha256:DIGEST; null: none.
     """
 
-    study: Annotated[str, Field(pattern=r"^[a-z0-9-]+$"), AfterValidator(_not_reserved)]
+    study: Annotated[str, Field(pattern=f"^{names.STUDY}$"), AfterValidator(_not_reserved)]
     title: str
     scale: Name
     tables: tuple[str, ...]
@@ -76,14 +78,19 @@ class Study(Strict):
 
 
 def check_files(files: Iterable[str | Path]) -> None:
-    """Raise a `PubmillError` for faults in configuration files that Snakemake accepts silently.
+    """Raise a `PubmillError` for faults in configuration files that Snakemake accepts silently, and for empty
+    files, whose name its message lacks.
 
-    These are duplicate keys, of which Snakemake uses the last, and `__use_yte__`, whose expressions are
+    Accepted are duplicate keys, of which Snakemake uses the last, and `__use_yte__`, whose expressions are
     Python.
     """
     errors: list[str] = []
     for file in files:
-        document = strict_yaml.read(Path(file), str(file), errors)
+        faults: list[str] = []
+        document = strict_yaml.read(Path(file), str(file), faults)
+        if not document.value and not faults:
+            faults.append(f"{file}:1: empty; expected the keys of a study, such as `tables:`")
+        errors += faults
         if "__use_yte__" in document.value:
             place = document.where(("__use_yte__",))
             errors.append(f"{place}: __use_yte__: expressions are not evaluated; write the values out")
@@ -91,12 +98,20 @@ def check_files(files: Iterable[str | Path]) -> None:
         raise PubmillError("\n".join(errors))
 
 
-def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Specs]:
-    """Check the merged configuration of a run and load the specs at its scale."""
+def check_study(
+    config: dict[str, Any], specs_folder: Path, files: Iterable[str | Path] = ()
+) -> tuple[Study, Specs]:
+    """Check the merged configuration of a run and load the specs at its scale.
+
+    `files`: the files that it was merged from, for the places of its mistakes.
+    """
     try:
         study = Study.model_validate(config)
     except ValidationError as error:
-        lines = [f"configuration: {'.'.join(map(str, e['loc']))}: {problem_text(e)}" for e in error.errors()]
+        lines = [
+            f"{_place_of(e['loc'], config, files)}: {dotted_key(e['loc'])}: {problem_text(e, Study)}"
+            for e in error.errors()
+        ]
         raise PubmillError("\n".join(lines)) from None
     specs = load(specs_folder, study.scale)
     known: dict[str, tuple[str, dict[str, Any]]] = {
@@ -109,7 +124,7 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
         ),
     }
     dangling = [
-        f"configuration: {key}: {unknown(kind, name, found)}"
+        f"{_place_of((key,), config, files)}: {key}: {unknown(kind, name, found)}"
         for key, (kind, found) in known.items()
         for name in getattr(study, key) or ()
         if name not in found
@@ -117,6 +132,16 @@ def check_study(config: dict[str, Any], specs_folder: Path) -> tuple[Study, Spec
     if dangling:
         raise PubmillError("\n".join(dangling))
     return study, with_own_weights(specs, study.pretrain)
+
+
+def _place_of(key: tuple[int | str, ...], config: dict[str, Any], files: Iterable[str | Path]) -> str:
+    """Return the file and line of a key of the configuration, if a file has it with this value."""
+    for path in map(Path, files):
+        shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+        document = strict_yaml.read(path, str(shown), [])
+        if key[0] in document.value and document.value[str(key[0])] == config.get(str(key[0])):
+            return document.where(key)
+    return "configuration"
 
 
 def with_own_weights(specs: Specs, models: Iterable[str]) -> Specs:

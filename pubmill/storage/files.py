@@ -79,7 +79,11 @@ def _explain_write_error(error: Exception, path: Path) -> Exception:
             f"cannot write {path}: {error.strerror}. Make its folder writable, or point `results:` (or the "
             f"program's output) at a folder that is."
         )
-    return PubmillError(f"cannot write {path}: {error}") if isinstance(error, OSError) else error
+    if isinstance(error, OSError):
+        a_file = error.errno in (errno.EEXIST, errno.ENOTDIR)
+        fault = f"{path.parent} is not a folder" if a_file else error.strerror or error
+        return PubmillError(f"cannot write {path}: {fault}")
+    return error
 
 
 def _sync(path: Path) -> None:

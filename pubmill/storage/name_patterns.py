@@ -21,7 +21,18 @@ HUB_ID = "[A-Za-z0-9][A-Za-z0-9._-]{0,95}(/[A-Za-z0-9][A-Za-z0-9._-]{0,95})?"
 URL = "https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!-~]*)?"
 """A URL to fetch; `Https` in the specs is stricter."""
 
+STUDY = "[a-z0-9-]+"
+"""The name of a study."""
+
 FILE_WORDS = "letters without accents, digits, spaces and . _ + -, at most 150, the first a letter or digit"
+_KEY_WORDS = "lower-case letters, digits and . + -, at most 100, the first a letter or digit"
+WORDS = {
+    KEY: _KEY_WORDS,
+    SPEC: f"{_KEY_WORDS}; then perhaps @ and a variant of lower-case letters, digits and -",
+    FILE: FILE_WORDS,
+    STUDY: "lower-case letters, digits and -",
+}
+"""Pattern -> its description in messages."""
 
 
 def fits(pattern: str, name: str) -> bool:

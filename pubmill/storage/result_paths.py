@@ -332,6 +332,11 @@ BELOW = Paths()
 """Paths below the results folder, as recipes hold them."""
 
 
+def paths_of_scale(scale: str, results: str = "results") -> Paths:
+    """Return the paths of a scale. `results`: the folder of the configuration."""
+    return Paths(f"{results}/{scale}")
+
+
 def part_name(part: Number, form: str = "parquet") -> str:
     """Return the name of the file that holds one part of a corpus, or what is made from it."""
     return _with_suffix(f"part-{_padded_number(part)}", form)

@@ -17,6 +17,8 @@ def submission_files(folder: Path, datasets: Collection[str]) -> dict[str, dict[
     """
     found: dict[str, dict[int, Path]] = {}
     for dataset, seed, path in _files(folder, datasets):
+        if dataset is None:
+            continue
         others = found.setdefault(dataset, {})
         if seed in others:
             raise PubmillError(
@@ -26,12 +28,18 @@ def submission_files(folder: Path, datasets: Collection[str]) -> dict[str, dict[
     return {dataset: dict(sorted(files.items())) for dataset, files in sorted(found.items())}
 
 
-def _files(folder: Path, datasets: Collection[str]) -> Iterator[tuple[str, int, Path]]:
+def other_files(folder: Path, datasets: Collection[str]) -> list[Path]:
+    """Return the files that are named after no dataset."""
+    return [path for dataset, _, path in _files(folder, datasets) if dataset is None]
+
+
+def _files(folder: Path, datasets: Collection[str]) -> Iterator[tuple[str | None, int, Path]]:
+    """Yield dataset, seed and path of each file; the dataset is None if the file is named after none."""
     longest_first = sorted(datasets, key=len, reverse=True)
     for path in sorted(folder.iterdir()):
         seed = _SEED.fullmatch(path.name)
         inner = sorted(path.iterdir()) if seed and path.is_dir() else [path]
         for file in inner:
             dataset = next((name for name in longest_first if file.name.startswith(f"{name}.")), None)
-            if dataset is not None and file.is_file():
+            if file.is_file():
                 yield dataset, int(seed[1]) if seed else 1, file

@@ -13,15 +13,17 @@ ID = re.compile(r"# ?id ?= ?(\S+)")
 MARKS = ("-DOCSTART-", "###MEDLINE:")
 LABEL = re.compile(r"O|[BIELSUWM](-\S+)?")
 """A label of IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BMEWO or IO."""
+MISSING = "_"
+"""In the place of a label in the inputs."""
 _OF_TAGGING = {"E": "L", "S": "U", "W": "U", "M": "I"}
 _BIO = re.compile(r"O|[BI](-\S+)?")
 
 
 def is_conll(lines: Sequence[str]) -> bool:
-    """Return whether lines look like CoNLL columns: labels in the last column, and nothing else."""
+    """Return whether lines look like CoNLL columns: labels, or the inputs' `_`, in the last column."""
     rows = [line for line in lines if line and not _is_mark(line)]
     found = [_columns(line) for line in rows]
-    labelled = sum(len(columns) > 1 and LABEL.fullmatch(columns[-1]) is not None for columns in found)
+    labelled = sum(len(columns) > 1 and _is_label(columns[-1]) for columns in found)
     return bool(rows) and labelled >= max(1, len(rows) - 1) and not rows[0].startswith(("{", "[", "<"))
 
 
@@ -63,6 +65,10 @@ def _is_mark(line: str) -> bool:
     return line.startswith(MARKS) or ID.fullmatch(line) is not None
 
 
+def _is_label(text: str) -> bool:
+    return text == MISSING or LABEL.fullmatch(text) is not None
+
+
 def _columns(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else line.split()
 
@@ -71,6 +77,8 @@ def _parse(line: str, place: str) -> tuple[str, str]:
     columns = _columns(line)
     if len(columns) < 2 or not columns[0]:
         raise PubmillError(f"{place}: expected a word and its label, found {quote(line)}")
+    if columns[-1] == MISSING:
+        raise PubmillError(f"{place}: no label, only the {MISSING} of the inputs")
     if not LABEL.fullmatch(columns[-1]):
         raise PubmillError(
             f"{place}: expected a label of IOB, IOE, IOBES, BILOU or IO in the last column, "

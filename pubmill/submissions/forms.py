@@ -31,10 +31,12 @@ _PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
 def read_text(path: Path) -> str:
     """Read a UTF-8 file, gzipped or not, without a byte order mark; line ends become line feeds."""
     try:
-        content = path.read_bytes() if path.stat().st_size <= LARGEST else b""
-        if content.startswith(_GZIP):
+        content = path.read_bytes() if path.stat().st_size <= LARGEST else None
+        if content and content.startswith(_GZIP):
             with gzip.open(path) as packed:
                 content = packed.read(LARGEST + 1)
+        if content is None or len(content) > LARGEST:
+            raise PubmillError(f"{path}: more than {LARGEST:,} bytes; expected a file of predictions")
         text = content.decode().removeprefix(_MARK)
     except UnicodeDecodeError as error:
         raise PubmillError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
@@ -42,8 +44,8 @@ def read_text(path: Path) -> str:
         raise PubmillError(f"{path}: not a complete gzip file") from None
     except OSError as error:
         raise PubmillError(f"{path} can't be read: {error.strerror}") from None
-    if not text.strip() or len(content) > LARGEST:
-        raise PubmillError(f"{path}: empty, or more than {LARGEST:,} bytes; expected a file of predictions")
+    if not text.strip():
+        raise PubmillError(f"{path}: empty; expected a file of predictions")
     if "\0" in text:
         raise PubmillError(f"{path}: contains NUL characters, so it is no text")
     return text.replace("\r\n", "\n")

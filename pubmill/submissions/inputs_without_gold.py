@@ -15,6 +15,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
+from pubmill.submissions import conll_form
 from pubmill.submissions.matching import marked_text
 from pubmill.submissions.tsv_form import MISSING
 
@@ -71,7 +72,8 @@ def write_inputs(
 ) -> list[Path]:
     """Write the inputs of a split into a folder in every form that fits the dataset; return the files.
 
-    `mapping.json` maps every label to itself, to be completed by the answers of a language model.
+    `mapping.json` maps every label to itself, to be completed by the answers of a language model. Files that
+    were changed since they were written stay: a `PubmillError` names the first.
     """
     prompts = ({"id": one.id, "prompt": prompt_of(one, recipe, template)} for one in examples)
     files: dict[str, Callable[[], Iterator[str]]] = {
@@ -81,22 +83,28 @@ def write_inputs(
         "mapping.json": lambda: _document({label: label for label in recipe.labels if label}),
         **_files_of_kind(examples, recipe),
     }
-    written = []
-    for name, make in files.items():
-        path = folder / name
+    contents = {folder / name: "".join(make()).encode() for name, make in files.items()}
+    for path, content in contents.items():
+        if path.is_file() and path.read_bytes() != content:
+            raise PubmillError(
+                f"{path} exists with other content, such as your predictions; delete it or name another "
+                f"folder"
+            )
+    for path, content in contents.items():
         write_label_beside(path)
         with writing(path) as temporary:
-            temporary.write_text("".join(make()), encoding="utf-8", newline="\n")
-        written.append(path)
-    return written
+            temporary.write_bytes(content)
+    return list(contents)
 
 
 def _files_of_kind(
     examples: Sequence[Any], recipe: SubmissionRecipe
 ) -> dict[str, Callable[[], Iterator[str]]]:
-    found: dict[str, Callable[[], Iterator[str]]] = {"inputs.tsv": lambda: _tsv(examples)}
-    if recipe.kind == "tokens":
+    found: dict[str, Callable[[], Iterator[str]]] = {}
+    if recipe.kind == "tokens":  # whose labels do not fit into a cell of a table
         found["inputs.conll"] = lambda: _conll(examples)
+    else:
+        found["inputs.tsv"] = lambda: _tsv(examples)
     if recipe.kind == "tokens" or (recipe.kind == "sequence" and examples[0].entities):
         found |= {
             "inputs.bioc.json": lambda: _document(bioc_collection(examples, recipe)),
@@ -131,7 +139,8 @@ def _cells(example: Any, names: Sequence[str]) -> list[str]:
 
 def _conll(examples: Sequence[TokensExample]) -> Iterator[str]:
     for example in examples:
-        yield f"# id = {example.id}\n" + "".join(f"{word}\t_\n" for word in example.words) + "\n"
+        lines = (f"{word}\t{conll_form.MISSING}\n" for word in example.words)
+        yield f"# id = {example.id}\n" + "".join(lines) + "\n"
 
 
 def _text_and_mentions(example: Any) -> tuple[str, list[Any]]:

@@ -114,7 +114,9 @@ def comparisons(table: Table, results: Path) -> Comparisons:
 
 def with_columns(table: Table, columns: Sequence[str]) -> Table:
     """Return the table with only these columns, given by key or label, or the beginning of either."""
-    keys = [find_unique("column", name, table.columns, lambda one: one.key).key for name in columns]
+    keys = {find_unique("column", name, table.columns, lambda one: one.key).key for name in columns}
+    if len(keys) == 1:
+        raise PubmillError(f"{' and '.join(columns)}: one column, {keys.pop()}; name at least two to compare")
     return replace(
         table,
         columns=tuple(column for column in table.columns if column.key in keys),

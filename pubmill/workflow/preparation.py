@@ -1,5 +1,6 @@
 """Everything that the rules need, prepared from the configuration before they are read."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,7 +8,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock
 from snakemake.shell import shell
 
-from pubmill.errors import Plain, interrupt_plainly, plainly
+from pubmill.errors import Plain, PubmillError, interrupt_plainly, plainly
 from pubmill.graph import Graph
 from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
@@ -42,9 +43,11 @@ class Prepared(NamedTuple):
 def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     """Check the configuration in the checkout `root`, and prepare Snakemake for its graph."""
     interrupt_plainly()
+    if workflow.is_main_process:
+        check_state_folder(Path.cwd())
     forget_failed_jobs()
     check_files(workflow.configfiles)
-    study, specs = check_study(config, root / "specs")
+    study, specs = check_study(config, root / "specs", workflow.configfiles)
     graph = Graph(study, specs)
     if workflow.is_main_process:
         decide_seeds(graph)
@@ -81,6 +84,16 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
             print(f"{left} more runs may decide which models are better; the same command makes them")
 
     return Prepared(study, specs, Plain(graph), needs, begin_run, end_run)
+
+
+def check_state_folder(folder: Path) -> None:
+    """Raise a `PubmillError` if Snakemake cannot keep its state below the working folder."""
+    state = folder / ".snakemake"
+    if not os.access(state if state.exists() else folder, os.W_OK | os.X_OK):
+        raise PubmillError(
+            f"{folder} cannot be written to, but Snakemake keeps its state there, in {state.name}, even for "
+            f"a plan or with -n. Clone the repository to a folder of your own, or make this one writable"
+        )
 
 
 def requested_pages(workflow: Any, graph: Graph) -> list[str]:

@@ -18,6 +18,7 @@ from pubmill.messages.nearest_names import SHOWN, nearest, unknown
 from pubmill.specs import Specs, scales
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.names_in_paths import names_in
+from pubmill.storage.result_paths import paths_of_scale
 
 KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of pretraining"}
 """Kinds of specs whose word is not the folder's name without its `s`."""
@@ -91,7 +92,7 @@ def _lost_target_message(file: str, patterns: Mapping[str, list[str]], graph: Gr
     """Return a message on a target that no rule makes: the wrong scale, or a wrong name."""
     study = graph.study
     for scale in scales(studies.parent / "specs"):
-        if scale != study.scale and file.startswith(f"{study.results}/{scale}/"):
+        if scale != study.scale and file.startswith(paths_of_scale(scale, study.results).at("")):
             options = commands.configuration_options(study_of_scale(scale, studies, file))
             command = commands.snakemake(file, configuration=options)
             return (

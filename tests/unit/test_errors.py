@@ -1,5 +1,6 @@
 """How programs end."""
 
+import errno
 import signal
 import subprocess
 import sys
@@ -15,6 +16,14 @@ from pubmill.errors import PubmillError, StopRequestedError, run
         (PubmillError("no file"), "pubmill: error: no file"),
         (StopRequestedError(signal.SIGINT), 130),
         (StopRequestedError(), 143),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "out/\x1bx"),
+            "pubmill: error: out/\\x1bx: Permission denied. Correct this, or name another file or folder",
+        ),
+        (
+            FileExistsError(errno.EEXIST, "File exists", "a"),
+            "pubmill: error: a: exists, but is not a folder. Correct this, or name another file or folder",
+        ),
     ],
 )
 def test_programs_exit_with_a_message_or_the_status_of_a_signal(error: Exception, status: str | int) -> None:

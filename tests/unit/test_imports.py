@@ -36,7 +36,7 @@ ROOMS: dict[str, str] = {
     "inspection": "annotation convert graph hardware messages metrics planning pretraining publication"
     " recipes specs statistics storage tables workflow",
     "cli": "inspection messages specs storage",
-    "library": "annotation corpus finetuning metrics prediction recipes storage submissions",
+    "library": "annotation corpus finetuning messages metrics prediction recipes storage submissions",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 

@@ -4,6 +4,8 @@ import gzip
 import io
 import itertools
 import re
+import runpy
+import sys
 import tarfile
 import zipfile
 from hashlib import md5
@@ -14,6 +16,7 @@ import pytest
 from lxml import etree
 
 from pubmill.graph.dataset_access import local_names
+from tests.conftest import ROOT
 from tests.dataset_specs import spec_of
 from tests.world import citations, dataset_parts, datasets, facts, medline, overlay, punkt, write_world
 from tests.world.__main__ import HEADING, written_out
@@ -253,3 +256,12 @@ def test_punkt_parameters_are_tables_in_a_plain_archive() -> None:
         assert [name.rpartition("/")[0] for name in names] == ["punkt_tab/english"] * 4
         table = archive.read("punkt_tab/english/ortho_context.tab").decode()
         assert all(re.fullmatch(r"\S+\t\d+", line) for line in table.split("\n"))
+
+
+def test_a_folder_that_cannot_be_written_ends_the_program_with_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(sys, "argv", ["tests.world", str(tmp_path / "file/mirror")])
+    with pytest.raises(SystemExit, match="file/mirror.*: Not a directory. Correct this"):
+        runpy.run_path(str(ROOT / "tests/world/__main__.py"), run_name="__main__")

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from pubmill.errors import run
 from pubmill.specs.schemas import first_line
 from tests.world import overlay, write_world
 
@@ -46,4 +47,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -50,7 +50,9 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
     from snakemake.utils import update_config
     from snakemake_interface_common.exceptions import WorkflowError
 
-    check_files([base, *(overlay for overlay in overlays if Path(overlay).exists())])
+    if missing := [overlay for overlay in overlays if not Path(overlay).exists()]:
+        raise PubmillError(f"there is no file {missing[0]}; expected a study, such as studies/gu2020.yaml")
+    check_files([base, *overlays])
     try:
         config = load_configfile(base)
         for overlay in overlays:

@@ -60,7 +60,9 @@ def _print_finding(to: Console, finding: DatasetFinding) -> None:
         False: ("NOT AVAILABLE", BAD),
         None: ("available if its links are alive", DIM),
     }[finding.available]
-    files = ", ".join(f"{number} {FROM[where]}" for where, number in finding.sources.items() if number)
+    files = (
+        ", ".join(f"{number} {FROM[where]}" for where, number in finding.sources.items() if number) or "none"
+    )
     counts = Text(finding.counts, style={True: GOOD, False: BAD, None: DIM}[finding.counted])
     to.print(Text.assemble((finding.dataset, "bold"), ": ", (word, style), f" (files: {files}); ", counts))
     lines = [f"{finding.spec.access}; licence: {finding.spec.licence}"]

@@ -31,6 +31,14 @@ def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: P
     assert started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-n") == command
 
 
+def test_a_folder_of_the_checkout_can_be_named_again(started: Said, checkout: Path) -> None:
+    """As the README does it: `--model ./my-bert`, whose name is that of the spec of the first run."""
+    tiny_bert(checkout / "my-bert", ["gene", "protein"])
+    command = started("table", "gu2020/table06", "--model", "./my-bert")
+    assert json.dumps({"my-bert": str(checkout / "my-bert")}) in command
+    assert started("table", "gu2020/table06", "--model", "./my-bert") == command
+
+
 def test_known_models_need_no_spec(started: Said, checkout: Path) -> None:
     command = started("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "demo")
     assert "results/demo/tables/gu2020/table06.html" in command and "--configfile" not in command
@@ -42,7 +50,8 @@ def test_another_model_of_the_name_is_refused(started: Said, checkout: Path, own
     spec.write_text("name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n")
     said = started("table", "gu2020/table06", "--model", str(own))
     assert said == (
-        "error: specs/models/my-bert.yaml describes another model; give the new one another name with --name"
+        "error: specs/models/my-bert.yaml describes another model; rename the new one's folder, or describe "
+        "it under another name with `pubmill new model` and --name"
     )
 
 
@@ -61,4 +70,4 @@ def test_capitals_in_the_vocabulary_make_a_cased_model(started: Said, checkout: 
     own = tiny_bert(tmp_path / "cased", ["gene", "DNA"])
     assert "specs/models/mine.yaml" in started("new", "model", str(own), "--name", "mine")
     assert yaml.safe_load((checkout / "specs/models/mine.yaml").read_text())["lowercase"] is False
-    assert "[a-z0-9]" in started("new", "model", str(own), "--name", "Mine!")
+    assert "expected lower-case letters, digits" in started("new", "model", str(own), "--name", "Mine!")

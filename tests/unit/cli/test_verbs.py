@@ -100,7 +100,8 @@ def test_a_verb_starts_a_command_and_prints_it(
             "there is no model 'pubmedbert'; the nearest: pubmedbert",
         ),
         ("table gu2020/table06 --model x --scale tiny", "there is no scale 'tiny'; the nearest: "),
-        ("predict kept notes.txt --format text", "kept: name the text to annotate, then the output"),
+        ("predict kept notes.txt --format text", "after kept, name the text to annotate, then the file"),
+        ("audit scorer x", "there is no form of audit 'scorer'; the nearest: scorers"),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/snakemake"),
     ],
 )

@@ -282,8 +282,12 @@ def test_a_run_that_diverged_keeps_its_account_alone(
     assert [path.name for path in folder.iterdir()] == ["training.json"]
     same = predict_kept(FinetuningJob(recipe, model, datasets["tokens"], 1, "test"), folder)
     assert same.predictions == run.predictions and same.report["failed"] == "nan"
-    with pytest.raises(PubmillError, match="no task model"):
-        load_task_model(folder, CPU)
+    for path, fault in (
+        (folder, "is no task model: it has no pubmill.json"),
+        (tmp_path / "x", "is not a folder"),
+    ):
+        with pytest.raises(PubmillError, match=f"{path} {fault}. Task models are written by"):
+            load_task_model(path, CPU)
 
 
 def test_the_same_weights_have_the_same_hash(model: Path, datasets: dict[str, Path], tmp_path: Path) -> None:

@@ -29,6 +29,10 @@ def test_a_local_folder_that_was_not_given_is_asked_for(root: Path) -> None:
 def test_a_local_folder_without_files_is_reported(root: Path, tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no file in .* matches"):
         targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
+    (tmp_path / "a.jsonl.gz").touch()
+    for path in (tmp_path / "a.jsonl.gz", tmp_path / "none"):
+        with pytest.raises(PubmillError, match=rf"{path} \(local_files.abstracts\) is not a folder"):
+            targets(root, scale="small", local_files={"abstracts": str(path)})
 
 
 def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Path) -> None:

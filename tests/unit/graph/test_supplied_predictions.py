@@ -61,6 +61,18 @@ def record(dataset: str, seed: int) -> str:
     return f"runs/off-the-shelf/llm/{dataset}/as-it-is/final/seed-{seed}.json"
 
 
+def test_a_file_that_is_named_after_no_dataset_is_reported(specs: Path, tmp_path: Path) -> None:
+    files = supply(tmp_path / "llm", "bc2gm.conll", "chemprot.jsonl")
+    [line] = [line for line in graph(specs, files).left_out() if "llm" in line]
+    assert line.startswith(
+        f"left out of the tables: {files}/chemprot.jsonl (named after no dataset; the nearest: "
+    )
+    assert "chemprot@blurb" in line
+    assert not [
+        line for line in graph(specs, None, models=["no-pretraining"]).left_out() if "named after" in line
+    ]
+
+
 def test_every_supplied_file_is_a_run_of_a_marked_column(specs: Path, tmp_path: Path) -> None:
     files = supply(tmp_path / "llm", "bc2gm.conll", "seed-1/biosses.json", "seed-2/biosses.json")
     made = graph(specs, files)

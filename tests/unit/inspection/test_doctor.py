@@ -280,7 +280,7 @@ def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Pat
     )
     assert config["study"] == "mine" and config["scale"] == "small" and config["results"] == "results"
     assert config["local_files"] == {"a": "/a", "b": "/c"}
-    with pytest.raises(PubmillError, match="none.yaml"):
+    with pytest.raises(PubmillError, match=r"there is no file .*none\.yaml; expected a study"):
         merged_config(root / "config.yaml", [str(tmp_path / "none.yaml")], [])
     with pytest.raises(PubmillError, match="name=value"):
         merged_config(root / "config.yaml", [], ["scale"])

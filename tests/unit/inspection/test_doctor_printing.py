@@ -47,9 +47,9 @@ def test_datasets_of_the_study_come_first_with_their_state(specs: Specs) -> None
         "bc2gm: available if its links are alive (files: 2 from the network); not converted yet",
     ]  # fmt: skip
     assert made[3] == f"    public; licence: {licence}"
-    assert made[4] == "gad@blurb: NOT AVAILABLE (files: ); counts differ"
+    assert made[4] == "gad@blurb: NOT AVAILABLE (files: none); counts differ"
     assert made[6:9] == ["    dead link: u: 404", "    to do: one", "    to do: two"]
-    assert made[9:12] == ["", "Other datasets", "jnlpba: available (files: ); counts as expected"]
+    assert made[9:12] == ["", "Other datasets", "jnlpba: available (files: none); counts as expected"]
     assert made[13:] == ["", "In order: 1 of 2 datasets that the study uses"]
 
 

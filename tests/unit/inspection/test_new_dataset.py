@@ -126,6 +126,7 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
     [
         ("", "train.tsv: the file is empty"),
         ("a\tb\nc\td\te\n", "train.tsv:2: 3 columns, where line 1 has 2"),
+        ("hello\n", "train.tsv:1: one column: neither a table, CoNLL columns nor JSON"),
         ("One text\t1\nAnother text\t2\n", "train.tsv:1: no column looks like a label"),
         ('{"a": 1}\nb\n', "train.tsv:2: not JSON, unlike the lines before it"),
         ('{"a":\n1}', "train.tsv: JSON, but neither JSON lines nor SQuAD's form"),
@@ -143,6 +144,8 @@ def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text:
     ("names", "message"),
     [
         (["data.tsv"], "data.tsv: the file's name shows no split"),
+        (["pretraining.tsv"], "pretraining.tsv: the file's name shows no split"),
+        (["latest.tsv"], "latest.tsv: the file's name shows no split"),
         (["test.tsv"], "is named train"),
         (["train.tsv", "train2.tsv"], "is train too; give one file for each split"),
         (["absent.tsv"], "absent.tsv does not exist"),

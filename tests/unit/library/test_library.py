@@ -44,6 +44,11 @@ def test_a_pubmed_file_is_streamed(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(CITATION))
     [citation] = read_medline(str(path))
     assert (citation.pmid, citation.published, citation.title) == ("7", "1999", "A gene.")
+    unpacked = tmp_path / "pubmed26n0001.xml"
+    unpacked.write_bytes(CITATION)
+    for other, fault in ((unpacked, "is not gzipped"), (tmp_path, "can't be read: Is a directory")):
+        with pytest.raises(PubmillError, match=f"{other} {fault}"):
+            read_medline(other)
 
 
 def test_an_article_is_read_by_its_number(tmp_path: Path) -> None:
@@ -66,7 +71,7 @@ def test_a_dataset_can_be_iterated_over_again(results: Path) -> None:
     assert splits.keys() == {"test"}
     assert list(splits["test"]) == list(splits["test"]) == [sentence(1, "B", "O"), sentence(2, "O", "B")]
     assert splits["test"].to_hugging_face()["labels"] == [["B", "O"], ["O", "B"]]
-    with pytest.raises(PubmillError, match=r"has no card\.json: the dataset was not converted there"):
+    with pytest.raises(PubmillError, match=r"has no card\.json: .* not converted there.*nearest first: toy$"):
         load_dataset("others", results)
 
 
@@ -79,6 +84,9 @@ def test_scores_are_those_of_records(results: Path) -> None:
     with pytest.raises(PubmillError, match="examples of 2 kinds"):
         score([*test, pair], [["O", "O"], ["O", "O"], "yes"])
     assert score([pair], ["yes"], negative="no")["micro_f1"] == 1.0
+    for label in ("gene", "b-Gene", "E-Gene", ""):
+        with pytest.raises(PubmillError, match=f"prediction 1: '{label}' is none of O, B, I"):
+            score(test, [["B", "O"], ["O", label]])
 
 
 def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
@@ -89,7 +97,7 @@ def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
         pubmill.score_predictions(path, "ner", tmp_path)
     found = pubmill.score_predictions(path, "ner", tmp_path, mapping={"Illness": "Disease"})
     assert (found.metrics["entity_f1"], found.left_aside()) == (1.0, [])
-    with pytest.raises(PubmillError, match=r"has no card\.json: the dataset was not converted there"):
+    with pytest.raises(PubmillError, match=r"has no card\.json: .* not converted there.*nearest first: ner$"):
         pubmill.score_predictions(path, "rel", tmp_path)
 
 

@@ -11,9 +11,17 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.prediction.annotating import Annotator, written_names
-from pubmill.prediction.formats import FORMATS, annotate_file, format_of, targets, without_streams
+from pubmill.prediction.formats import (
+    FORMATS,
+    annotate_file,
+    check_targets,
+    format_of,
+    targets,
+    without_streams,
+)
 from tests.unit.prediction.toy_annotators import annotated, counted, relater, tagger
 from tests.unit.prediction.toy_documents import PUBTATOR, XML, bioc
+from tests.unit.programs import run_program
 
 
 def test_pubtator_mentions_of_other_types_stay(tmp_path: Path) -> None:
@@ -222,3 +230,58 @@ def test_streams_are_no_folders(tmp_path: Path) -> None:
             pass
     with without_streams([tmp_path], tmp_path) as found:
         assert found == ([tmp_path], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("source", "form", "target", "fault"),
+    [
+        ("a.txt", "text", "a.txt", "the output would replace this input"),
+        ("a.xml", "bioc-xml", "sub/../a.xml", "the output would replace this input"),
+        ("a.txt", "text", "b.pubtator", r"implies pubtator, but text is annotated as jsonl; .* \*\.jsonl"),
+        ("a.jsonl", "jsonl", "b.json.gz", "implies bioc-json, but jsonl is annotated as jsonl"),
+        ("a.xml", "bioc-xml", "b.json", r"annotated as bioc-xml; name the output \*\.xml"),
+    ],
+)
+def test_outputs_that_would_mislead_are_refused(
+    source: str, form: str, target: str, fault: str, tmp_path: Path
+) -> None:
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(PubmillError, match=fault):
+        check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
+
+
+@pytest.mark.parametrize(
+    ("source", "form", "target"),
+    [
+        ("a.txt", "text", "b.txt"),
+        ("a.txt", "text", "b.jsonl.gz"),
+        ("a.txt", "text", "stdout"),
+        ("a.xml", "bioc-xml", "b"),
+        ("a.txt", "pubtator", "b.pubtator"),
+        ("a.json", "jsonl", "sub/a.json"),
+    ],
+)
+def test_other_names_of_outputs_pass(source: str, form: str, target: str, tmp_path: Path) -> None:
+    check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
+
+
+def test_the_program_reports_where_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any
+) -> None:
+    monkeypatch.setattr("pubmill.finetuning.task_models.load_task_model", lambda *_: tagger().predictor)
+    monkeypatch.setattr("pubmill.finetuning.task_models.read_facts", lambda _: {"argument_types": []})
+    texts = [tmp_path / "a.pubtator", tmp_path / "b.pubtator"]
+    for path in texts:
+        path.write_text("12|t|Ann\n\n")
+
+    def last_line(output: object, *inputs: Path) -> str:
+        options = ("--model", tmp_path, "--input", *inputs, "--output", output)
+        return run_program("predict", *options).splitlines()[-1]
+
+    one, several = tmp_path / "one.pubtator", tmp_path / "several"
+    assert last_line(one, texts[0]) == f"pubmill: annotated 1 file; written to {one}"
+    assert last_line(several, *texts) == f"pubmill: annotated 2 files; written to {several}"
+    assert sorted(path.name for path in several.iterdir()) == ["a.pubtator", "b.pubtator"]
+    assert capfdbinary.readouterr().out == b""
+    assert "written" not in last_line("-", texts[0])
+    assert capfdbinary.readouterr().out == one.read_bytes()

@@ -151,7 +151,10 @@ def test_a_mistake_is_reported_in_the_file_that_has_it_and_once(folder: Path) ->
         including(folder, "datasets", name, base)
     found = mistakes(folder, "full").splitlines()
     assert "specs/datasets/mine.yaml:5: sources.train.url: this key is required and missing" in found
-    assert "specs/datasets/mine.yaml:6: expekt: unknown key; check its spelling, or remove it" in found
+    assert any(
+        line.startswith("specs/datasets/mine.yaml:6: expekt: unknown key; the nearest: expect")
+        for line in found
+    )
     assert not [line for line in found if line.startswith("specs/datasets/bc2gm.yaml")]
     both = next(line for line in found if line.startswith("specs/datasets/fewer.yaml:2"))
     assert both.startswith("specs/datasets/fewer.yaml:2 includes specs/datasets/bc2gm.yaml:")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
 from pubmill.recipes.models import PretrainedWeights
-from pubmill.specs.study import Study, check_study, configuration_files, study_of_scale
+from pubmill.specs.study import Study, check_files, check_study, configuration_files, study_of_scale
 
 PAPERS = sorted(path.name for path in (Path(__file__).parents[3] / "specs/tables").iterdir())
 
@@ -80,3 +80,35 @@ def test_the_study_of_a_result_is_that_of_its_scale_and_paper(tmp_path: Path) ->
     assert study_of_scale("small", folder, "results/small/models/b") == ["studies/c.yaml"]
     assert study_of_scale("demo", folder, "results/demo/d") == []
     assert study_of_scale("other", folder, "x") == []
+
+
+def test_a_mistake_has_its_file_and_line_and_the_nearest_key(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, mine = tmp_path / "config.yaml", tmp_path / "studies/mine.yaml"
+    mine.parent.mkdir()
+    monkeypatch.chdir(tmp_path)
+    base.write_text("study: demo\ntitle: T\nscale: demo\ntables: []\nmodels: null\n")
+    mine.write_text("study: My study\nmodles: [x]\nmodels: [pubmedbert]\nauthor: {nam: x, orcid: y}\n")
+    config = yaml.safe_load(base.read_text()) | yaml.safe_load(mine.read_text())
+    with pytest.raises(PubmillError) as error:
+        check_study(config, root / "specs", [base, mine])
+    lines = str(error.value).splitlines()
+    assert "studies/mine.yaml:1: study: expected lower-case letters, digits and - (found 'My study')" in lines
+    assert "studies/mine.yaml:2: modles: unknown key; the nearest: models, keep_models, tables" in lines
+    assert "studies/mine.yaml:4: author.nam: unknown key; the nearest: name, orcid" in lines
+    with pytest.raises(PubmillError, match=r"author: expected keys with values \(found 'x'\)") as error:
+        check_study(STUDY | {"author": "x", "tables": "y", "local_files": "z"}, root / "specs")
+    assert "tables: expected a list (found 'y')" in str(error.value)
+    assert "local_files: expected keys with values (found 'z')" in str(error.value)
+    config = {key: config[key] for key in ("title", "scale", "tables", "models")} | {"study": "mine"}
+    with pytest.raises(PubmillError, match="studies/mine.yaml:3: models: there is no model 'pubmedbert'"):
+        check_study(config, root / "specs", [base, mine])
+    with pytest.raises(PubmillError, match="^configuration: models: there is no model 'pubmedbert'"):
+        check_study(config, root / "specs")
+
+
+def test_an_empty_study_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text("# nothing yet\n")
+    with pytest.raises(PubmillError, match="empty.yaml:1: empty; expected the keys of a study"):
+        check_files([tmp_path / "empty.yaml"])

@@ -117,7 +117,14 @@ def test_an_output_that_may_not_be_written_says_what_to_do(tmp_path: Path, numbe
     with pytest.raises(PubmillError, match="cannot write .*out: ") as caught, writing(tmp_path / "out"):
         raise OSError(number, os.strerror(number))
     assert ("Make its folder writable" in str(caught.value)) == (number != errno.EIO)
-    assert os.strerror(number) in str(caught.value)
+    assert os.strerror(number) in str(caught.value) and "Errno" not in str(caught.value)
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for output in (tmp_path / "file/out", tmp_path / "file/below/out"):
+        with pytest.raises(PubmillError, match=f"cannot write {output}: {output.parent} is not a folder"):
+            write_json(output, 1)
 
 
 def test_other_errors_stay_as_they_are(tmp_path: Path) -> None:

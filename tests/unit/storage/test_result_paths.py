@@ -110,6 +110,7 @@ def test_a_log_lies_as_what_its_job_writes() -> None:
 FOLDERS = "runs|corpora|vocabs|pretraining|models|datasets|tables|pages|reports|sources|logs"
 SPELLED = re.compile(
     rf"(?<!specs/)(?<![\w-])({FOLDERS})/|/final|selected\.json|/seed-|/part-"
+    r"|(?<![\w-])results\}?/\{"
     r"|\.(predictions\.jsonl\.gz|training\.json|items\.npz|source\.json)"
 )
 """What only `Paths` may spell: folders of the results, and endings of the files of runs and sources."""
@@ -123,7 +124,7 @@ def spelled(text: str) -> bool:
 
 
 def strings(code: str) -> list[str]:
-    """The strings of Python code but for docstrings, with `{}` for the fields of f-strings."""
+    """The strings of Python code but for docstrings, with the last name of each field of f-strings."""
     tree = ast.parse(code)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
@@ -133,8 +134,16 @@ def strings(code: str) -> list[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose | inside
     ]
-    texts = ((str(v.value) if isinstance(v, ast.Constant) else "{}" for v in node.values) for node in joined)
-    return [*whole, *map("".join, texts)]
+    return [*whole, *("".join(map(shown, node.values)) for node in joined)]
+
+
+def shown(part: ast.expr) -> str:
+    """The text of a part of an f-string; of the field `{self.results}`, `{results}`."""
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    assert isinstance(part, ast.FormattedValue)
+    *_, name = ["", *re.findall(r"\w+", ast.unparse(part.value))]
+    return f"{{{name}}}"
 
 
 def test_only_one_module_spells_paths_of_results(root: Path) -> None:
@@ -168,6 +177,8 @@ def test_rules_spell_no_paths_of_results(root: Path) -> None:
         'path = f"{record}.source.json"',
         'path = f"{name}.predictions.jsonl.gz"',
         'path = f"{self.results}/corpora/{corpus}"',
+        'path = f"results/{self.recipe.scale}/{BELOW.proof(study)}"',
+        "path = f\"{config['results']}/{scale}\"",
     ],
 )
 def test_a_path_spelled_by_hand_is_found(code: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.storage.submission_files import submission_files
+from pubmill.storage.submission_files import other_files, submission_files
 
 DATASETS = ("bc5-chem", "bc5-chem@blue", "rel")
 
@@ -26,6 +26,7 @@ def test_files_by_dataset_and_seed(tmp_path: Path) -> None:
         },
         "rel": {1: tmp_path / "rel.jsonl"},
     }
+    assert other_files(tmp_path, DATASETS) == [tmp_path / "README.md", tmp_path / "seed-1/notes.txt"]
 
 
 @pytest.mark.parametrize("other", ["rel.tsv", "seed-1/rel.jsonl"])

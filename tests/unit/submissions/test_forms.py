@@ -9,6 +9,7 @@ import pytest
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
+from pubmill.submissions import forms
 from pubmill.submissions.forms import FORMS
 from tests.unit.submissions import toy_datasets as toy
 
@@ -98,7 +99,8 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
     ("dataset", "content", "message"),
     [
         ("rel", "one line of prose without any form\n", r"cannot be recognised.*blurb-tsv:.*pubtator:"),
-        ("rel", "", "empty"),
+        ("rel", "", "empty; expected"),
+        ("ner", "# id = a\nAnn\t_\nran\t_\n\n", ":2: no label, only the _ of the inputs"),
         ("rel", "a\0b", "NUL"),
         ("rel", b"\xff\xfe", "not UTF-8"),
         ("rel", gzip.compress(b"x" * 100, mtime=0)[:-9], "not a complete gzip file"),
@@ -125,6 +127,16 @@ def test_a_damaged_file_is_refused_with_the_reason(
     toy.make(tmp_path, dataset)
     with pytest.raises(PubmillError, match=f"predictions.*{message}"):
         toy.score(tmp_path, dataset, content)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_file_that_is_too_large_is_not_called_empty(
+    pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "LARGEST", 2_000)
+    (tmp_path / "large").write_bytes(pack(b"x" * 3_000))
+    with pytest.raises(PubmillError, match="large: more than 2,000 bytes"):
+        forms.read_text(tmp_path / "large")
 
 
 def test_a_stated_form_says_what_is_wrong_in_it(tmp_path: Path) -> None:

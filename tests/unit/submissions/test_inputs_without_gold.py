@@ -11,7 +11,7 @@ from pubmill.specs.dataset_specs import TASKS
 from pubmill.submissions.inputs_without_gold import TEMPLATES, prompt_of, write_inputs
 from tests.unit.submissions import toy_datasets as toy
 
-FORMS = {"ner": 9, "rel": 8, "doc": 5, "sim": 5, "qa": 5}
+FORMS = {"ner": 8, "rel": 8, "doc": 5, "sim": 5, "qa": 5}
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -55,13 +55,25 @@ def test_filled_inputs_are_read_back(name: str, tmp_path: Path) -> None:
     filled = [{**line, toy.KEYS[name]: toy.gold(one)} for line, one in zip(lines, rows, strict=True)]
     for content in ("".join(json.dumps(line) + "\n" for line in filled), json.dumps(filled)):
         assert toy.score(tmp_path, name, content).metrics[toy.METRICS[name]] == pytest.approx(1.0)
+    if name == "ner":  # labels of words do not fit into a cell
+        assert not (tmp_path / "inputs.tsv").exists()
+        return
     header, *table = (tmp_path / "inputs.tsv").read_text().splitlines()
     shown = {"doc": "|".join, "qa": lambda value: value[0]}.get(name, str)
-    if name == "ner":
-        return  # labels of words don't fit into a cell
     cells = [row.removesuffix("?") + shown(toy.gold(one)) for row, one in zip(table, rows, strict=True)]
     content = "\n".join([header, *cells]) + "\n"
     assert toy.score(tmp_path, name, content).metrics[toy.METRICS[name]] == pytest.approx(1.0)
+
+
+def test_predictions_and_mappings_that_were_filled_in_stay(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    inputs = (tmp_path / "inputs", toy.examples("rel"), toy.recipe(tmp_path, "rel"), "{text}")
+    inputs[0].mkdir()
+    assert write_inputs(*inputs) == write_inputs(*inputs)
+    (tmp_path / "inputs/mapping.json").write_text('{"yes": "blocks"}')
+    with pytest.raises(PubmillError, match="inputs/mapping.json exists with other content, such as"):
+        write_inputs(*inputs)
+    assert (tmp_path / "inputs/mapping.json").read_text() == '{"yes": "blocks"}'
 
 
 def test_prompts_have_the_input_and_braces_in_it_stay(tmp_path: Path) -> None:

@@ -91,12 +91,18 @@ def test_a_folder_is_scored_and_exported(
     for seed in (1, 2):
         (checkout / f"mine/seed-{seed}").mkdir(parents=True)
     (checkout / "mine/seed-1/rel.tsv").write_text(toy.blurb_tsv())
+    (checkout / "mine/seed-1/relation.tsv").touch()
     (checkout / "mine/seed-2/rel.jsonl").write_text(toy.jsonl("rel").replace('"blocks"', '"none"', 1))
     system = json.dumps({"name": "a/b", "version": "1", "url": "u"})
     out = checkout / "out"
     mine = checkout / "mine"
     run(root, checkout, monkeypatch, "score_submission", mine, "--output", out, "--system", system)
-    first, second = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr()
+    ignored, written = printed.err.splitlines()
+    assert ignored.startswith(f"pubmill: {mine / 'seed-1/relation.tsv'} is not scored: it is named after no")
+    assert ignored.endswith("the nearest: rel@later, rel")
+    assert written == f"pubmill: predictions and scores written to {out}"
+    first, second = printed.out.splitlines()
     assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
     assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
@@ -138,8 +144,10 @@ def test_all_scorers_are_shown(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["file"], r"a file of predictions needs --dataset, a folder of DATASET.EXT none"),
-        (["folder", "--dataset", "rel"], r"needs --dataset, a folder"),
+        (["file"], r"file: give --dataset for a file of predictions, and leave it out for a folder"),
+        (["folder", "--dataset", "rel"], r"leave it out for a folder of DATASET.EXT"),
+        (["file", "--dataset", "rel", "--system", "none"], r"^--system: 'none' is neither JSON text"),
+        (["file", "--dataset", "rel", "--system", "{}"], r"^--system: not a valid System"),
         (["folder"], r"no file is named DATASET.EXT after a dataset"),
         (["file", "--dataset", "rell"], r"there is no dataset 'rell'; the nearest: rel, rel@later"),
         (["file", "--dataset", "rel@later"], r"rel@later is not there yet. Make it: .venv/bin/snakemake"),

@@ -14,6 +14,7 @@ from pubmill.publication.comparison_rendering import FORMS
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import Comparisons, comparisons, with_columns
 from tests.pages import parsed
+from tests.unit.programs import run_program
 from tests.unit.toy_tables import (
     column,
     paths,
@@ -161,8 +162,16 @@ def test_some_columns_are_chosen_by_key_or_label(tmp_path: Path) -> None:
     assert with_columns(one, ["oth", "BE"]).columns == found.columns
     with pytest.raises(PubmillError, match="there is no column 'nobody'; the nearest: "):
         with_columns(one, ["bert", "nobody"])
+    with pytest.raises(PubmillError, match="bert and be: one column, bert; name at least two"):
+        with_columns(one, ["bert", "be"])
 
 
 def test_the_method_names_the_interval_and_the_number_of_resamplings(tmp_path: Path) -> None:
     method = compared(tmp_path, made(tmp_path)).method
     assert "means over seeds" in method and "(95 %, percentiles)" in method and " 1000 times" in method
+
+
+def test_a_table_that_does_not_exist_yet_is_reported(tmp_path: Path) -> None:
+    table = tmp_path / "gu2020/table06.json"
+    with pytest.raises(SystemExit, match=f"{table} does not exist yet; `pubmill run` with the study"):
+        run_program("compare", "--table", table, "--results", tmp_path)

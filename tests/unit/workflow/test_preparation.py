@@ -1,11 +1,16 @@
-"""Pages that a run was asked for."""
+"""Checks before the rules are read, and the pages that a run was asked for."""
 
+import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
+from pubmill.errors import PubmillError
 from pubmill.graph import Graph
 from pubmill.storage.result_paths import Paths
-from pubmill.workflow.preparation import requested_pages
+from pubmill.workflow.preparation import check_state_folder, requested_pages
 
 GRAPH = cast(Graph, SimpleNamespace(paths=Paths("results/demo"), study=SimpleNamespace(study="demo")))
 
@@ -17,3 +22,17 @@ def workflow(*files: str) -> Any:
 def test_requested_pages_come_before_the_report() -> None:
     assert requested_pages(workflow("a.json", "a.html"), GRAPH) == ["a.html"]
     assert requested_pages(workflow("a.json"), GRAPH) == [GRAPH.paths.report("demo", "html")]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_folder_that_cannot_hold_the_state_of_snakemake_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bool
+) -> None:
+    state = tmp_path / ".snakemake"
+    if begun:
+        state.mkdir()
+    check_state_folder(tmp_path)
+    locked = state if begun else tmp_path
+    monkeypatch.setattr(os, "access", lambda path, mode: path != locked)
+    with pytest.raises(PubmillError, match="cannot be written to.*in .snakemake, even for a plan or with -n"):
+        check_state_folder(tmp_path)
