@@ -1,13 +1,15 @@
 """Predictions as JSON: lines with an object each, one list of such objects, or an object by id."""
 
 import json
-import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pubmill.annotation.subword_labels import SUBWORDS
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
+from pubmill.metrics.records import is_finite_number
+from pubmill.prediction.documents import check_characters
 from pubmill.submissions.rows import Key, PredictedSpan, PredictionRow
 from pubmill.submissions.tsv_form import GOLD
 
@@ -51,14 +53,17 @@ def read_document(content: Any, where: str) -> Iterator[PredictionRow]:
 
 
 def parse(text: str, where: str) -> Any:
-    """Parse JSON; repeated keys, numbers that JSON lacks and deep nesting are errors."""
+    """Parse JSON; repeated keys, numbers that JSON lacks, deep nesting and half surrogates are errors."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise PubmillError(f"{where}: not valid JSON: {error.msg} at character {error.pos}") from None
     except (RecursionError, ValueError) as error:
         said = str(error) if isinstance(error, _AmbiguousError) else "nested too deeply, or a number too long"
         raise PubmillError(f"{where}: {said}") from None
+    if "\\u" in text:
+        check_characters(json.dumps(value, ensure_ascii=False), where)
+    return value
 
 
 class _AmbiguousError(ValueError):
@@ -68,8 +73,7 @@ class _AmbiguousError(ValueError):
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise _AmbiguousError(f"the key {show(twice)} occurs twice in an object")
     return found
 
@@ -178,6 +182,4 @@ def _is_answer(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
         return False
     probability = item.get("probability")
-    if not isinstance(probability, int | float) or isinstance(probability, bool):
-        return False
-    return math.isfinite(probability) and 0 <= probability <= 1
+    return is_finite_number(probability) and 0 <= probability <= 1

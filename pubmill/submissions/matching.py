@@ -70,16 +70,17 @@ def _listed(names: Sequence[str]) -> str:
 
 def _why_unknown(unknown: Sequence[str], known: Mapping[str, Example]) -> str:
     """Return the reason for unknown ids if they are known ids with something added: the gold label, say."""
-    extended = {name: example for name in unknown for example in _extended(name, known)}
+    longest = max(map(len, known), default=0)
+    extended = {name: example for name in unknown for example in _extended(name, known, longest)}
     leaked = [name for name, one in extended.items() if any(part in name for part in _gold_strings(one))]
     if leaked:
         return "The ids hold the gold labels, which a system must not see. "
     return ""
 
 
-def _extended(name: str, known: Mapping[str, Example]) -> Iterable[Example]:
-    """Yield the example whose id begins or ends this one."""
-    for cut in range(1, len(name)):
+def _extended(name: str, known: Mapping[str, Example], longest: int) -> Iterable[Example]:
+    """Yield the example whose id, of at most `longest` characters, begins or ends this one."""
+    for cut in range(max(1, len(name) - longest), len(name)):
         for part in (name[:-cut], name[cut:]):
             if part in known:
                 yield known[part]

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.submissions.matching import _why_unknown
 from tests.unit.submissions import toy_datasets as toy
 
 Change = Callable[[list[str]], list[str]]
@@ -57,6 +59,24 @@ def test_gold_labels_in_ids_are_recognised(tmp_path: Path) -> None:
     content = "".join(json.dumps(row) + "\n" for row in rows)
     with pytest.raises(PubmillError, match="The ids hold the gold labels"):
         toy.score(tmp_path, "rel", content)
+
+
+class CountedIds(dict[str, Any]):
+    """Examples by id that count how often an id is looked for."""
+
+    searched = 0
+
+    def __contains__(self, name: object) -> bool:
+        self.searched += 1
+        return super().__contains__(name)
+
+
+def test_gold_is_searched_for_beside_ids_only_and_not_in_whole_texts() -> None:
+    """A column of texts in place of the ids."""
+    known = CountedIds({one.id: one for one in toy.examples("rel")})
+    assert _why_unknown(["x" * 10_000], known) == "" and known.searched < 50
+    assert _why_unknown(["G_1000.T1_activates"], known) == ""
+    assert "hold the gold labels" in _why_unknown(["blocks_1000.T1", "x" * 10_000], known)
 
 
 def test_another_order_in_other_sentences_is_named(tmp_path: Path) -> None:
