@@ -46,7 +46,8 @@ def guess(files: Mapping[str, Path]) -> FileForm:
 def _is_conll(path: Path) -> bool:
     """Return whether a file's lines are a word and, at their end, a label; blank lines divide sentences."""
     rows = [line.split("\t" if "\t" in line else " ") for _, line in lines(path) if not _divides(line)]
-    return all(len(row) == len(rows[0]) > 1 and LABEL.fullmatch(row[-1]) is not None for row in rows)
+    labelled = (len(row) == len(rows[0]) > 1 and LABEL.fullmatch(row[-1]) is not None for row in rows)
+    return bool(rows) and all(labelled)
 
 
 def _divides(line: str) -> bool:
@@ -98,31 +99,38 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
 
 
 def _json_form(files: Mapping[str, Path]) -> FileForm:
-    path = next(iter(files.values()))
-    rows = []
-    for number, line in lines(path):
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            if number > 1:
-                raise PubmillError(f"{path}:{number}: not JSON, unlike the lines before it") from None
-            return _squad_form(path)
-    if len(rows) == 1 and isinstance(rows[0], dict) and isinstance(rows[0].get("data"), list):
+    path, *others = files.values()
+    rows = _json_rows(path)
+    if not rows or (len(rows) == 1 and isinstance(rows[0], dict) and isinstance(rows[0].get("data"), list)):
         return _squad_form(path)
     if not all(isinstance(row, dict) and row.keys() >= rows[0].keys() for row in rows):
         raise PubmillError(f"{path}: its lines are not JSON objects with the same keys; {BY_HAND}")
     values = {key: tuple(str(row[key]) for row in rows) for key in rows[0]}
     label = _label_of(values, f"{path}:1", "key")
     names = {name: key for key, name in _named(values, label).items()}
-    labels = sorted({str(json.loads(line).get(label)) for _, line in _all(files)})
-    options = {**names, "labels": labels}
+    rows += [row for other in others for row in _json_rows(other)]
+    labels = {str(row.get(label)) for row in rows if isinstance(row, dict)}
+    options = {**names, "labels": sorted(labels)}
     return FileForm("sequence", "classification", "macro_f1", "pubmill.convert.jsonl:read", options)
+
+
+def _json_rows(path: Path) -> list[Any]:
+    """Return the value of each line; none if the first line is not JSON on its own."""
+    rows = []
+    for number, line in lines(path):
+        try:
+            rows.append(json.loads(line))
+        except (ValueError, RecursionError):
+            if number > 1:
+                raise PubmillError(f"{path}:{number}: not JSON, unlike the lines before it") from None
+            break
+    return rows
 
 
 def _squad_form(path: Path) -> FileForm:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PubmillError(f"{path}: not JSON ({error}); {BY_HAND}") from None
     if not (isinstance(found, dict) and isinstance(found.get("data"), list)):
         raise PubmillError(f"{path}: JSON, but neither JSON lines nor SQuAD's form; {BY_HAND}")

@@ -130,12 +130,36 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
         ('{"a": 1}\nb\n', "train.tsv:2: not JSON, unlike the lines before it"),
         ('{"a":\n1}', "train.tsv: JSON, but neither JSON lines nor SQuAD's form"),
         ("Mice\tB-X\nran\tI-Y\n\n", "train.tsv:2: "),
+        ("-DOCSTART- O\n\n", "train.tsv:1: 1 columns"),
+        ("[" * 100_000, "train.tsv: not JSON"),
+        (LINES + "[" * 100_000, "train.tsv:7: not JSON, unlike the lines before it"),
     ],
 )
 def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "train.tsv").write_text(text)
     with pytest.raises(PubmillError) as error:
         describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (LINES + '{"pmid": \n', "dev.jsonl:7: not JSON, unlike the lines before it"),
+        ("3\n", "dev.jsonl:1: expected an object in JSON, found int"),
+        ("[" * 100_000, "dev.jsonl:1: nested too deeply"),
+        (LINES.replace('"class": "a"', '"class": "c"'), ""),
+    ],
+)
+def test_the_other_splits_are_read_like_the_first(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "train.jsonl").write_text(LINES)
+    (tmp_path / "dev.jsonl").write_text(text)
+    data = new_dataset([str(tmp_path)], "mine", None, tmp_path)
+    if not message:
+        assert describe(data).values["options"]["labels"] == ["a", "b", "c"]
+        return
+    with pytest.raises(PubmillError) as error:
+        describe(data)
     assert message in str(error.value)
 
 

@@ -52,6 +52,7 @@ def test_a_right_row_is_no_finding(tmp_path: Path, row: str) -> None:
         ("BC2GM & 84.52 & \\textbf{81.00} & 79.50 \\\\ % pubmill: row bc2gm", "bold", "81.00 is in bold",
          "the best here is PubMedBERT uncased (84.52)"),
         ("BC2GM & 84.52 & --- & 79.50 \\\\ % pubmill: row bc2gm", "stale", "no number", "is 81.00"),
+        ("BC2GM & 84.52 & \\multicolumn{2}{c}{81.00} \\\\ % pubmill: row bc2gm", "stale", "no number", "is 79.50"),
         ("Chem & 90.00 & 50.00 & 40.00 \\\\ % pubmill: row chemprot@blurb", "empty", "40.00",
          "(the study leaves it out)"),
         ("BC2GM & 84.52 & 81.00 \\\\ % pubmill: row bc2gm", "unknown", "has 2 cells", "names no such thing"),

@@ -104,7 +104,7 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
     assert toy.score(tmp_path, "doc", text).metrics["micro_f1"] == 1.0
     with pytest.raises(PubmillError, match="not numbered s0, s1"):
         toy.score(tmp_path, "doc", text.replace("71_s1", "71_s2"))
-    with pytest.raises(PubmillError, match="text of 71 is not the dataset's"):
+    with pytest.raises(PubmillError, match="predictions:2: the text of 71 is not the dataset's"):
         toy.score(tmp_path, "doc", text.replace("Abstract 1.", "Abstract 9."))
     for old, new in ((",9_0", ""), ("71_s1", "71_s" + "1" * 5000)):
         with pytest.raises(PubmillError, match="a flag for each of 10 hallmarks"):
