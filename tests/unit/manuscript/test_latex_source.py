@@ -27,6 +27,7 @@ def test_code_has_the_length_and_lines_of_the_text(text: str) -> None:
     for offset in range(len(text)):
         _, line, position = found.place(offset)
         assert sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + position - 1 == offset
+        assert found.line_start(offset) == text.rfind("\n", 0, offset) + 1
 
 
 def test_inputs_are_followed_within_the_folder_only(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ SOUND = [
     "The prize was \\$45.50 for PubMedBERT on BC2GM.",
     "\\def\\x{PubMedBERT has 99.99 on BC2GM}",
     "PubMedBERT on BC2GM, see \\cite{a99.99} and \\ref{tab:99.99}.",
+    "PubMedBERT on BC2GM (\\ref{tab:99.99}, \\href{https://x.org/88.88}{its page}).",
 ]
 
 

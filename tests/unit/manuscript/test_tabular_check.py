@@ -99,3 +99,18 @@ def test_cells_over_several_columns_count_as_many() -> None:
     row = r"A & \multicolumn{2}{c}{84.5} & {x & y} & 3\,\% \& more"
     found = cells(row, 0, len(row), bold_macros(""))
     assert [one.number.text if one.number else None for one in found] == [None, "84.5", None, None, "3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_bold"),
+    [
+        (r"\textbf{84.5}", True), (r"$\mathbf {84.5}$", True), (r"\ours{84.5}", True), (r"{\bf 84.5}", True),
+        (r"\bf{84.5}", True), (r"\bf{a} 84.5", True), (r"{\bfseries{} 84.5}", True),
+        (r"\fontseries{bx}\selectfont 84.5", True), (r"{\bf{a}} 84.5", False),
+        (r"\textbf{a} 84.5", False), (r"{\bf a} 84.5", False), (r"{{\bf a} 84.5}", False),
+        (r"84.5 \textbf{a}", False), (r"\textit{84.5}", False), (r"\fontseries{m}\selectfont 84.5", False),
+    ],
+)  # fmt: skip
+def test_a_number_is_bold_in_the_argument_or_the_group_of_a_bold_macro(text: str, is_bold: bool) -> None:
+    [found] = cells(text, 0, len(text), bold_macros(r"\newcommand{\ours}[1]{\textbf{#1}}"))
+    assert found.number and found.number.text == "84.5" and found.bold is is_bold
