@@ -63,7 +63,7 @@ def test_a_supported_claim_is_no_finding(tmp_path: Path, text: str) -> None:
         ("PubMedBERT is state-of-the-art on JNLPBA.", "state-of-the-art", "p = 0.4"),
         (
             "On BC2GM, PubMedBERT is beaten by BERT uncased.",
-            "is beaten by",
+            "beaten by",
             "has 81.00 for bert-base-uncased",
         ),
         ("On BC2GM, PubMedBERT is worse than BERT uncased.", "worse than", "has 81.00 for bert-base-uncased"),
