@@ -1,12 +1,15 @@
 """Marked tabulars: the exported one, others of one's own, and faults in them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pubmill.manuscript.latex_source import source_of
+from pubmill.manuscript.tabular_check import check_tabulars
 from pubmill.manuscript.tabular_rows import bold_macros, cells
 from pubmill.manuscript.tabulars import best_columns, tabular
-from tests.unit.manuscript.toy_study import NAME, findings, kinds, study
+from tests.unit.manuscript.toy_study import NAME, UNCASED, findings, kinds, study
 
 COLUMNS = "pubmedbert-base bert-base-uncased bert-base-cased"
 HEAD = (
@@ -93,6 +96,19 @@ def test_ties_at_the_printed_precision_are_all_best(tmp_path: Path) -> None:
     assert best_columns(table, row, COLUMNS.split()) == {"pubmedbert-base"}
     assert best_columns(table, row, COLUMNS.split(), 0) == {"pubmedbert-base", "bert-base-uncased"}
     assert best_columns(table, row, ["bert-base-cased"]) == set()
+
+
+def test_macros_print_two_decimals_so_their_ties_are_both_best(tmp_path: Path) -> None:
+    table = study(tmp_path).tables[NAME]
+    of_column = table.cells[UNCASED]
+    tied = {**of_column, "bc2gm": of_column["bc2gm"].model_copy(update={"value": 84.5151})}
+    tables = {NAME: replace(table, cells={**table.cells, UNCASED: tied})}
+    row = " & ".join(rf"\cell{{{NAME}}}{{bc2gm}}{{{column}}}" for column in COLUMNS.split())
+    for place, kinds_found in ((2, []), (3, ["bold", "bold", "bold"])):
+        parts = row.split(" & ")
+        parts[place - 1] = rf"\textbf{{{parts[place - 1]}}}"
+        source = source_of("x", rf"{HEAD}A & {' & '.join(parts)} \\ % pubmill: row bc2gm")
+        assert [one.kind for one in check_tabulars(source, tables)] == kinds_found
 
 
 def test_cells_over_several_columns_count_as_many() -> None:
