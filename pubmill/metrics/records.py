@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -255,7 +255,7 @@ def _is_answer(answer: Any) -> bool:
     return isinstance(answer["text"], str) and is_finite_number(probability) and 0 <= probability <= 1 + 1e-5
 
 
-def is_finite_number(value: Any) -> bool:
+def is_finite_number(value: Any) -> TypeGuard[int | float]:
     """Return whether a JSON value is a number that a float can hold."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
