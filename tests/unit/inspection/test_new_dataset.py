@@ -146,8 +146,8 @@ def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text:
     ("text", "message"),
     [
         (LINES + '{"pmid": \n', "dev.jsonl:7: not JSON, unlike the lines before it"),
-        ("3\n", "dev.jsonl:1: expected an object in JSON, found int"),
-        ("[" * 100_000, "dev.jsonl:1: nested too deeply"),
+        ("3\n", "dev.jsonl:1: its lines are not JSON objects"),
+        ("[" * 100_000, "dev.jsonl:1: not JSON"),
         (LINES.replace('"class": "a"', '"class": "c"'), ""),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
-from pubmill.submissions import conll_form, inputs_without_gold, json_forms
+from pubmill.submissions import conll_form, inputs_without_gold
 from pubmill.submissions.json_forms import answers_of, spans_of
 
 
@@ -37,25 +37,6 @@ def test_answers_are_ranked(value: Any, expected: list[tuple[str, float]]) -> No
 def test_other_answers_are_refused(value: Any) -> None:
     with pytest.raises(PubmillError, match="line 1: expected an answer"):
         answers_of(value, "line 1")
-
-
-class CountedName(str):
-    """A key that counts how often it is compared."""
-
-    compared = 0
-
-    def __eq__(self, other: object) -> bool:
-        CountedName.compared += 1
-        return str(self) == str(other)
-
-    __hash__ = str.__hash__
-
-
-def test_a_repeated_key_is_found_in_linear_time() -> None:
-    pairs = [(CountedName(number), 0) for number in range(1000)]
-    with pytest.raises(ValueError, match="key 999 occurs twice"):
-        json_forms._object([*pairs, (CountedName(999), 1)])
-    assert CountedName.compared < 5000
 
 
 def test_spans_have_a_type_or_a_label_or_neither() -> None:
