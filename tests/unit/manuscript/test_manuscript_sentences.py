@@ -3,7 +3,7 @@
 import pytest
 
 from pubmill.manuscript.latex_source import source_of
-from pubmill.manuscript.manuscript_sentences import LONGEST, is_name, sentences
+from pubmill.manuscript.manuscript_sentences import LONGEST, is_name, quotes, sentences
 
 
 def found(text: str) -> list[str]:
@@ -73,3 +73,15 @@ def test_sentences_that_end_on_the_line_of_the_comment_are_ignored() -> None:
 )
 def test_names_have_two_capitals_or_a_digit(word: str, expected: bool) -> None:
     assert is_name(word) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("PubMedBERT \\cite{a} has 1.5", False), ("(BERT\\citep{a}) has 1.5", False),
+        ("\\textsc{GPT}~\\cite{a}", False), ("Lee et al. \\cite{a} report", True),
+        ("AB \\cite{a}", True), ("BERT \\cite{a} and others \\cite{b}", True), ("BERT has 1.5", False),
+    ],
+)  # fmt: skip
+def test_a_citation_after_a_name_is_no_source_of_numbers(text: str, expected: bool) -> None:
+    assert quotes(text, ()) is expected
