@@ -149,6 +149,16 @@ def test_cost_is_that_of_the_records(runs: Path) -> None:
     assert "20 s 10 s 2 000 a processor, 2 cores" in text_of(found).replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
+def test_tokens_are_known_only_of_all_runs_together(runs: Path) -> None:
+    notes = runs / f"no-pretraining/{DATASET}/standard/final/seed-1.training.json"
+    write_json(notes, {})
+    [one] = diff(runs / "no-pretraining", runs / "pubmedbert-base").runs
+    assert [cost.tokens for cost in one.costs] == [None, 2000]
+    notes.write_text("[]")
+    with pytest.raises(PubmillError, match="seed-1.training.json is not a TrainedTokens"):
+        diff(runs / "no-pretraining", runs / "pubmedbert-base")
+
+
 def test_two_results_folders_are_paired_by_their_runs(runs: Path, tmp_path: Path) -> None:
     add_run(tmp_path / "other", "no-pretraining", 1, "11010101", commit="d" * 40)
     found = diff(tmp_path / "runs", tmp_path / "other")
