@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.submissions.matching import _why_unknown
+from pubmill.submissions.matching import _listed, _why_unknown
 from tests.unit.submissions import toy_datasets as toy
 
 Change = Callable[[list[str]], list[str]]
@@ -59,6 +59,11 @@ def test_gold_labels_in_ids_are_recognised(tmp_path: Path) -> None:
     content = "".join(json.dumps(row) + "\n" for row in rows)
     with pytest.raises(PubmillError, match="The ids hold the gold labels"):
         toy.score(tmp_path, "rel", content)
+
+
+@pytest.mark.parametrize(("number", "text"), [(5, "0, 1, 2, 3, 4"), (6, "0, 1, 2, 3, 4, ...")])
+def test_five_ids_are_listed(number: int, text: str) -> None:
+    assert _listed(list(map(str, range(number)))) == text
 
 
 class CountedIds(dict[str, Any]):
