@@ -10,7 +10,7 @@ from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.inspection.dataset_forms import guess, masked
-from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
+from pubmill.inspection.new_dataset import _split_of, describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import sha256
 
@@ -179,6 +179,18 @@ def test_files_that_are_no_splits_are_reported(tmp_path: Path, names: list[str],
     with pytest.raises(PubmillError) as error:
         new_dataset([str(tmp_path / name) for name in names], None, None, tmp_path)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("retrieval-test.tsv", "test"), ("evaluation_dev.tsv", "dev"), ("Validation.jsonl", "dev"),
+        ("testset.json", "test"), ("mydev1.tsv", "dev"), ("train.test.tsv", "train"), ("x_val.tsv", "dev"),
+        ("notes.tsv", None),
+    ],
+)  # fmt: skip
+def test_a_split_is_a_word_of_the_name_or_else_within_one(name: str, split: str | None) -> None:
+    assert _split_of(name) == split
 
 
 def test_an_existing_spec_is_not_replaced(tmp_path: Path) -> None:
