@@ -1,9 +1,12 @@
 """Where sentences of a manuscript begin and end, and which names they have."""
 
+from pathlib import Path
+
 import pytest
 
 from pubmill.manuscript.latex_source import source_of
-from pubmill.manuscript.manuscript_sentences import LONGEST, is_name, quotes, sentences
+from pubmill.manuscript.manuscript_sentences import LONGEST, TableNames, is_name, quotes, sentences
+from tests.unit.manuscript.toy_study import CASED, NAME, relabelled, study
 
 
 def found(text: str) -> list[str]:
@@ -85,3 +88,31 @@ def test_names_have_two_capitals_or_a_digit(word: str, expected: bool) -> None:
 )  # fmt: skip
 def test_a_citation_after_a_name_is_no_source_of_numbers(text: str, expected: bool) -> None:
     assert quotes(text, ()) is expected
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> TableNames:
+    table = relabelled(study(tmp_path), CASED, "No pretraining").tables[NAME]
+    return TableNames(table, {"our system": "pubmedbert-base"})
+
+
+def test_a_citation_after_a_label_of_the_table_is_no_source(names: TableNames) -> None:
+    assert not quotes("On BC2GM, no pretraining \\cite{a} has 1.5", [names])
+    assert not quotes("our system \\cite{a}", [names]) and quotes("their system \\cite{a}", [names])
+    assert quotes("no pretraining is simple \\cite{a}", [names])
+
+
+def test_names_are_labels_their_beginnings_keys_and_own_names(names: TableNames) -> None:
+    def columns(text: str) -> list[tuple[str, ...]]:
+        return [one.keys for one in names.columns(text)]
+
+    assert columns("PubMedBERT and PubMedBERT uncased") == [("pubmedbert-base",)] * 2
+    assert columns("BERT, bert-base-cased, our system") == [
+        ("bert-base-uncased",), ("bert-base-cased",), ("pubmedbert-base",),
+    ]  # fmt: skip
+    assert columns("No pretraining, no\npretraining") == [("bert-base-cased",)] * 2
+    assert columns("pretraining, No, BERT-large, XBERT, BERT.x") == []
+    text = "On BC2GM and ChemProt, chemprot@blurb"
+    found = names.rows(text)
+    assert [text[one.start : one.end] for one in found] == ["BC2GM", "ChemProt", "chemprot@blurb"]
+    assert names.end_with_name("on BC2GM") and not names.end_with_name("BC2GM is")

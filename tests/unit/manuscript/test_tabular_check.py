@@ -87,7 +87,10 @@ def test_models_may_be_rows_and_cells_may_be_other_parts(tmp_path: Path) -> None
 
 def test_an_unknown_table_and_a_row_without_a_table_are_found(tmp_path: Path) -> None:
     assert kinds(tmp_path, "% pubmill: table gu2020/table6\n") == ["unknown"]
-    assert kinds(tmp_path, "A & 1 \\\\ % pubmill: row bc2gm\n") == ["unknown"]
+    row = "A & 1 \\\\ % pubmill: row bc2gm\n"
+    for text in (row, f"% pubmill: table {NAME}\n{row}", f"% pubmill: columns bert-base-cased\n{row}"):
+        [found] = findings(tmp_path, text)
+        assert found.kind == "unknown" and "row bc2gm follows no mark of a table and its" in found.found
 
 
 def test_ties_at_the_printed_precision_are_all_best(tmp_path: Path) -> None:
