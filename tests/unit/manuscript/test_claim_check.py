@@ -8,6 +8,7 @@ from tests.unit.manuscript.toy_study import CASED, P, findings
 
 SOUND = [
     "PubMedBERT outperforms BERT uncased on BC2GM.",
+    "Significantly, PubMedBERT is better than BERT uncased on BC2GM.",
     "PubMedBERT significantly outperforms both BERT uncased and BERT cased on BC2GM.",
     "On BC2GM, BERT cased is outperformed by PubMedBERT.",
     "BERT cased is significantly worse than PubMedBERT on JNLPBA.",
