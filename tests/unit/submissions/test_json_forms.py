@@ -115,12 +115,13 @@ def test_other_rows_are_refused(row: Any, message: str) -> None:
 def test_documents_are_lists_or_objects_perhaps_below_predictions() -> None:
     rows = [{"id": "a", "label": "x"}, {"id": "b", "label": "y"}]
     for content in (rows, {"predictions": rows}):
-        found = [(one.where, one.id, one.value) for one in read_document(content, "f")]
-        assert found == [("f: item 1", "a", "x"), ("f: item 2", "b", "y")]
-    found = [
-        (one.where, one.id, one.key, one.value) for one in read_document({"a": 3, "b": {"label": "y"}}, "f")
-    ]
-    assert found == [("f: a", "a", "prediction", 3), ("f: b", "b", "label", "y")]
+        found = list(read_document(content, "f"))
+        assert [(one.where, one.id, one.value) for one in found] == [
+            ("f: item 1", "a", "x"), ("f: item 2", "b", "y"),
+        ]  # fmt: skip
+    bare, whole = read_document({"a": 3, "b": {"label": "y"}}, "f")
+    assert (bare.where, bare.id, bare.key, bare.value) == ("f: a", "a", "prediction", 3)
+    assert (whole.where, whole.id, whole.key, whole.value) == ("f: b", "b", "label", "y")
     with pytest.raises(PubmillError, match="f: expected a list of objects, or an object"):
         list(read_document(3, "f"))
 
