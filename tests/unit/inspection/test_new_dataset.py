@@ -164,6 +164,14 @@ def test_files_that_are_no_splits_are_reported(tmp_path: Path, names: list[str],
     assert message in str(error.value)
 
 
+def test_files_of_several_folders_are_refused(tmp_path: Path) -> None:
+    for split in ("train", "dev"):
+        (tmp_path / split).mkdir()
+        (tmp_path / split / f"{split}.tsv").write_text(CONLL)
+    with pytest.raises(PubmillError, match="the files are in 2 folders; put them into one"):
+        new_dataset([str(tmp_path / "train"), str(tmp_path / "dev/dev.tsv")], None, None, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("name", "split"),
     [

@@ -182,6 +182,17 @@ def test_an_evaluation_has_the_range_of_each_metric_and_what_was_left_aside(tmp_
     assert first["score_details"]["details"] == counts | {"unaligned_spans": "0", "unmapped_answers": "1"}
 
 
+def test_characters_of_inputs_and_predictions_are_not_escaped(tmp_path: Path) -> None:
+    toy.make(tmp_path, "doc")
+    found = toy.score(tmp_path, "doc", toy.jsonl("doc"))
+    object.__setattr__(found.examples[0], "text", "β-actin")
+    object.__setattr__(found.examples[0], "labels", ["β"])
+    samples, _ = every_eval_ever.write(tmp_path, found, 1, "0.1.0")
+    first = json.loads(samples.read_text().splitlines()[0])
+    assert '"text": "β-actin"' in first["input"]["raw"] and first["input"]["reference"] == ['["β"]']
+    assert "β-actin" in samples.read_text()
+
+
 def test_a_wrong_prediction_is_marked_in_its_record(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     found = toy.score(tmp_path, "rel", toy.jsonl("rel").replace('"blocks"', '"none"', 1))
