@@ -108,9 +108,9 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
     commit = "a" * 40
     page = tmp_path / "mirror/huggingface.co/api/datasets/group/Data.Set/revision/main"
     page.parent.mkdir(parents=True)
-    names = ["README.md", "data/train.jsonl", "data/validation.jsonl"]
+    names = ["README.md", "data/train.jsonl", "data/validation.jsonl", "data/train.parquet", "notes.txt"]
     page.write_text(json.dumps({"sha": commit, "siblings": [{"rfilename": name} for name in names]}))
-    for name in names[1:]:
+    for name in names[1:3]:
         path = tmp_path / f"mirror/huggingface.co/datasets/group/Data.Set/resolve/{commit}/{name}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(LINES)
@@ -119,6 +119,8 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
     spec = read_spec(tmp_path, "data.set")
     assert spec.splits == ("train", "dev")
     assert f"/resolve/{commit}/data/validation.jsonl" in str(spec.sources["dev"])
+    with pytest.raises(PubmillError, match=f"revision/{commit}"):
+        new_dataset([f"hub:group/Data.Set@{commit}"], None, str(tmp_path / "mirror"), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,19 @@ def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text:
     with pytest.raises(PubmillError) as error:
         describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path))
     assert message in str(error.value)
+
+
+def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
+    """Its keys are in order and its letters are not escaped."""
+    (tmp_path / "mine/test-notes").mkdir(parents=True)
+    (tmp_path / "mine/train.jsonl").write_text(LINES.replace('"class": "a"', '"class": "β-actin"'))
+    data = new_dataset([str(tmp_path / "mine")], "named", None, tmp_path)
+    spec, fixture = write_dataset(data, describe(data), tmp_path)
+    text, expected = spec.read_text(), (fixture / "expected.yaml").read_text()
+    keys = [line.partition(":")[0] for line in text.splitlines() if line[0].isalpha()]
+    assert keys[:6] == ["name", "label", "kind", "task", "domain", "sources"]
+    assert "β-actin" in text and "β-actin" in expected
+    assert expected.index("counts:") < expected.index("first:")
 
 
 def test_labels_are_those_of_all_splits(tmp_path: Path) -> None:
