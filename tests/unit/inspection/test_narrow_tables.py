@@ -80,4 +80,4 @@ def test_only_the_records_and_tables_behind_a_cell_are_read(monkeypatch: pytest.
     assert read(gain) == {"ours": ["bc2gm", "gad"]}
     assert [list(one.minus) for one in gain.differences] == [["ours"], []]
     whole = table_of_row(made, row_of(made, "gad"), Path("p"), Path("r"))
-    assert read(whole) == {"bert": ["gad"], "ours": ["gad"]}  # type: ignore[arg-type]
+    assert read(whole) == {"bert": ["gad"], "ours": ["gad"]}
