@@ -141,6 +141,17 @@ def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text:
     assert message in str(error.value)
 
 
+def test_files_of_the_network_are_named_after_their_folder(tmp_path: Path) -> None:
+    path = tmp_path / "mirror/example.org/group/My_Data/train.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(LINES)
+    url = "https://example.org/group/My_Data/train.jsonl"
+    made = new_dataset([url], None, str(tmp_path / "mirror"), tmp_path / "copies")
+    assert (made.name, made.urls, made.folder) == ("my-data", {"train": url}, None)
+    assert made.sources["train"] == {"url": url, "sha256": sha256(path)}
+    assert new_dataset([url], "other", str(tmp_path / "mirror"), tmp_path / "copies").name == "other"
+
+
 def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
     """Its keys are in order and its letters are not escaped."""
     (tmp_path / "mine/test-notes").mkdir(parents=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.manuscript.latex_source import source_of
-from pubmill.manuscript.manuscript_sentences import LONGEST, TableNames, is_name, quotes, sentences
+from pubmill.manuscript.manuscript_sentences import LONGEST, TableNames, _names, is_name, quotes, sentences
 from tests.unit.manuscript.toy_study import CASED, NAME, relabelled, study
 
 
@@ -116,3 +116,11 @@ def test_names_are_labels_their_beginnings_keys_and_own_names(names: TableNames)
     found = names.rows(text)
     assert [text[one.start : one.end] for one in found] == ["BC2GM", "ChemProt", "chemprot@blurb"]
     assert names.end_with_name("on BC2GM") and not names.end_with_name("BC2GM is")
+
+
+def test_keys_of_two_letters_are_no_names() -> None:
+    assert _names([("t5", "Small"), ("b-1", "Other"), ("bert", "Plain")], {}) == {"b-1": ("b-1",)}
+    assert _names([("t5", "Small")], {"Ours": "t5", "Theirs": "x"}) == {"Ours": ("t5",)}
+    assert _names([("a", "BioX base"), ("b", "BioX large")], {}) == {
+        "BioX": ("a", "b"), "BioX base": ("a",), "BioX large": ("b",),
+    }  # fmt: skip
