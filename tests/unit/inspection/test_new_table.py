@@ -17,6 +17,8 @@ def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
     table = load(specs, "full").tables["mine/table01"]
     assert [row.dataset for row in table.rows] == ["bc2gm", "chemprot@blurb"]
     assert (table.columns[0].model, table.setting) == ("pubmedbert-base", "standard")
+    assert [row.label for row in table.rows] == ["BC2GM", "ChemProt (BLURB)"]
+    assert table.columns[0].label == known.models["pubmedbert-base"].label != "pubmedbert-base"
     with pytest.raises(PubmillError, match="exists; give the new table another name"):
         write_table(values, specs)
 

@@ -62,6 +62,8 @@ def test_a_supported_claim_is_no_finding(tmp_path: Path, text: str) -> None:
             "but 84.52 is published for Pub",
         ),
         ("PubMedBERT is state-of-the-art on JNLPBA.", "state-of-the-art", "p = 0.4"),
+        ("The state of the art on JNLPBA is PubMedBERT.", "state of the art", "p = 0.4"),
+        ("Unlike BERT cased, BERT uncased is the SOTA on BC2GM.", "SOTA", "has 81.00 for bert-base-uncased"),
         (
             "On BC2GM, PubMedBERT is beaten by BERT uncased.",
             "beaten by",

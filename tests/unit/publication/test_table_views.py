@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.publication.table_views import TableView, dataset_notes, runs_by_folder, table_runs, table_views
+from pubmill.statistics.verdict_models import Verdict
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
@@ -41,6 +42,18 @@ def test_a_difference_is_measured_by_the_margin(table: Table, difference: float 
     view = view_of(table)
     cell = table.cells["bert"]["bc2gm"].model_copy(update={"difference": difference})
     assert view.gap(table.rows[0], cell) == step
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"), [("reproduced", True), ("not reproduced", True), ("not comparable", False)]
+)
+def test_only_a_difference_with_a_comparable_verdict_is_read(
+    table: Table, verdict: str, expected: bool
+) -> None:
+    cell = table.cells["bert"]["bc2gm"]
+    judged = Verdict.model_validate({"verdict": verdict, "why": "so"})
+    assert TableView.is_compared(cell.model_copy(update={"verdict": judged})) is expected
+    assert not TableView.is_compared(cell.model_copy(update={"verdict": None}))
 
 
 def test_a_cell_is_compared_with_the_best_and_the_best_with_the_next(table: Table) -> None:
