@@ -44,7 +44,7 @@ def test_an_exact_value_in_points_is_compared_at_the_printed_precision(
 @pytest.mark.parametrize(
     ("text", "exact", "expected"),
     [("84.1", 84.518, "84.5"), ("+3.1", 3.52, "+3.5"), ("0.840", 84.518, "0.845"), ("0.050", 0.04, "0.040"),
-     ("85", 84.518, "85"), ("-3.10", -3.5, "-3.50")],
+     ("85", 84.518, "85"), ("-3.10", -3.5, "-3.50"), ("0.999", 1.0, "1.000"), ("0.999", 1.1, "0.011")],
 )  # fmt: skip
 def test_the_right_number_has_the_form_of_the_printed_one(text: str, exact: float, expected: str) -> None:
     assert PrintedNumber(text, 0).rounded(exact) == expected
