@@ -36,6 +36,16 @@ def test_a_right_number_is_no_finding(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("number", "expected"),
+    [("9.9", []), ("10.0", ["stale"]), ("100.0", ["stale"]), ("100.1", []), ("99", [])],
+)
+def test_scores_are_numbers_from_10_to_100_with_decimals(
+    tmp_path: Path, number: str, expected: list[str]
+) -> None:
+    assert kinds(tmp_path, f"On BC2GM, PubMedBERT has {number}.") == expected
+
+
+@pytest.mark.parametrize(
     ("text", "number", "kind", "expected"),
     [
         ("PubMedBERT reaches 84.10 on BC2GM.", "84.10", "stale", "84.52"),
