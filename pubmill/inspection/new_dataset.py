@@ -22,7 +22,7 @@ from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
 from pubmill.storage.name_patterns import HUB_ID
 
-SPLITS = {"train": "train", "dev": "dev|validation|valid|val", "test": "test"}
+SPLITS = {"train": "train", "dev": r"dev|valid|val", "test": "test"}
 """Split -> pattern of the file names that have it."""
 EXPECTED = {"tokens": ("sentences", "tokens", "mentions"), "span": ("examples", "questions")}
 """Kind -> the counts that a spec expects; other kinds expect examples and labels."""
