@@ -84,7 +84,13 @@ def _own_files(path: Path) -> Iterator[Path]:
 
 
 def _split_of(name: str) -> str | None:
-    return next((split for split, form in SPLITS.items() if re.search(form, name.lower())), None)
+    """Return the split that the name of a file has as a word, else in one: `retrieval-test` is of test."""
+    forms = [
+        (split, way.format(form))
+        for way in (r"(?<![a-z])(?:{})(?![a-z])", "{}")
+        for split, form in SPLITS.items()
+    ]
+    return next((split for split, form in forms if re.search(form, name.lower())), None)
 
 
 def _by_split(given: Sequence[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pubmill.messages.nearest_names import unknown
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.schemas import first_line
 from pubmill.storage.files import writing
-from pubmill.storage.name_patterns import KEY
+from pubmill.storage.name_patterns import KEY, TABLE
 
 HEADING = "row,column,metric,value,note\n"
 """First line of a table's published values."""
@@ -23,7 +23,7 @@ def table_values(
 ) -> dict[str, Any]:
     """Return the values of a new table's spec, `PAPER/tableNN`, in the first setting of its protocol."""
     paper, _, table = name.rpartition("/")
-    if not re.fullmatch(KEY, paper) or not re.fullmatch(r"(table|section)[0-9]+", table):
+    if not re.fullmatch(KEY, paper) or not re.fullmatch(TABLE, table):
         raise PubmillError(f"{name}: expected PAPER/tableNN, for example mine/table01")
     for kind, asked, known in (
         ("dataset", datasets, specs.datasets),

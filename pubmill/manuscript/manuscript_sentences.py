@@ -137,7 +137,7 @@ def quotes(text: str, names: Iterable[TableNames]) -> bool:
     """Return whether a sentence cites work for something other than a name directly before the citation."""
     for found in _CITE.finditer(text):
         before = text[: found.start()].rstrip(" \n{}(")
-        word = before[max((before.rfind(space) for space in " \n{("), default=-1) + 1 :]
+        word = before[max(before.rfind(space) for space in " \n{(") + 1 :]
         if not is_name(word) and not any(one.end_with_name(before) for one in names):
             return True
     return False

@@ -25,6 +25,8 @@ _MINUS = re.compile(
 )
 _SPAN = re.compile(r"\s*\\multicolumn\s*\{\s*(\d{1,2})\s*\}")
 _BOLD = {"textbf", "mathbf", "bm", "boldsymbol", "bfseries", "bf", "boldmath", "best"}
+_DECLARATIONS = {"bfseries", "bf", "boldmath"}
+"""Macros that have no argument and change all that follows in their group."""
 _DEFINED = re.compile(
     r"\\(?:(?:re)?newcommand|providecommand|def|DeclareRobustCommand)\*?\s*\{?\\([a-zA-Z]+)\}?"
 )
@@ -132,7 +134,8 @@ def _is_bold(text: str, place: int, bold: frozenset[str]) -> bool:
     for found in re.finditer(r"\\([a-zA-Z]+)\s*", text):
         if found.start() >= place or found[1] not in bold:
             continue
-        if text[found.end() : found.end() + 1] == "{" and text[found.end() : found.end() + 2] != "{}":
+        following = text[found.end() : found.end() + 2]
+        if following[:1] == "{" and following != "{}" and found[1] not in _DECLARATIONS:
             if (group_end(text, found.end()) or len(text)) > place:
                 return True
         elif _same_group(text, found.end(), place):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -235,7 +235,7 @@ def _label_set_fault(example: Any, labels: Any) -> str | None:
 
 
 def _score_fault(example: Any, score: Any) -> str | None:
-    return None if _is_number(score) else "expected a finite number"
+    return None if is_finite_number(score) else "expected a finite number"
 
 
 def _answers_fault(example: Any, answers: Any) -> str | None:
@@ -252,11 +252,17 @@ def _is_answer(answer: Any) -> bool:
         return False
     probability = answer["probability"]
     # Sums in single precision can be slightly larger than 1.
-    return isinstance(answer["text"], str) and _is_number(probability) and 0 <= probability <= 1 + 1e-5
+    return isinstance(answer["text"], str) and is_finite_number(probability) and 0 <= probability <= 1 + 1e-5
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def is_finite_number(value: Any) -> TypeGuard[int | float]:
+    """Return whether a JSON value is a number that a float can hold."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond the floats
+        return False
 
 
 def _prediction(row: Mapping[str, Any], key: str) -> Any:

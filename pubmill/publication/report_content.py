@@ -27,6 +27,7 @@ from pubmill.publication.tallies import (
     tally,
 )
 from pubmill.publication.training_times import ModelTimes, time_strip, times
+from pubmill.recipes.other_tables import printed_name
 from pubmill.recipes.publication import ReportRecipe
 from pubmill.specs.study import DEMO
 from pubmill.storage.result_paths import BELOW, paths_of_scale
@@ -121,18 +122,15 @@ class Report:
 
     @property
     def contents(self) -> dict[str, list[ContentsEntry]]:
-        """Paper -> its tables in the order of their numbers."""
+        """Paper -> its tables in the order of their numbers, then tables made from a section of its text."""
         found: dict[str, list[ContentsEntry]] = {}
         for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
             for number, (name, table) in enumerate(tables.items(), 1):
                 paper, _, file = name.partition("/")
-                title = f"Table {file.removeprefix('table').lstrip('0')}"
                 topic = table.title.partition(": ")[2]
-                found.setdefault(paper, []).append(ContentsEntry(title, f"{letter}{number}", topic))
-        return {
-            paper: sorted(tables, key=lambda place: int(place.number.split()[1]))
-            for paper, tables in sorted(found.items())
-        }
+                entry = ContentsEntry(printed_name(file), f"{letter}{number}", topic)
+                found.setdefault(paper, []).append(entry)
+        return {paper: sorted(tables, key=_place_in_paper) for paper, tables in sorted(found.items())}
 
     @cached_property
     def views(self) -> list[TableView]:
@@ -291,6 +289,11 @@ class Report:
         for name, page in self.datasets.items():
             groups.setdefault(page.card.sizes, {})[name] = page.card
         return groups
+
+
+def _place_in_paper(entry: ContentsEntry) -> tuple[bool, int]:
+    word, number = entry.number.split()
+    return word != "Table", int(number)
 
 
 def _timed_runs(table: Table) -> DataFrame:

@@ -5,10 +5,16 @@ from dataclasses import dataclass
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN
 
 
+def printed_name(name: str) -> str:
+    """Return a table as its paper names it: `Table 6` for table06, `Section 3` for section3."""
+    word = name.rstrip("0123456789")
+    return f"{word.capitalize()} {int(name.removeprefix(word))}"
+
+
 def table_title(table: str) -> str:
     """Return a table as a text names it: `gu2020 Table 6` for gu2020/table06."""
     paper, _, name = table.partition("/")
-    return f"{paper} Table {name.removeprefix('table').lstrip('0')}"
+    return f"{paper} {printed_name(name)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
 from pubmill.specs.protocol_specs import SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict
+from pubmill.storage.name_patterns import FACT_TABLE
 
 FACTS: dict[Subjects, dict[str, FactKind]] = {
     "datasets": {
@@ -129,6 +130,7 @@ class FactTableSpec(Spec):
     - `baseline`: the denominator of ratios.
     """
 
+    name: Annotated[str, Field(pattern=f"^{FACT_TABLE}$")]
     kind: Literal["facts"]
     subjects: Subjects
     paper: Name

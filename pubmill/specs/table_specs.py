@@ -219,6 +219,7 @@ class TableSpec(Spec):
     - `composites`: rows that are means of other rows.
     """
 
+    name: Annotated[str, Field(pattern=f"^{names.TABLE}$")]
     kind: Literal["results"]
     paper: Name
     title: str

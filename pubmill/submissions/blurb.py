@@ -38,7 +38,7 @@ SCORES = (0, 4)
 _NUMBERED = ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba", "gad@blurb")
 """Datasets whose keys are the numbers of examples, from 0."""
 _STATED = {"dataset_name", "model_name", "predictions"}
-_SENTENCE = re.compile(r"(.+)_s?([0-9]+)")
+_SENTENCE = re.compile(r"(.+)_s?([0-9]{1,9})")
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 

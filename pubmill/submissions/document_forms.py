@@ -7,6 +7,7 @@ from pathlib import Path
 from pubmill.prediction.bioc_collections import BioCJson, BioCXml
 from pubmill.prediction.documents import DocumentFile, InputDocument
 from pubmill.prediction.pubtator import PubTator
+from pubmill.submissions.alignment import FURTHEST
 from pubmill.submissions.rows import PredictedSpan
 
 READERS: dict[str, type[DocumentFile]] = {
@@ -44,9 +45,12 @@ def read(path: Path, form: str) -> Iterator[PredictedDocument]:
 
 
 def _text(document: InputDocument) -> str:
-    """Return a text in which each passage begins at its offset; overlapping ones keep their first form."""
+    """Return a text in which each passage begins at its offset; overlapping ones keep their first form.
+
+    A gap in which no word is searched for is cut, because an offset may be any number.
+    """
     text = ""
     for passage in sorted(document.passages, key=lambda one: one.offset):
         if len(text) <= passage.offset:
-            text = text.ljust(passage.offset) + passage.text
+            text += " " * min(passage.offset - len(text), FURTHEST + 1) + passage.text
     return text

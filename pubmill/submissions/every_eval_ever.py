@@ -182,7 +182,7 @@ def _samples(
 
 
 def _sample_hash(raw: str, reference: list[str]) -> str:
-    content = json.dumps({"raw": raw, "reference": reference}, sort_keys=True, separators=(",", ":"))
+    content = json.dumps({"raw": raw, "reference": reference}, separators=(",", ":"))
     return hashlib.sha256(content.encode()).hexdigest()
 
 

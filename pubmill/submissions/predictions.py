@@ -1,6 +1,5 @@
 """Predictions of pubmill's own form (`pubmill.metrics.records`) from matched rows."""
 
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import nearest
+from pubmill.metrics.records import is_finite_number
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.submissions.alignment import Lost, align, place_words
 from pubmill.submissions.conll_form import LABEL, as_bio
@@ -215,7 +215,7 @@ class Normaliser:
         value = row.value
         if isinstance(value, str):
             value = _number(plain_answer(value) if row.key == "output" else value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not is_finite_number(value):
             raise PubmillError(
                 f"{row.where}: expected a finite number; a correlation cannot count an answer as wrong"
             )

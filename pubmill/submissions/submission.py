@@ -1,5 +1,6 @@
 """A submission: another system's predictions for a split, read, checked and scored."""
 
+import json
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -115,6 +116,8 @@ def _read(
     rows = _rows(path, text, form, examples, normaliser)
     if not rows:
         raise PubmillError(f"{path}: no predictions in it")
+    if "\\u" in text:
+        _check_characters(rows)
     matched = match(rows, examples, recipe, lambda ids: _variant_of(ids, recipe, datasets))
     return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
 
@@ -144,6 +147,17 @@ def _rows(
             f"{path}: not valid {form}; the message is withheld, as it may contain licensed text"
         ) from None
     return rows_of(documents, examples, normaliser)
+
+
+def _check_characters(rows: Iterable[PredictionRow]) -> None:
+    """Check that UTF-8 can encode predictions: JSON may have half of a surrogate pair as an escape."""
+    for row in rows:
+        try:
+            json.dumps([row.id, row.value, row.beside], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise PubmillError(
+                f"{row.where}: half of a surrogate pair (as \\ud83d alone) is not a character; correct it"
+            ) from None
 
 
 def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) -> str | None:

@@ -22,7 +22,7 @@ MISSING = "?"
 SEPARATOR = "|"
 """Separates the labels of a document."""
 _FLAGS = re.compile(r"\d+_[01](,\d+_[01])*")
-_SENTENCE = re.compile(r"(.+)_s(\d+)")
+_SENTENCE = re.compile(r"(.+)_s(\d{1,9})")
 
 
 class _Sentence(NamedTuple):

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pubmill.storage.name_patterns import FACT_TABLE
+
 
 def any_of(names: Iterable[str]) -> str:
     """A pattern that matches each of the names and nothing else; nothing at all if there are none."""
@@ -20,7 +22,7 @@ def wildcard_patterns(protocols: Iterable[str]) -> dict[str, str]:
     return {
         **dict.fromkeys(names, "[^/]+"),
         "protocol": any_of(protocols),
-        "table": "(table|section)[0-9]+",
+        "table": FACT_TABLE,
         "seed": "[0-9]+",
     }
 

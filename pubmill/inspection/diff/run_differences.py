@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from pandas import DataFrame
+from pydantic import BaseModel, ConfigDict
 
 from pubmill.inspection.diff.sides import Names, Side, paired
 from pubmill.metrics import METRICS
@@ -16,7 +17,16 @@ from pubmill.statistics.resampling import RESAMPLINGS, Fold, bootstrap, compare,
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import RECORD, TRAINING
+from pubmill.tables.cells import parse
 from pubmill.tables.comparisons import row_folds
+
+
+class TrainedTokens(BaseModel):
+    """The part of `seed-N.training.json` on the size of a training."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    tokens: int | None = None
 
 
 class Cost(NamedTuple):
@@ -157,8 +167,7 @@ def _cost(side: FinishedRuns) -> Cost:
 def _tokens(record: Path) -> int | None:
     """Return the number of tokens that a run was trained on, from its trainer's notes beside the record."""
     notes = record.with_name(record.name.removesuffix(RECORD) + TRAINING)
-    found = read_json(notes).get("tokens") if notes.is_file() else None
-    return found if isinstance(found, int) else None
+    return parse(TrainedTokens, read_json(notes), str(notes)).tokens if notes.is_file() else None
 
 
 def _device(record: Record) -> str:

@@ -124,6 +124,13 @@ def test_what_cannot_be_compared_says_why(runs: Path, tmp_path: Path, absent: st
     assert why in diff(runs / "no-pretraining", runs / "pubmedbert-base").flips[0].why
 
 
+def test_scores_by_different_metrics_are_not_compared(runs: Path, tmp_path: Path) -> None:
+    add_run(tmp_path / "other", "no-pretraining", 1, "11010101", metric="micro_f1")
+    [one] = diff(runs / "no-pretraining", tmp_path / "other").runs
+    assert one.why == "scored with different metrics: accuracy, micro_f1"
+    assert one.scores == (None, None) and one.difference is None and one.runs == (2, 1)
+
+
 def test_failed_runs_are_left_out_and_said_to_be(runs: Path, tmp_path: Path) -> None:
     toy_tables.write(
         tmp_path,
@@ -149,6 +156,16 @@ def test_cost_is_that_of_the_records(runs: Path) -> None:
     assert "20 s 10 s 2 000 a processor, 2 cores" in text_of(found).replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
+def test_tokens_are_known_only_of_all_runs_together(runs: Path) -> None:
+    notes = runs / f"no-pretraining/{DATASET}/standard/final/seed-1.training.json"
+    write_json(notes, {})
+    [one] = diff(runs / "no-pretraining", runs / "pubmedbert-base").runs
+    assert [cost.tokens for cost in one.costs] == [None, 2000]
+    notes.write_text("[]")
+    with pytest.raises(PubmillError, match="seed-1.training.json is not a TrainedTokens"):
+        diff(runs / "no-pretraining", runs / "pubmedbert-base")
+
+
 def test_two_results_folders_are_paired_by_their_runs(runs: Path, tmp_path: Path) -> None:
     add_run(tmp_path / "other", "no-pretraining", 1, "11010101", commit="d" * 40)
     found = diff(tmp_path / "runs", tmp_path / "other")
@@ -162,6 +179,13 @@ def test_settings_of_a_protocol_are_compared_by_their_recipes() -> None:
     found = diff("blurb/standard", "blurb/removed=2")
     [one] = [one for one in found.recipes.keys if one.key == "removed_layers"]
     assert (one.kind, one.left) == ("fine-tuning", ABSENT) and len(one.where) == found.recipes.compared > 5
+
+
+def test_a_study_has_the_pretrainings_of_its_own_models_only() -> None:
+    side = side_of("gu2020", Context(ROOT, "demo", ()))
+    names = {names[1] for names in side.recipes if names[0] == "pretraining"}
+    assert "pubmedbert-base@pmc" in names and all(name.startswith("pubmedbert-base") for name in names)
+    assert {names[1] for names in side.recipes if names[0] == "corpus"} == {"pubmed-abstracts", "pubmed-pmc"}
 
 
 def test_studies_are_compared_by_all_that_they_are_made_from() -> None:

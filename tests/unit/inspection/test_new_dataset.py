@@ -10,7 +10,7 @@ from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.inspection.dataset_forms import guess, masked
-from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
+from pubmill.inspection.new_dataset import _split_of, describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import sha256
 
@@ -108,9 +108,9 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
     commit = "a" * 40
     page = tmp_path / "mirror/huggingface.co/api/datasets/group/Data.Set/revision/main"
     page.parent.mkdir(parents=True)
-    names = ["README.md", "data/train.jsonl", "data/validation.jsonl"]
+    names = ["README.md", "data/train.jsonl", "data/validation.jsonl", "data/train.parquet", "notes.txt"]
     page.write_text(json.dumps({"sha": commit, "siblings": [{"rfilename": name} for name in names]}))
-    for name in names[1:]:
+    for name in names[1:3]:
         path = tmp_path / f"mirror/huggingface.co/datasets/group/Data.Set/resolve/{commit}/{name}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(LINES)
@@ -119,6 +119,8 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
     spec = read_spec(tmp_path, "data.set")
     assert spec.splits == ("train", "dev")
     assert f"/resolve/{commit}/data/validation.jsonl" in str(spec.sources["dev"])
+    with pytest.raises(PubmillError, match=f"revision/{commit}"):
+        new_dataset([f"hub:group/Data.Set@{commit}"], None, str(tmp_path / "mirror"), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +142,37 @@ def test_a_file_of_no_known_form_is_reported_with_its_line(tmp_path: Path, text:
     assert message in str(error.value)
 
 
+def test_files_of_the_network_are_named_after_their_folder(tmp_path: Path) -> None:
+    path = tmp_path / "mirror/example.org/group/My_Data/train.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(LINES)
+    url = "https://example.org/group/My_Data/train.jsonl"
+    made = new_dataset([url], None, str(tmp_path / "mirror"), tmp_path / "copies")
+    assert (made.name, made.urls, made.folder) == ("my-data", {"train": url}, None)
+    assert made.sources["train"] == {"url": url, "sha256": sha256(path)}
+    assert new_dataset([url], "other", str(tmp_path / "mirror"), tmp_path / "copies").name == "other"
+
+
+def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
+    """Its keys are in order and its letters are not escaped."""
+    (tmp_path / "mine/test-notes").mkdir(parents=True)
+    (tmp_path / "mine/train.jsonl").write_text(LINES.replace('"class": "a"', '"class": "β-actin"'))
+    data = new_dataset([str(tmp_path / "mine")], "named", None, tmp_path)
+    spec, fixture = write_dataset(data, describe(data), tmp_path)
+    text, expected = spec.read_text(), (fixture / "expected.yaml").read_text()
+    keys = [line.partition(":")[0] for line in text.splitlines() if line[0].isalpha()]
+    assert keys[:6] == ["name", "label", "kind", "task", "domain", "sources"]
+    assert "β-actin" in text and "β-actin" in expected
+    assert expected.index("counts:") < expected.index("first:")
+
+
+def test_labels_are_those_of_all_splits(tmp_path: Path) -> None:
+    for split, label in (("train", "a"), ("dev", "c")):
+        (tmp_path / f"{split}.jsonl").write_text(LINES.replace('"class": "a"', f'"class": "{label}"'))
+    made = describe(new_dataset([str(tmp_path)], "mine", None, tmp_path))
+    assert made.values["options"]["labels"] == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [
@@ -158,6 +191,26 @@ def test_files_that_are_no_splits_are_reported(tmp_path: Path, names: list[str],
     with pytest.raises(PubmillError) as error:
         new_dataset([str(tmp_path / name) for name in names], None, None, tmp_path)
     assert message in str(error.value)
+
+
+def test_files_of_several_folders_are_refused(tmp_path: Path) -> None:
+    for split in ("train", "dev"):
+        (tmp_path / split).mkdir()
+        (tmp_path / split / f"{split}.tsv").write_text(CONLL)
+    with pytest.raises(PubmillError, match="the files are in 2 folders; put them into one"):
+        new_dataset([str(tmp_path / "train"), str(tmp_path / "dev/dev.tsv")], None, None, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("retrieval-test.tsv", "test"), ("evaluation_dev.tsv", "dev"), ("Validation.jsonl", "dev"),
+        ("testset.json", "test"), ("mydev1.tsv", "dev"), ("train.test.tsv", "train"), ("x_val.tsv", "dev"),
+        ("notes.tsv", None),
+    ],
+)  # fmt: skip
+def test_a_split_is_a_word_of_the_name_or_else_within_one(name: str, split: str | None) -> None:
+    assert _split_of(name) == split
 
 
 def test_an_existing_spec_is_not_replaced(tmp_path: Path) -> None:

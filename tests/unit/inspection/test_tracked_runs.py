@@ -154,6 +154,16 @@ def test_long_values_are_cut_and_long_curves_sent_in_parts(server: type[Client],
     assert len(made.data.metrics) == 2500 + len(long.scores)
 
 
+def test_points_have_the_time_in_milliseconds(
+    server: type[Client], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = MlflowRuns("http://server", "x")
+    monkeypatch.setattr(store.mlflow.entities, "Metric", lambda key, value, time, step: time)
+    monkeypatch.setattr("time.time", lambda: 12.5)
+    store.add(read(tmp_path))
+    assert set(next(iter(server.runs.values())).data.metrics) == {12_500}
+
+
 def test_a_server_that_does_not_answer_is_one_line(server: type[Client]) -> None:
     with pytest.raises(PubmillError, match=r"^MLflow: nobody answers\. The same command continues$"):
         MlflowRuns("http://nowhere", "x")

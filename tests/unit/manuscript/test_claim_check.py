@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.manuscript.toy_study import findings
+from tests.unit.manuscript.toy_study import CASED, P, findings
 
 SOUND = [
     "PubMedBERT outperforms BERT uncased on BC2GM.",
+    "Significantly, PubMedBERT is better than BERT uncased on BC2GM.",
     "PubMedBERT significantly outperforms both BERT uncased and BERT cased on BC2GM.",
     "On BC2GM, BERT cased is outperformed by PubMedBERT.",
     "BERT cased is significantly worse than PubMedBERT on JNLPBA.",
@@ -23,6 +24,9 @@ SOUND = [
     "BERT cased beats BERT uncased on BC2GM. % pubmill: ignore",
     "Does BERT cased outperform BERT uncased on BC2GM?",
     "PubMedBERT outperforms BERT uncased on BC2GM, but not on JNLPBA.",
+    "PubMedBERT outperforms BERT uncased on BC2GM; on JNLPBA, BERT cased has 72.00.",
+    "BERT cased underperforms PubMedBERT on BC2GM.",
+    "PubMedBERT has higher F1 on BC2GM than BERT cased.",
 ]
 
 
@@ -58,6 +62,14 @@ def test_a_supported_claim_is_no_finding(tmp_path: Path, text: str) -> None:
             "but 84.52 is published for Pub",
         ),
         ("PubMedBERT is state-of-the-art on JNLPBA.", "state-of-the-art", "p = 0.4"),
+        ("The state of the art on JNLPBA is PubMedBERT.", "state of the art", "p = 0.4"),
+        ("Unlike BERT cased, BERT uncased is the SOTA on BC2GM.", "SOTA", "has 81.00 for bert-base-uncased"),
+        (
+            "On BC2GM, PubMedBERT is beaten by BERT uncased.",
+            "beaten by",
+            "has 81.00 for bert-base-uncased",
+        ),
+        ("On BC2GM, PubMedBERT is worse than BERT uncased.", "worse than", "has 81.00 for bert-base-uncased"),
         (
             "PubMedBERT is not slow and outperforms BERT uncased on JNLPBA, which is significant.",
             "outperforms",
@@ -71,6 +83,14 @@ def test_an_unsupported_claim_is_found_with_the_reason(
     [found] = findings(tmp_path, text)
     assert found.kind == "claim" and found.found == f'"{word}"' and reason in found.expected
     assert found.position == text.index(word) + 1
+
+
+def test_the_state_of_the_art_is_tested_against_the_models_of_its_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BERT cased has no test on BC2GM, only one on JNLPBA."""
+    monkeypatch.delitem(P, ("bc2gm", CASED))
+    assert findings(tmp_path, "PubMedBERT is state-of-the-art on BC2GM.") == []
 
 
 @pytest.mark.parametrize("name", ["No pretraining", "no pretraining"])

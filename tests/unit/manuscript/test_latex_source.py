@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.manuscript.latex_source import arguments, read_manuscript, source_of
+from pubmill.manuscript.marks import own_names
 
 TEXT = (
     "a % note\nb \\% c \\\\% two\n\\verb|% no| d\n\\begin{verbatim}\n% x\n\\end{verbatim} e\\end{document} f"
@@ -27,6 +28,7 @@ def test_code_has_the_length_and_lines_of_the_text(text: str) -> None:
     for offset in range(len(text)):
         _, line, position = found.place(offset)
         assert sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + position - 1 == offset
+        assert found.line_start(offset) == text.rfind("\n", 0, offset) + 1
 
 
 def test_inputs_are_followed_within_the_folder_only(tmp_path: Path) -> None:
@@ -59,3 +61,8 @@ def test_arguments_are_groups_with_balanced_braces() -> None:
     code = r"\m {a{b}\}} {c}{d"
     assert [code[start:end] for start, end in arguments(code, 2, 2) or []] == [r"a{b}\}", "c"]
     assert arguments(code, 2, 3) is None
+
+
+def test_own_names_need_a_name_and_a_key() -> None:
+    text = "% pubmill: name A = B = key\n% pubmill: name = key\n% pubmill: name C =\n% pubmill: name D\n"
+    assert own_names(source_of("x", text)) == {"A = B": "key"}

@@ -60,6 +60,7 @@ def test_macros_of_another_study_are_refused(tmp_path: Path) -> None:
         (rf"It has 84.52 here. % \cell{KEY}", []),
         (rf"All 3 have 84.5 and 0.04. % \cell{KEY} \cellspread{KEY}", []),
         (rf"% It had 84.10. % \cell{KEY}", []),
+        (f"It has 84.10.\n% \\cell{KEY}", []),
         (rf"It has 84.10 here. % \cell{KEY}", ["stale"]),
         (rf"It has 84.51 here. % \cell{KEY}", ["rounding"]),
         (rf"All 3 have 84.5 and 0.05. % \cell{KEY} \cellspread{KEY}", ["rounding"]),

@@ -21,16 +21,28 @@ SOUND = [
     "PubMedBERT-large has 99.99 on BC2GM, and BC2GM-x 88.88.",
     "PubMedBERT has 99.99 and 12{,}500 sentences.\n\nBC2GM is next.",
     "PubMedBERT on BC2GM: a gap of 3.52 to BERT uncased, a difference of 4.34\\,\\% and of 2.5 hours.",
+    "PubMedBERT leads by 3.52 points on BC2GM, and by 7.0 on JNLPBA.",
     "PubMedBERT used 33.3\\,\\% of the documents in BC2GM.",
     "The prize was \\$45.50 for PubMedBERT on BC2GM.",
     "\\def\\x{PubMedBERT has 99.99 on BC2GM}",
     "PubMedBERT on BC2GM, see \\cite{a99.99} and \\ref{tab:99.99}.",
+    "PubMedBERT on BC2GM (\\ref{tab:99.99}, \\href{https://x.org/88.88}{its page}).",
 ]
 
 
 @pytest.mark.parametrize("text", SOUND)
 def test_a_right_number_is_no_finding(tmp_path: Path, text: str) -> None:
     assert findings(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [("9.9", []), ("10.0", ["stale"]), ("100.0", ["stale"]), ("100.1", []), ("99", [])],
+)
+def test_scores_are_numbers_from_10_to_100_with_decimals(
+    tmp_path: Path, number: str, expected: list[str]
+) -> None:
+    assert kinds(tmp_path, f"On BC2GM, PubMedBERT has {number}.") == expected
 
 
 @pytest.mark.parametrize(

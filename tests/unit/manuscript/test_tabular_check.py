@@ -1,12 +1,15 @@
 """Marked tabulars: the exported one, others of one's own, and faults in them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pubmill.manuscript.latex_source import source_of
+from pubmill.manuscript.tabular_check import check_tabulars
 from pubmill.manuscript.tabular_rows import bold_macros, cells
 from pubmill.manuscript.tabulars import best_columns, tabular
-from tests.unit.manuscript.toy_study import NAME, findings, kinds, study
+from tests.unit.manuscript.toy_study import NAME, UNCASED, findings, kinds, study
 
 COLUMNS = "pubmedbert-base bert-base-uncased bert-base-cased"
 HEAD = (
@@ -52,6 +55,8 @@ def test_a_right_row_is_no_finding(tmp_path: Path, row: str) -> None:
         ("BC2GM & 84.52 & \\textbf{81.00} & 79.50 \\\\ % pubmill: row bc2gm", "bold", "81.00 is in bold",
          "the best here is PubMedBERT uncased (84.52)"),
         ("BC2GM & 84.52 & --- & 79.50 \\\\ % pubmill: row bc2gm", "stale", "no number", "is 81.00"),
+        ("BC2GM & 84.52 & \\multicolumn{2}{c}{81.00} \\\\ % pubmill: row bc2gm", "stale", "no number",
+         "is 79.50"),
         ("Chem & 90.00 & 50.00 & 40.00 \\\\ % pubmill: row chemprot@blurb", "empty", "40.00",
          "(the study leaves it out)"),
         ("BC2GM & 84.52 & 81.00 \\\\ % pubmill: row bc2gm", "unknown", "has 2 cells", "names no such thing"),
@@ -82,7 +87,10 @@ def test_models_may_be_rows_and_cells_may_be_other_parts(tmp_path: Path) -> None
 
 def test_an_unknown_table_and_a_row_without_a_table_are_found(tmp_path: Path) -> None:
     assert kinds(tmp_path, "% pubmill: table gu2020/table6\n") == ["unknown"]
-    assert kinds(tmp_path, "A & 1 \\\\ % pubmill: row bc2gm\n") == ["unknown"]
+    row = "A & 1 \\\\ % pubmill: row bc2gm\n"
+    for text in (row, f"% pubmill: table {NAME}\n{row}", f"% pubmill: columns bert-base-cased\n{row}"):
+        [found] = findings(tmp_path, text)
+        assert found.kind == "unknown" and "row bc2gm follows no mark of a table and its" in found.found
 
 
 def test_ties_at_the_printed_precision_are_all_best(tmp_path: Path) -> None:
@@ -93,7 +101,35 @@ def test_ties_at_the_printed_precision_are_all_best(tmp_path: Path) -> None:
     assert best_columns(table, row, ["bert-base-cased"]) == set()
 
 
+def test_macros_print_two_decimals_so_their_ties_are_both_best(tmp_path: Path) -> None:
+    table = study(tmp_path).tables[NAME]
+    of_column = table.cells[UNCASED]
+    tied = {**of_column, "bc2gm": of_column["bc2gm"].model_copy(update={"value": 84.5151})}
+    tables = {NAME: replace(table, cells={**table.cells, UNCASED: tied})}
+    row = " & ".join(rf"\cell{{{NAME}}}{{bc2gm}}{{{column}}}" for column in COLUMNS.split())
+    for place, kinds_found in ((2, []), (3, ["bold", "bold", "bold"])):
+        parts = row.split(" & ")
+        parts[place - 1] = rf"\textbf{{{parts[place - 1]}}}"
+        source = source_of("x", rf"{HEAD}A & {' & '.join(parts)} \\ % pubmill: row bc2gm")
+        assert [one.kind for one in check_tabulars(source, tables)] == kinds_found
+
+
 def test_cells_over_several_columns_count_as_many() -> None:
     row = r"A & \multicolumn{2}{c}{84.5} & {x & y} & 3\,\% \& more"
     found = cells(row, 0, len(row), bold_macros(""))
     assert [one.number.text if one.number else None for one in found] == [None, "84.5", None, None, "3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_bold"),
+    [
+        (r"\textbf{84.5}", True), (r"$\mathbf {84.5}$", True), (r"\ours{84.5}", True), (r"{\bf 84.5}", True),
+        (r"\bf{84.5}", True), (r"\bf{a} 84.5", True), (r"{\bfseries{} 84.5}", True),
+        (r"\fontseries{bx}\selectfont 84.5", True), (r"{\bf{a}} 84.5", False),
+        (r"\textbf{a} 84.5", False), (r"{\bf a} 84.5", False), (r"{{\bf a} 84.5}", False),
+        (r"84.5 \textbf{a}", False), (r"\textit{84.5}", False), (r"\fontseries{m}\selectfont 84.5", False),
+    ],
+)  # fmt: skip
+def test_a_number_is_bold_in_the_argument_or_the_group_of_a_bold_macro(text: str, is_bold: bool) -> None:
+    [found] = cells(text, 0, len(text), bold_macros(r"\newcommand{\ours}[1]{\textbf{#1}}"))
+    assert found.number and found.number.text == "84.5" and found.bold is is_bold

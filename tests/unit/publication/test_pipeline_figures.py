@@ -41,5 +41,16 @@ def test_the_layer_of_a_stage_is_below_all_that_it_reads() -> None:
     assert all(layers[one] < layers[stage] for stage, reads in READS.items() for one in reads)
 
 
+def test_arrows_go_from_box_to_box() -> None:
+    """Boxes are 100 wide and 34 high, 50 below and 118 beside each other, within a margin of 2."""
+    figure = pipeline_figure(dict.fromkeys(("download", "models", "convert", "fine-tune"), "1 thing"))
+    assert {box.stage: (box.x, box.y) for box in figure.boxes} == {
+        "download": (2, 2), "models": (2, 52), "convert": (120, 52), "fine-tune": (2, 102),
+    }  # fmt: skip
+    assert figure.height == 138
+    assert figure.arrows == ("M52 36V52", "M102 19H170V52", "M52 86V102", "M170 86V119H102")
+    assert figure.description.startswith("download: 1 thing. models: 1 thing, reads download. convert: ")
+
+
 def test_a_study_without_anything_has_an_empty_figure() -> None:
     assert pipeline_figure({}).boxes == ()

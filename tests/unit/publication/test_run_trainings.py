@@ -100,6 +100,10 @@ def test_a_path_stays_in_its_figure(values: list[float]) -> None:
     assert path(points[:1]) == ""
 
 
+def test_a_line_without_change_is_at_the_bottom() -> None:
+    assert path([(0.5, 0.3), (1.0, 0.3)]) == "M60 34l60 0"
+
+
 def test_notes_are_read_beside_the_records(tmp_path: Path) -> None:
     made_up.write_all(tmp_path)
     table = made_up.table(tmp_path)

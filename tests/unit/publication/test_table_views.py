@@ -1,10 +1,12 @@
 """Tables as the report shows them: order, best values, steps of a difference, comparisons, notes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pubmill.publication.table_views import TableView, dataset_notes, runs_by_folder, table_runs, table_views
+from pubmill.statistics.verdict_models import Verdict
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
@@ -31,6 +33,9 @@ def test_columns_with_runs_come_first_and_the_best_is_ours(table: Table) -> None
     view = view_of(table)
     assert [column.key for column in view.columns] == ["bert", "ours", "other"]
     assert view.best == {"bc2gm": "ours"}
+    cells = {name: dict(of_column) for name, of_column in table.cells.items()}
+    cells["bert"]["bc2gm"] = cells["bert"]["bc2gm"].model_copy(update={"value": None})
+    assert view_of(replace(table, cells=cells)).best == {}, "one value is not the best of several"
 
 
 @pytest.mark.parametrize(
@@ -41,6 +46,18 @@ def test_a_difference_is_measured_by_the_margin(table: Table, difference: float 
     view = view_of(table)
     cell = table.cells["bert"]["bc2gm"].model_copy(update={"difference": difference})
     assert view.gap(table.rows[0], cell) == step
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"), [("reproduced", True), ("not reproduced", True), ("not comparable", False)]
+)
+def test_only_a_difference_with_a_comparable_verdict_is_read(
+    table: Table, verdict: str, expected: bool
+) -> None:
+    cell = table.cells["bert"]["bc2gm"]
+    judged = Verdict.model_validate({"verdict": verdict, "why": "so"})
+    assert TableView.is_compared(cell.model_copy(update={"verdict": judged})) is expected
+    assert not TableView.is_compared(cell.model_copy(update={"verdict": None}))
 
 
 def test_a_cell_is_compared_with_the_best_and_the_best_with_the_next(table: Table) -> None:

@@ -68,7 +68,7 @@ def test_a_copied_cell_without_a_clear_origin_is_reported(copied: Any, fault: st
     second = spec("table03", {"gad": {"copied": "older/table01", "why": "caption"}})
     none = spec("table04", columns=[{"key": "only", "label": "O", "missing": "elsewhere"}])
     twice = [{"model": "bert", "label": "B"}, {"model": "bert", "key": "again", "label": "A"}]
-    others = {"older/table03": second, "older/table04": none, "older/table05": spec("t", columns=twice)}
+    others = {"older/table03": second, "older/table04": none, "older/table05": spec("table05", columns=twice)}
     [(place, found)] = faults(spec("table02", {"gad": {"copied": copied, "why": "caption"}}), **others)
     assert place == ("columns", 0, "cells", "gad") and fault in found
 

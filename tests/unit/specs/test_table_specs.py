@@ -13,7 +13,7 @@ from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
 
 def table(**changes: Any) -> TableSpec:
     values = {
-        "name": "t", "kind": "results", "paper": "p", "title": "T", "caption": "C", "protocol": "blurb",
+        "name": "table01", "kind": "results", "paper": "p", "title": "T", "caption": "C", "protocol": "blurb",
         "setting": "standard",
         "columns": [{"model": "bert", "label": "B"}, {"model": "bert", "key": "small", "label": "S"}],
         "rows": [{"dataset": "bc2gm", "label": "B", "group": "ner"}],
@@ -23,7 +23,8 @@ def table(**changes: Any) -> TableSpec:
 
 def facts(**changes: Any) -> FactTableSpec:
     values = {
-        "name": "t", "kind": "facts", "paper": "p", "title": "T", "caption": "C", "subjects": "datasets",
+        "name": "table01", "kind": "facts", "paper": "p", "title": "T", "caption": "C",
+        "subjects": "datasets",
         "rows": [{"subject": "bc2gm@x", "label": "B"}, {"subject": "gad", "label": "G", "missing": "later"}],
         "columns": [{"key": "n", "label": "N", "value": "count.train"}],
     }  # fmt: skip

@@ -93,6 +93,8 @@ def test_scores_beside_are_named_where_they_are_known() -> None:
     one, several = (reading("f1", 27, runs=runs, over="median") for runs in (1, 5))
     assert arithmetic("85.0", one).startswith("the nearest scores are 50/59 = 84.746 and 40/47 = 85.106;")
     assert arithmetic("85.0", several).startswith("the nearest scores of one run are 50/59 = 84.746 and")
+    two = reading("f1", 27, runs=2, over="max")
+    assert arithmetic("85.0", two).startswith("the nearest scores of one run are ")
     assert arithmetic("101", reading("share", 3)).startswith("the nearest scores are 3/3 = 100.00; not")
     ranks = reading("reciprocal_rank", 2, runs=3, over="max")
     assert arithmetic("91.7", ranks) == "not reachable if cut off instead of rounded"

@@ -109,6 +109,7 @@ def test_a_document_is_read_back(dataset: str) -> None:
         ("ebm-pico", {"predictions": {"77": ["O"], "78": ["O"]}}, r"77: expected a label for each of the 4"),
         ("hoc@blurb", {"predictions": {"55_0": [], "55_1": []}}, r"sentences 0 to 2 of 55, found 2 sent"),
         ("hoc@blurb", {"predictions": {"55": []}}, r"expected a list of labels by PMID_SENTENCE"),
+        ("hoc@blurb", {"predictions": {"55_" + "1" * 5000: []}}, r"expected a list of labels by PMID_SENT"),
     ],
 )
 def test_another_dataset_and_missing_parts_are_refused(

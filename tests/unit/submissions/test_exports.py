@@ -155,6 +155,44 @@ def test_records_have_the_form_of_every_eval_ever(name: str, tmp_path: Path) -> 
         assert not set(json.loads(row["input"]["raw"])) & {"label", "labels", "score", "answers"}
 
 
+def test_an_evaluation_has_the_range_of_each_metric_and_what_was_left_aside(tmp_path: Path) -> None:
+    toy.make(tmp_path, "sim")
+    found = toy.score(tmp_path, "sim", toy.jsonl("sim"))
+    *_, path = every_eval_ever.write(tmp_path, found, 7, "0.1.0")
+    [pearson, *others] = json.loads(path.read_text())["evaluation_results"]
+    assert (pearson["metric_config"]["min_score"], pearson["metric_config"]["max_score"]) == (-1.0, 1.0)
+    assert all(one["metric_config"]["min_score"] == 0.0 for one in others)
+    toy.make(tmp_path, "rel")
+    lines = toy.jsonl("rel").replace('"label": "blocks"', '"output": "?"', 1)
+    system = System(name="llm", version="3", url="https://example.org")
+    mapping = {label: label for label in toy.LABELS}
+    found = toy.score(tmp_path, "rel", lines, system=system, mapping=mapping)
+    *_, path = every_eval_ever.write(tmp_path, found, 7, "0.1.0")
+    made = json.loads(path.read_text())
+    assert made["retrieved_timestamp"] == "7" and made["eval_library"]["version"] == "0.1.0"
+    assert made["model_info"]["id"] == "unknown/llm" and path.is_relative_to(
+        tmp_path / "data/rel/unknown/llm"
+    )
+    details = made["model_info"]["additional_details"]
+    assert (details["deployment_type"], details["url"]) == ("unknown", "https://example.org")
+    first = made["evaluation_results"][0]
+    assert first["metric_config"]["max_score"] == 1.0 and "generation_config" not in first
+    assert first["source_data"]["additional_details"] == {"split": "test", "examples": "12"}
+    counts = {name: str(number) for name, number in found.counts.items()}
+    assert first["score_details"]["details"] == counts | {"unaligned_spans": "0", "unmapped_answers": "1"}
+
+
+def test_characters_of_inputs_and_predictions_are_not_escaped(tmp_path: Path) -> None:
+    toy.make(tmp_path, "doc")
+    found = toy.score(tmp_path, "doc", toy.jsonl("doc"))
+    object.__setattr__(found.examples[0], "text", "β-actin")
+    object.__setattr__(found.examples[0], "labels", ["β"])
+    samples, _ = every_eval_ever.write(tmp_path, found, 1, "0.1.0")
+    first = json.loads(samples.read_text().splitlines()[0])
+    assert '"text": "β-actin"' in first["input"]["raw"] and first["input"]["reference"] == ['["β"]']
+    assert "β-actin" in samples.read_text()
+
+
 def test_a_wrong_prediction_is_marked_in_its_record(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     found = toy.score(tmp_path, "rel", toy.jsonl("rel").replace('"blocks"', '"none"', 1))

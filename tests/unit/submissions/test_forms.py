@@ -71,6 +71,22 @@ def test_the_gold_in_any_form_has_the_highest_score(case: str, tmp_path: Path) -
     assert [line["id"] for line in found.submission.lines] == [one.id for one in toy.examples(name)]
 
 
+@pytest.mark.parametrize(("offset", "refused"), [(200, False), (201, True), (10**15, True)])
+def test_words_are_searched_for_at_most_200_characters_on(offset: int, refused: bool, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    made = toy.bioc("ner", tmp_path)
+    for document in made["documents"]:
+        [passage] = document["passages"]
+        passage["offset"] = offset
+        for annotation in passage["annotations"]:
+            annotation["locations"][0]["offset"] += offset
+    if not refused:
+        assert toy.score(tmp_path, "ner", json.dumps(made)).metrics["entity_f1"] == 1.0
+        return
+    with pytest.raises(PubmillError, match="lacks words of the dataset"):
+        toy.score(tmp_path, "ner", json.dumps(made))
+
+
 def test_a_wrong_prediction_lowers_the_score(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     content = toy.blurb_tsv().replace("\tblocks\n", "\tactivates\n", 1)
@@ -89,10 +105,11 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
     assert toy.score(tmp_path, "doc", text).metrics["micro_f1"] == 1.0
     with pytest.raises(PubmillError, match="not numbered s0, s1"):
         toy.score(tmp_path, "doc", text.replace("71_s1", "71_s2"))
-    with pytest.raises(PubmillError, match="text of 71 is not the dataset's"):
+    with pytest.raises(PubmillError, match="predictions:2: the text of 71 is not the dataset's"):
         toy.score(tmp_path, "doc", text.replace("Abstract 1.", "Abstract 9."))
-    with pytest.raises(PubmillError, match="a flag for each of 10 hallmarks"):
-        toy.score(tmp_path, "doc", text.replace(",9_0", ""))
+    for old, new in ((",9_0", ""), ("71_s1", "71_s" + "1" * 5000)):
+        with pytest.raises(PubmillError, match="a flag for each of 10 hallmarks"):
+            toy.score(tmp_path, "doc", text.replace(old, new))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +133,14 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
         ("rel", "id\tprediction\n1000.T1\t?\n", r"no prediction, only the \? of the inputs"),
         ("sim", toy.jsonl("sim").replace("1.25", "NaN", 1), "no finite number"),
         ("sim", toy.jsonl("sim").replace("1.25", '"high"', 1), "expected a finite number"),
+        ("sim", toy.jsonl("sim").replace("1.25", "9" * 400, 1), "expected a finite number"),
         ("qa", toy.jsonl("qa").replace('["gene3"]', "[]"), "expected an answer"),
+        (
+            "qa",
+            toy.jsonl("qa").replace('"gene3"', '{"text": "a", "probability": ' + "9" * 400 + "}"),
+            "expected an answer",
+        ),
+        ("qa", toy.jsonl("qa").replace("gene3", r"\ud800"), r":3: .*half of a surrogate pair"),
         ("rel", toy.jsonl("rel").replace('"none"', "3"), "`label` must be a string"),
         ("ner", toy.span_lines().replace('"start": ', '"start": -'), "count characters from 0"),
     ],

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.specs.dataset_specs import TASKS
@@ -33,6 +34,39 @@ def test_no_file_has_gold_and_every_file_has_all_ids(name: str, tmp_path: Path) 
         row = json.loads(line)
         assert not row.keys() & {"label", "labels", "score", "answers", "golds", "ratings", "layers"}
         assert row["dataset"] == name and row["id"] == one.id
+
+
+def test_inputs_have_the_words_and_arguments_in_every_form(tmp_path: Path) -> None:
+    for name in ("ner", "rel"):
+        toy.make(tmp_path, name)
+        write_inputs(
+            tmp_path / "in" / name, toy.examples(name)[:1], toy.recipe(tmp_path, name), "{words}{text}"
+        )
+    words, relation = tmp_path / "in/ner", tmp_path / "in/rel"
+    sentence = "Case 1 : flu fever after old aspirin tablets , not cured ."
+    columns = "".join(f"{word}\t_\n" for word in sentence.split())
+    assert (words / "inputs.conll").read_text() == f"# id = test-000001\n{columns}\n"
+    assert (words / "inputs.tsv").read_text().splitlines()[1] == f"test-000001\t{sentence}\t?"
+    assert (words / "inputs.pubtator").read_text() == f"test-000001|t|{sentence}\n\n"
+    text = "In 1 assays drug1 changed gene1 levels."
+    assert (relation / "inputs.pubtator").read_text() == (
+        f"1000.T1|t|{text}\n1000.T1\t12\t17\tdrug1\tC\tT1\n1000.T1\t26\t31\tgene1\tG\tT2\n\n"
+    )
+    marked = "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels."
+    assert json.loads((relation / "prompts.jsonl").read_text()) == {"id": "1000.T1", "prompt": marked}
+    assert (relation / "inputs.tsv").read_text().splitlines()[1] == f"1000.T1\t{marked}\t?"
+    row = json.loads((relation / "inputs.jsonl").read_text())
+    assert row["arguments"] == [{"start": 12, "end": 17, "type": "C"}, {"start": 26, "end": 31, "type": "G"}]
+    [document] = json.loads((relation / "inputs.bioc.json").read_text())["documents"]
+    [passage] = document["passages"]
+    assert (passage["offset"], passage["text"], document["id"]) == (0, text, "1000.T1")
+    assert [(one["id"], one["text"], one["locations"]) for one in passage["annotations"]] == [
+        ("T1", "drug1", [{"offset": 12, "length": 5}]), ("T2", "gene1", [{"offset": 26, "length": 5}]),
+    ]  # fmt: skip
+    tree = etree.parse(relation / "inputs.bioc.xml")
+    assert tree.xpath("//document/id/text()") == ["1000.T1"]
+    assert tree.xpath("//annotation/@id") == ["T1", "T2"]
+    assert tree.xpath("//location/@offset") == ["12", "26"]
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -7,7 +7,7 @@ import pytest
 from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
 from pubmill.submissions import conll_form, inputs_without_gold
-from pubmill.submissions.json_forms import answers_of, spans_of
+from pubmill.submissions.json_forms import answers_of, read_document, row_of, spans_of
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,70 @@ def test_spans_have_a_type_or_a_label_or_neither() -> None:
 def test_other_spans_are_refused(value: Any) -> None:
     with pytest.raises(PubmillError, match="line 1: expected a list of mentions"):
         spans_of(value, "line 1")
+
+
+def test_a_row_has_its_input_and_what_is_beside_it() -> None:
+    values = {
+        "example_id": 7,
+        "output": "yes",
+        "dataset": "rel",
+        "text": "a",
+        "text_pair": None,
+        "words": ["a"],
+    }
+    row = row_of(values | {"context": "c", "question": "q", "subword_labels": [1]}, "f:1")
+    assert (row.where, row.id, row.key, row.value, row.dataset) == ("f:1", "7", "output", "yes", "rel")
+    assert (row.text, row.texts, row.words) == ("a", ("q", "c"), ["a"])
+    assert row.beside == {"subword_labels": [1]}
+    bare = row_of({"prediction": 3}, "f:2")
+    assert (bare.id, bare.value, bare.text, bare.texts, bare.words, bare.beside) == (
+        None,
+        3,
+        None,
+        (),
+        None,
+        {},
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([], "expected an object with an id and a prediction"),
+        ({"id": True, "label": "a"}, "the id must be a string"),
+        ({"id": 1.5, "label": "a"}, "the id must be a string"),
+        ({"id": "1"}, "exactly one prediction .*found none"),
+        ({"id": "1", "label": "a", "score": 1}, "found label, score"),
+        ({"id": "1", "label": "a", "lable": "b"}, "unknown key lable; "),
+        ({"id": "1", "label": "a", "reference": "b"}, "the key reference holds gold labels"),
+        ({"label": "a", "words": ["a", 1]}, "`words` must be a list of strings"),
+        ({"label": "a", "words": "a"}, "`words` must be a list of strings"),
+        ({"label": "a", "text": 3}, "`text` must be a string"),
+        ({"label": "a", "context": 3}, "`context` must be a string"),
+        ({"label": "a", "dataset": 3}, "`dataset` must be a string"),
+        ({"label": 3}, "`label` must be a string"),
+        ({"output": None}, "`output` must be a string"),
+        ({"labels": ["a", 1]}, "`labels` must be a list of strings"),
+        ({"labels": "a"}, "`labels` must be a list of strings"),
+    ],
+)
+def test_other_rows_are_refused(row: Any, message: str) -> None:
+    with pytest.raises(PubmillError, match=f"^f:1: .*{message}"):
+        row_of(row, "f:1")
+
+
+def test_documents_are_lists_or_objects_perhaps_below_predictions() -> None:
+    rows = [{"id": "a", "label": "x"}, {"id": "b", "label": "y"}]
+    for content in (rows, {"predictions": rows}):
+        found = list(read_document(content, "f"))
+        assert [(one.where, one.id, one.value) for one in found] == [
+            ("f: item 1", "a", "x"), ("f: item 2", "b", "y"),
+        ]  # fmt: skip
+    bare, whole = read_document({"a": 3, "b": {"label": "y"}}, "f")
+    assert (bare.where, bare.id, bare.key, bare.value) == ("f: a", "a", "prediction", 3)
+    assert (whole.where, whole.id, whole.key, whole.value) == ("f: b", "b", "label", "y")
+    with pytest.raises(PubmillError, match="f: expected a list of objects, or an object"):
+        list(read_document(3, "f"))
 
 
 @pytest.mark.parametrize(

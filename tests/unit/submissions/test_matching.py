@@ -3,10 +3,12 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.submissions.matching import _listed, _why_unknown
 from tests.unit.submissions import toy_datasets as toy
 
 Change = Callable[[list[str]], list[str]]
@@ -100,6 +102,29 @@ def test_an_incomplete_conll_file_is_refused(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     with pytest.raises(PubmillError, match=r"at the end \(143 words, expected 156\)"):
         toy.score(tmp_path, "ner", toy.conll().rpartition("Case")[0])
+
+
+@pytest.mark.parametrize(("number", "text"), [(5, "0, 1, 2, 3, 4"), (6, "0, 1, 2, 3, 4, ...")])
+def test_five_ids_are_listed(number: int, text: str) -> None:
+    assert _listed(list(map(str, range(number)))) == text
+
+
+class CountedIds(dict[str, Any]):
+    """Examples by id that count how often an id is looked for."""
+
+    searched = 0
+
+    def __contains__(self, name: object) -> bool:
+        self.searched += 1
+        return super().__contains__(name)
+
+
+def test_gold_is_searched_for_beside_ids_only_and_not_in_whole_texts() -> None:
+    """A column of texts in place of the ids."""
+    known = CountedIds({one.id: one for one in toy.examples("rel")})
+    assert _why_unknown(["x" * 10_000], known) == "" and known.searched < 50
+    assert _why_unknown(["G_1000.T1_activates"], known) == ""
+    assert "hold the gold labels" in _why_unknown(["blocks_1000.T1", "x" * 10_000], known)
 
 
 def test_a_repeated_input_must_be_the_dataset_s(tmp_path: Path) -> None:

@@ -1,0 +1,34 @@
+"""Datasets that programs look for in the results."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+from pubmill.storage.files import write_json
+
+
+def test_an_unknown_dataset_is_reported_with_the_nearest() -> None:
+    specs: Any = SimpleNamespace(datasets={"bc2gm": None})
+    check_name(specs, "bc2gm")
+    with pytest.raises(PubmillError, match="there is no dataset 'bc2gn'; the nearest: bc2gm"):
+        check_name(specs, "bc2gn")
+
+
+def test_a_dataset_that_is_not_converted_has_the_command_that_makes_it(root: Path, tmp_path: Path) -> None:
+    results = tmp_path / "full"
+    with pytest.raises(
+        PubmillError, match=r"full/datasets/bc2gm is not there yet\. Make it: .*bc2gm/card\.json"
+    ):
+        converted_folder(root, results, "bc2gm")
+    write_json(results / "datasets/bc2gm/card.json", {})
+    assert converted_folder(root, results, "bc2gm") == results / "datasets/bc2gm"
+
+
+def test_results_are_in_a_folder_named_as_a_scale(root: Path, tmp_path: Path) -> None:
+    assert specs_of_results(root, tmp_path / "demo").scale.name == "demo"
+    with pytest.raises(PubmillError, match="expected a folder named as a scale: results/full"):
+        specs_of_results(root, tmp_path / "mine")
