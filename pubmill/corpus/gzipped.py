@@ -11,5 +11,7 @@ BROKEN = cast(tuple[type[Exception], ...], (EOFError, gzip.BadGzipFile, isal_zli
 
 
 def open_gzip(path: Path) -> IO[bytes]:
-    """Open a file for reading; reading truncated or damaged data raises one of `BROKEN`."""
+    """Open a file for reading; opening an empty file and reading damaged data raises one of `BROKEN`."""
+    if not path.stat().st_size:  # gzip readers accept an empty file as complete
+        raise EOFError("it is empty")
     return cast(IO[bytes], igzip.open(path, "rb"))  # type: ignore[no-untyped-call]

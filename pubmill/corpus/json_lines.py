@@ -29,6 +29,7 @@ from pubmill.corpus.medline_bytes import PMID_DIGITS
 from pubmill.corpus.paragraphs import paragraphs
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
+from pubmill.storage.json_keys import unique_keys
 
 # ISO 639-1 codes to PubMed's three-letter codes (ISO 639-2/B), for the more common languages in PubMed.
 LANGUAGES = {
@@ -90,7 +91,7 @@ def _parse_document(line: bytes, source: str, language: str, where: str) -> Docu
 
 def _parse_row(line: bytes, where: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(line, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:  # also for invalid UTF-8 and numbers that are too long
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
     texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
@@ -121,7 +122,7 @@ def _document_id(row: dict[str, Any], source: str, title: str, text: str, where:
     for key, value in identifiers.items():
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r}')
-        name = str(value).strip()
+        name = (_text_value(row, key, where) if isinstance(value, str) else str(value)).strip()
         if key == "id":
             return f"{source}:{name}"
         if not (name.isascii() and name.isdigit() and len(name) <= PMID_DIGITS):

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from pubmill.convert.source_files import lines
+from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 
 MOST_LABELS = 50
@@ -46,7 +47,8 @@ def guess(files: Mapping[str, Path]) -> FileForm:
 def _is_conll(path: Path) -> bool:
     """Return whether a file's lines are a word and, at their end, a label; blank lines divide sentences."""
     rows = [line.split("\t" if "\t" in line else " ") for _, line in lines(path) if not _divides(line)]
-    return all(len(row) == len(rows[0]) > 1 and LABEL.fullmatch(row[-1]) is not None for row in rows)
+    alike = all(len(row) == len(rows[0]) > 1 and LABEL.fullmatch(row[-1]) is not None for row in rows)
+    return alike and bool(rows)
 
 
 def _divides(line: str) -> bool:
@@ -99,35 +101,50 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
 
 def _json_form(files: Mapping[str, Path]) -> FileForm:
     path = next(iter(files.values()))
-    rows = []
-    for number, line in lines(path):
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            if number > 1:
-                raise PubmillError(f"{path}:{number}: not JSON, unlike the lines before it") from None
-            return _squad_form(path)
-    if len(rows) == 1 and isinstance(rows[0], dict) and isinstance(rows[0].get("data"), list):
+    if not _is_json(next(line for _, line in lines(path))):
         return _squad_form(path)
-    if not all(isinstance(row, dict) and row.keys() >= rows[0].keys() for row in rows):
+    rows = list(_json_rows(path))
+    if len(rows) == 1 and isinstance(rows[0].get("data"), list):
+        return _squad_form(path)
+    if not all(row.keys() >= rows[0].keys() for row in rows):
         raise PubmillError(f"{path}: its lines are not JSON objects with the same keys; {BY_HAND}")
     values = {key: tuple(str(row[key]) for row in rows) for key in rows[0]}
     label = _label_of(values, f"{path}:1", "key")
     names = {name: key for key, name in _named(values, label).items()}
-    labels = sorted({str(json.loads(line).get(label)) for _, line in _all(files)})
+    labels = sorted({str(row.get(label)) for one in files.values() for row in _json_rows(one)})
     options = {**names, "labels": labels}
     return FileForm("sequence", "classification", "macro_f1", "pubmill.convert.jsonl:read", options)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the object on each line of a JSON lines file."""
+    for number, line in lines(path):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            raise PubmillError(f"{path}:{number}: not JSON, unlike the lines before it") from None
+        if not isinstance(row, dict):
+            raise PubmillError(f"{path}:{number}: its lines are not JSON objects; {BY_HAND}")
+        yield row
 
 
 def _squad_form(path: Path) -> FileForm:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PubmillError(f"{path}: not JSON ({error}); {BY_HAND}") from None
     if not (isinstance(found, dict) and isinstance(found.get("data"), list)):
         raise PubmillError(f"{path}: JSON, but neither JSON lines nor SQuAD's form; {BY_HAND}")
     version = str(found.get("version", "1.1"))
-    writer = ("pubmill.convert.squad:write", {"version": version})
+    writer = ("pubmill.convert.squad:write", {"version": version}) if version in VERSIONS else None
     return FileForm("span", "reading", "f1", "pubmill.convert.squad:read", {}, writer)
 
 

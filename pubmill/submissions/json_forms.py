@@ -8,6 +8,7 @@ from typing import Any
 from pubmill.annotation.subword_labels import SUBWORDS
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
+from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
 from pubmill.submissions.rows import Key, PredictedSpan, PredictionRow
 from pubmill.submissions.tsv_form import GOLD
 
@@ -53,29 +54,23 @@ def read_document(content: Any, where: str) -> Iterator[PredictionRow]:
 def parse(text: str, where: str) -> Any:
     """Parse JSON; repeated keys, numbers that JSON lacks and deep nesting are errors."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise PubmillError(f"{where}: not valid JSON: {error.msg} at character {error.pos}") from None
-    except (RecursionError, ValueError) as error:
-        said = str(error) if isinstance(error, _AmbiguousError) else "nested too deeply, or a number too long"
-        raise PubmillError(f"{where}: {said}") from None
+    except RepeatedKeyError as error:
+        raise PubmillError(f"{where}: the key {show(error.key)} occurs twice in one object") from None
+    except _NoNumberError as error:
+        raise PubmillError(f"{where}: {error} is no finite number") from None
+    except (RecursionError, ValueError):
+        raise PubmillError(f"{where}: nested too deeply, or a number too long") from None
 
 
-class _AmbiguousError(ValueError):
-    """JSON that Python reads but that is ambiguous."""
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _AmbiguousError(f"the key {show(twice)} occurs twice in an object")
-    return found
+class _NoNumberError(ValueError):
+    """A constant that Python reads as a number, but JSON lacks."""
 
 
 def _no_number(name: str) -> Any:
-    raise _AmbiguousError(f"{name} is no finite number")
+    raise _NoNumberError(name)
 
 
 def row_of(row: Any, where: str) -> PredictionRow:

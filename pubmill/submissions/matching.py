@@ -70,18 +70,19 @@ def _listed(names: Sequence[str]) -> str:
 
 def _why_unknown(unknown: Sequence[str], known: Mapping[str, Example]) -> str:
     """Return the reason for unknown ids if they are known ids with something added: the gold label, say."""
-    extended = {name: example for name in unknown for example in _extended(name, known)}
+    lengths = sorted({len(name) for name in known}, reverse=True)
+    extended = {name: example for name in unknown for example in _extended(name, known, lengths)}
     leaked = [name for name, one in extended.items() if any(part in name for part in _gold_strings(one))]
     if leaked:
         return "The ids hold the gold labels, which a system must not see. "
     return ""
 
 
-def _extended(name: str, known: Mapping[str, Example]) -> Iterable[Example]:
-    """Yield the example whose id begins or ends this one."""
-    for cut in range(1, len(name)):
-        for part in (name[:-cut], name[cut:]):
-            if part in known:
+def _extended(name: str, known: Mapping[str, Example], lengths: Sequence[int]) -> Iterable[Example]:
+    """Yield the example whose id, of one of these lengths, begins or ends this one; the longest."""
+    for length in lengths:
+        for part in (name[:length], name[-length:]):
+            if length < len(name) and part in known:
                 yield known[part]
                 return
 
