@@ -11,7 +11,7 @@ from pubmill.storage.sources import path_in_mirror, read
 
 _LINK = re.compile(r"""<a\s[^>]*?href=["']?([^"'\s>]+)["']?[^>]*>.*?</a>""", re.I | re.S)
 _TAG = re.compile(r"<[^>]*>")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)", re.I)
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)([KMGT]?)", re.I)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -43,8 +43,12 @@ def _files_in_page(page: str, url: str) -> dict[str, int | None]:
     links = list(_LINK.finditer(page))
     ends = [link.start() for link in links[1:]] + [len(page)]
     files = {}
-    for link, end in zip(links, ends, strict=True):
-        whole, here = urlsplit(urljoin(url, unescape(link[1]))), urlsplit(url)
+    here = urlsplit(url)
+    for link, end in zip(links, ends, strict=False):  # a page may have no links
+        try:
+            whole = urlsplit(urljoin(url, unescape(link[1])))
+        except ValueError:  # no address
+            continue
         name = unquote(whole.path.removeprefix(here.path))
         inside = whole.netloc == here.netloc and whole.path.startswith(here.path)
         if inside and name and "/" not in name and not whole.query:

@@ -14,8 +14,8 @@ from transformers import AutoModel
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.export import export
-from pubmill.pretraining.model_folder_checks import check_shapes, pickled_shapes, read_shapes, weight_files
 from pubmill.recipes.models import ExportRecipe, LocalWeights
+from pubmill.storage.model_folder_checks import check_shapes, pickled_shapes, read_shapes, weight_files
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder
 
 RECIPE = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="mine"))
