@@ -62,7 +62,7 @@ class PubTator:
         for number, line in further:
             columns, where = line.split("\t"), f"{self.path}:{number}"
             if columns[0] != name or len(columns) < 4:
-                raise PubmillError(f"{where}: expected tab-separated columns that begin with {name}'s id")
+                raise PubmillError(f"{where}: expected tab-separated columns that begin with {name:.40}'s id")
             if columns[1].isdecimal():
                 mentions.append(_parse_mention(columns, text, where, line))
             else:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from pubmill.annotation.concept_files import read_concepts
@@ -122,12 +123,9 @@ TABLE = "sentence\tid\tgold\n" + "".join(
 WORDS = "Micé\tB-Species\nran\tO\n.\tO\n\nNo\tO\nHela\tB-Cell\ncells\tI-Cell\n\n"
 LABELLED = "".join(_line(pmid=10 + n, abstract=f"Text {n} on micé.", kind="ab"[n % 2]) for n in range(6))
 _QUESTION = {"id": "q1", "question": "Who?", "answers": [{"text": "Micé", "answer_start": 0}]}
+_PARAGRAPH = {"context": "Micé ran.", "qas": [_QUESTION]}
 SQUAD = json.dumps(
-    {
-        "version": "1.1",
-        "data": [{"title": "t", "paragraphs": [{"context": "Micé ran.", "qas": [_QUESTION]}]}],
-    },
-    ensure_ascii=False,
+    {"version": "1.1", "data": [{"title": "t", "paragraphs": [_PARAGRAPH]}]}, ensure_ascii=False
 )
 MANUSCRIPT = (
     "\\documentclass{a}\n\\begin{document}Naïve 12.5\\% (\\verb|x|)\n\\begin{tabular}{ll} a & 81.5 \\\\ "
@@ -171,7 +169,7 @@ def _new_dataset(path: Path) -> Any:
         files = {"train": train, "test": path}
     data = NewDataset("mine", files, folder=path.parent)
     found = describe(data)
-    write_dataset(data, found, Path(f"{path}-root"))
+    write_dataset(data, found, Path(mkdtemp(dir=path.parent)))
     return found.card["counts"]
 
 
@@ -221,7 +219,7 @@ READERS = (
         unseen=_REPEATS,  # several labels, sections and languages are usual
     ),
     _reader("filelist.csv", FILE_LIST, _packages),
-    _reader("PMC7.1.json", json.dumps(ARTICLE), _fetched),
+    Reader("PMC7.1.json", lambda: json.dumps(ARTICLE), _fetched, named=("PMC00000xxxx.tar.gz",)),
     _reader("documents.txt", TEXT, partial(_annotated, "text")),
     _reader("documents.jsonl", DOCUMENTS, partial(_annotated, "jsonl")),
     _reader("documents.jsonl.gz", DOCUMENTS, partial(_annotated, "jsonl")),

@@ -146,3 +146,18 @@ def test_either_spelling_of_licence_and_language_is_read(tmp_path: Path) -> None
         {"abstract": "a", "license": "B", "language": "de"},
     )
     assert [(row.licence, row.languages) for row in rows] == [("A", ("fre",)), ("B", ("ger",))]
+
+
+def test_an_empty_gzip_file_is_no_empty_source(tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl.gz").write_bytes(b"")
+    with pytest.raises(
+        PubmillError, match=r"notes\.jsonl\.gz: truncated or damaged gzip after line 0: it is empty"
+    ):
+        list(read_text(tmp_path / "notes.jsonl.gz", "notes"))
+
+
+def test_repeated_keys_and_half_pairs_in_ids_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"notes\.jsonl:1: .*the key 'text' occurs twice"):
+        read(tmp_path, '{"text": "a", "text": "b"}')
+    with pytest.raises(PubmillError, match=r'notes\.jsonl:1: "id" holds half of a surrogate pair'):
+        read(tmp_path, '{"text": "a", "id": "\\ud800"}')

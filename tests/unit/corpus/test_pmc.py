@@ -271,6 +271,10 @@ def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path
         (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
         ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
         ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
+        (ROW.replace("2024-12-18 00:00:00", "2024"), "and a date, found .*'2024'"),
+        (ROW + ROW.replace("CC BY-NC", "CC BY"), r"filelist\.csv:3: 'PMC.*PMC7\.xml' is there twice"),
+        (ROW.replace(",yes", ""), r"filelist\.csv:2: .* has other fields than the header"),
+        (ROW.replace("yes", "yes,no"), r"filelist\.csv:2: .* has other fields than the header"),
     ],
 )  # fmt: skip
 def test_package_and_list_must_agree(tmp_path: Path, rows: str, words: str) -> None:
@@ -410,3 +414,8 @@ def test_fetched_archives_hold_pairs(tmp_path: Path) -> None:
     ):
         with pytest.raises(PubmillError, match=words):
             list(read_fetched(pack(tmp_path / "a.tar.gz", *members)))
+
+
+def test_the_json_of_an_article_has_no_key_twice() -> None:
+    with pytest.raises(PubmillError, match="PMC7.1.json: not valid JSON: the key 'pmcid' occurs twice"):
+        packages.read_metadata(b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "PMC7.1.json")
