@@ -59,7 +59,8 @@ def _settings(folder: Path, dice: Dice) -> None:
 
 
 def _text(folder: Path, dice: Dice) -> None:
-    path = folder / dice.pick(["config.json", "tokenizer_config.json", "tokenizer.json", "vocab.txt"])
+    names = ("config.json", "tokenizer_config.json", "tokenizer.json", "vocab.txt")
+    path = dice.pick([folder / name for name in names if (folder / name).is_file()])
     hostile = [b"", b"{}", b"[]", b"null", b"\xff\xfe", DEEP.encode(), b'{"a": ' + b"9" * 5_000 + b"}"]
     path.write_bytes(dice.pick(hostile) if dice.chance(0.3) else damage(path.read_bytes(), dice).content)
 
@@ -171,9 +172,8 @@ def _facts(folder: Path, dice: Dice) -> None:
     found = json.loads(path.read_text())
     within = found["recipe"] if dice.chance(0.5) else found
     within[dice.pick(list(within))] = dice.pick(VALUES)
-    path.write_bytes(
-        json.dumps(found).encode() if dice.chance(0.7) else damage(path.read_bytes(), dice).content
-    )
+    content = json.dumps(found).encode()
+    path.write_bytes(content if dice.chance(0.7) else damage(content, dice).content)
 
 
 def _file(folder: Path, dice: Dice) -> None:

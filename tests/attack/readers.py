@@ -142,10 +142,10 @@ def attempt(reader: Reader, dice: Dice, folder: Path) -> tuple[str, str]:
 ATTACKS = (
     Attack(
         name="readers",
-        fault="texts, tables, JSON, BioC, PubTator, CSV, LaTeX, predictions: recoded, with NUL, endless lines, "
-        "deep nesting, repeated keys or odd values, cut",
-        survived="refused in one message that names the file, or read; a repeated key, another encoding and a "
-        "cut gzip file never change what is read",
+        fault="texts, tables, JSON, BioC, PubTator, CSV, LaTeX, predictions: recoded, cut, with NUL, endless "
+        "lines, deep nesting, repeated keys or odd values",
+        survived="refused in one message that names the file, or read; a repeated key, another encoding and "
+        "a cut gzip file never change what is read",
         case=case,
         cases=5_000,
         quick=60,

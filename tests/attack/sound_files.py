@@ -109,7 +109,7 @@ PUBTATOR = (
     "1|t|Naïve drug\n1|a|A drug binds.\n1\t6\t10\tdrug\tChemical\tD1\n1\tCID\tD1\tD2\n\n"
     "2|t|Gene\n2|a|\n2\t0\t4\tGene\tGene\t9\n\n"
 )
-TOKENIZER = {
+TOKENIZER: dict[str, Any] = {
     "version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None,
     "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None, "decoder": None,
     "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",

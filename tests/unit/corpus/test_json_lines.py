@@ -150,9 +150,7 @@ def test_either_spelling_of_licence_and_language_is_read(tmp_path: Path) -> None
 
 def test_an_empty_gzip_file_is_no_empty_source(tmp_path: Path) -> None:
     (tmp_path / "notes.jsonl.gz").write_bytes(b"")
-    with pytest.raises(
-        PubmillError, match=r"notes\.jsonl\.gz: truncated or damaged gzip after line 0: it is empty"
-    ):
+    with pytest.raises(PubmillError, match=r"gz: truncated or damaged gzip after line 0: it is empty"):
         list(read_text(tmp_path / "notes.jsonl.gz", "notes"))
 
 
