@@ -50,6 +50,9 @@ def load_dataset(name: str, results: str | Path = "results/full") -> dict[str, S
             f"snakemake {card}"
         )
     keep_private([folder])
-    kind = KINDS[read_json(card)["kind"]]
+    found = read_json(card)
+    kind = KINDS.get(str(found.get("kind"))) if isinstance(found, dict) else None
+    if kind is None:
+        raise PubmillError(f"{card}: its `kind` is none of {', '.join(KINDS)}; convert the dataset again")
     files = {split: folder / f"{split}.jsonl.gz" for split in SPLITS}
     return {split: Split(path, kind) for split, path in files.items() if path.is_file()}
