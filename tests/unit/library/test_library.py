@@ -131,7 +131,7 @@ def test_the_citation_file_has_the_version(root: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[", "not valid JSON"), ("[]", "its `kind` is none of tokens, "), ('{"access": "public"}', "its `kind`"),
+        ("[", "not valid JSON"), ("[]", "its `kind` is none of tokens, "), ('{"kind": "x"}', "its `kind`"),
         ('{"kind": ["tokens"], "access": "public"}', "its `kind`"), ('{"access": 5, "kind": "tokens"}', ""),
     ],
 )  # fmt: skip
