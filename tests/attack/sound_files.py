@@ -17,12 +17,13 @@ from pubmill.corpus.plain_text import Division, read_plain_text
 from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.inspection.new_dataset import NewDataset, describe, write_dataset
 from pubmill.manuscript.manuscript_check import check_manuscript
+from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.formats import annotate_file
 from pubmill.submissions.scores import score_submission
 from pubmill.tables.published_values import read_published
 from tests.attack.running import template
 from tests.made_up_study import made_up_study
-from tests.unit.prediction.toy_annotators import tagger
+from tests.unit.prediction.toy_annotators import between, fake, tagger
 from tests.unit.submissions import toy_datasets as toy
 from tests.world.archives import tarball
 from tests.world.dice import Dice
@@ -78,6 +79,11 @@ ARTICLE = {
 DOCUMENTS = _line(
     id="1", text="A naïve B.", more=[1], annotations=[{"start": 0, "end": 1, "text": "A", "type": "x"}]
 ) + _line(id="2", text="")
+
+_ARGUMENTS = [{"start": 0, "end": 3, "type": "x"}, {"start": 10, "end": 13, "type": "y"}]
+PAIRS = _line(id="1", text="Ann binds Bob naïvely.", entities=_ARGUMENTS) + _line(
+    id="2", text="Ann saw   Bob.", entities=_ARGUMENTS
+)
 
 
 def _bioc_mention(name: str, kind: str, start: int) -> dict[str, Any]:
@@ -173,6 +179,15 @@ def _new_dataset(path: Path) -> Any:
     return found.card["counts"]
 
 
+def _related(path: Path) -> str:
+    """Predict the relation of each row of a file."""
+    target = path.with_name("related")
+    annotate_file(
+        Annotator(fake("sequence", between, "no", ["binds", "no"]), [], None), path, target, "jsonl"
+    )
+    return target.read_text()
+
+
 @cache
 def _study() -> Any:
     return made_up_study(Dice(1)).tables
@@ -223,6 +238,8 @@ READERS = (
     _reader("documents.txt", TEXT, partial(_annotated, "text")),
     _reader("documents.jsonl", DOCUMENTS, partial(_annotated, "jsonl")),
     _reader("documents.jsonl.gz", DOCUMENTS, partial(_annotated, "jsonl")),
+    _reader("words.jsonl", _line(id="1", words=["Ann", "ïs", "here"]), partial(_annotated, "jsonl")),
+    _reader("pairs.jsonl", PAIRS, _related),
     _reader("bioc.json", json.dumps(BIOC, ensure_ascii=False, indent=1), partial(_annotated, "bioc-json")),
     _reader("bioc.xml", BIOC_XML, partial(_annotated, "bioc-xml")),
     _reader("bioc.xml.gz", BIOC_XML, partial(_annotated, "bioc-xml")),
