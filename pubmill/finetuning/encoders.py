@@ -145,6 +145,7 @@ def _position_modules(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> lis
 
 
 def check_is_model_folder(folder: Path) -> None:
+    """Refuse a folder without config.json or without weights as safetensors."""
     if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
         raise PubmillError(
             f"{folder} is no model folder: it needs config.json and weights as *.safetensors "
