@@ -85,7 +85,14 @@ def keep_report(folder: Path, report: dict[str, Any]) -> None:
 
 
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
-    """Return the model of a task model folder, ready to predict."""
+    """Return the model of a task model folder, ready to predict; a `PubmillError` names the folder."""
+    try:
+        return _load_task_model(folder, device)
+    except PubmillError as error:
+        raise PubmillError(str(error) if str(folder) in str(error) else f"{folder}: {error}") from None
+
+
+def _load_task_model(folder: Path, device: torch.device) -> Predictor:
     facts = read_facts(folder)
     recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
     check_is_model_folder(folder)

@@ -329,9 +329,10 @@ def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp
         ({**facts, "labels": "O"}, "list of labels"),
         ({**facts, "argument_types": [["a"]]}, "pairs of types"),
         ({**facts, "recipe": {**facts["recipe"], "crf": 3}}, "crf: expected true or false"),
+        ({**facts, "recipe": {**facts["recipe"], "metric": "no_score"}}, "no_score is no dev score"),
     ):
         write_json(folder / "pubmill.json", wrong)
-        with pytest.raises(PubmillError, match=message):
+        with pytest.raises(PubmillError, match=f"(?s){folder}.*{message}"):
             load_task_model(folder, CPU)
     write_json(folder / "pubmill.json", {**facts, "recipe": {**facts["recipe"], "crf": True}})
     with pytest.raises(PubmillError, match=r"head\.safetensors"):
@@ -348,7 +349,7 @@ def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp
     ):
         sound = (folder / name).read_bytes()
         (folder / name).write_bytes(content)
-        with pytest.raises(PubmillError, match=f"{folder}.*{message}"):
+        with pytest.raises(PubmillError, match=f"(?s){folder}.*{message}"):
             load_task_model(folder, CPU)
         (folder / name).write_bytes(sound)
     load_task_model(folder, CPU)
