@@ -24,9 +24,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.gzipped import read_lines
 from pubmill.corpus.medline_bytes import PMID_DIGITS
 from pubmill.corpus.paragraphs import paragraphs
+from pubmill.corpus.plain_text import LONGEST
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 from pubmill.storage.json_keys import unique_keys
@@ -51,16 +52,9 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
     `language` applies to lines that state none. Raises `PubmillError` with file and line for lines in
     another form than that described above.
     """
-    number = 0
-    try:
-        with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _parse_document(line, source, language, f"{path}:{number}")
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
-    except BROKEN as error:
-        raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None
+    for number, line in read_lines(path, LONGEST):
+        if line.strip():
+            yield _parse_document(line, source, language, f"{path}:{number}")
 
 
 def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pubmill.corpus import json_lines
 from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
@@ -159,3 +160,12 @@ def test_repeated_keys_and_half_pairs_in_ids_are_refused(tmp_path: Path) -> None
         read(tmp_path, '{"text": "a", "text": "b"}')
     with pytest.raises(PubmillError, match=r'notes\.jsonl:1: "id" holds half of a surrogate pair'):
         read(tmp_path, '{"text": "a", "id": "\\ud800"}')
+
+
+def test_an_endless_line_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_lines, "LONGEST", 30)
+    assert len(read(tmp_path, {"text": "a"}, {"text": "b"})) == 2
+    with pytest.raises(PubmillError, match=r"notes\.jsonl:2: a line of more than 30 bytes"):
+        read(tmp_path, {"text": "a"}, {"text": "b" * 30})
