@@ -115,7 +115,7 @@ def _document_id(row: dict[str, Any], source: str, title: str, text: str, where:
     identifiers = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
     for key, value in identifiers.items():
         if isinstance(value, bool) or not isinstance(value, int | str):
-            raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r}')
+            raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r:.60}')
         name = (_text_value(row, key, where) if isinstance(value, str) else str(value)).strip()
         if key == "id":
             return f"{source}:{name}"
@@ -139,5 +139,7 @@ def _check_date(date: str, where: str) -> str:
             raise ValueError
         datetime.date.fromisoformat((date + "-01-01")[:10])
     except ValueError:
-        raise PubmillError(f'{where}: "date" must be YYYY, YYYY-MM or YYYY-MM-DD, found {date!r}') from None
+        raise PubmillError(
+            f'{where}: "date" must be YYYY, YYYY-MM or YYYY-MM-DD, found {date!r:.60}'
+        ) from None
     return date

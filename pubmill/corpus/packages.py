@@ -156,7 +156,7 @@ def _json_metadata(value: dict[str, Any], day: str, where: str) -> ArticleMetada
         ("retracted", "is_retracted"), ("manuscript", "is_manuscript"), ("ocr", "is_historical_ocr"),
     ):  # fmt: skip
         if not isinstance(value.get(key), bool):
-            raise PubmillError(f"{where}: `{key}` must be true or false, found {value.get(key)!r}")
+            raise PubmillError(f"{where}: `{key}` must be true or false, found {value.get(key)!r:.60}")
         flags += [flag] if value[key] else []
     return ArticleMetadata(
         pmcid=int(value["pmcid"][3:]),

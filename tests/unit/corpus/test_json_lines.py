@@ -169,3 +169,13 @@ def test_an_endless_line_is_refused_before_it_is_parsed(
     assert len(read(tmp_path, {"text": "a"}, {"text": "b"})) == 2
     with pytest.raises(PubmillError, match=r"notes\.jsonl:2: a line of more than 30 bytes"):
         read(tmp_path, {"text": "a"}, {"text": "b" * 30})
+
+
+@pytest.mark.parametrize("key", ["pmid", "date", "id"])
+def test_a_message_quotes_the_beginning_of_an_endless_value(tmp_path: Path, key: str) -> None:
+    value: Any = "9" * 10_000
+    for wrong in (value, [value]):
+        if key != "id" or wrong != value:
+            with pytest.raises(PubmillError) as caught:
+                read(tmp_path, {"text": "a", key: wrong})
+            assert len(str(caught.value)) < 300
