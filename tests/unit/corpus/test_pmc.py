@@ -283,6 +283,18 @@ def test_package_and_list_must_agree(tmp_path: Path, rows: str, words: str) -> N
         list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
 
 
+def test_the_json_of_an_article_has_no_key_twice() -> None:
+    with pytest.raises(PubmillError, match="PMC7.1.json: not valid JSON: the key 'pmcid' occurs twice"):
+        packages.read_metadata(b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "PMC7.1.json")
+
+
+def test_a_message_quotes_the_beginning_of_an_endless_flag(tmp_path: Path) -> None:
+    content = b'{"pmcid": "PMC7", "version": 1, "is_retracted": "' + b"a" * 10_000 + b'"}'
+    path = pack(tmp_path / "PMC00000xxxx.tar.gz", member("PMC7.1.json", content))
+    with pytest.raises(PubmillError, match=r"`is_retracted` must be true or false, found 'a{59}$"):
+        list(read_fetched(path))
+
+
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
@@ -414,15 +426,3 @@ def test_fetched_archives_hold_pairs(tmp_path: Path) -> None:
     ):
         with pytest.raises(PubmillError, match=words):
             list(read_fetched(pack(tmp_path / "a.tar.gz", *members)))
-
-
-def test_the_json_of_an_article_has_no_key_twice() -> None:
-    with pytest.raises(PubmillError, match="PMC7.1.json: not valid JSON: the key 'pmcid' occurs twice"):
-        packages.read_metadata(b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "PMC7.1.json")
-
-
-def test_a_message_quotes_the_beginning_of_an_endless_flag(tmp_path: Path) -> None:
-    content = b'{"pmcid": "PMC7", "version": 1, "is_retracted": "' + b"a" * 10_000 + b'"}'
-    path = pack(tmp_path / "PMC00000xxxx.tar.gz", member("PMC7.1.json", content))
-    with pytest.raises(PubmillError, match=r"`is_retracted` must be true or false, found 'a{59}$"):
-        list(read_fetched(path))
