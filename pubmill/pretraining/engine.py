@@ -194,13 +194,12 @@ class Pretraining:
             shared = len(batch.lengths) // size  # Every process has this many sequences, or one more.
             return MicroBatches(parts, -(-shared // at_once), at_once)
         tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
-        compiled = self.methods.layers == "compiled"
         everyones = [flat_micro_batches(batch.lengths, tokens, number, size) for number in range(size)]
         flat = [
             collate_flat(batch, hidden.ids, labels, rows, tokens, longest, self.pad)
             for rows in everyones[rank]
         ]
-        moves: list[Callable[[], Part]] = [partial(part.to, device, compiled) for part in flat]
+        moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
         return MicroBatches(moves, min(map(len, everyones)), at_once)
 
     def _tokens_per_micro_batch(self, at_once: int) -> int:
@@ -261,7 +260,7 @@ class Pretraining:
                 "continues from the last save"
             )
         self.at_once //= 2
-        if self.methods.layers == "compiled":
+        if self.methods.layers != "eager":
             torch.compiler.reset()  # Each size is compiled anew, and PyTorch limits how often.
         if self.world.first:
             report_progress(f"{found}; continuing with {self.at_once} at once")

@@ -15,9 +15,11 @@ from torch import Tensor
 
 from pubmill.pretraining.instances import UNLABELLED, Instances, Ints, PackedBatch, ranges
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.unpadded import SequenceBounds
+from pubmill.pretraining.unpadded import Layers, SequenceBounds
 
 TOKEN_MULTIPLE = 256
+ROW_MULTIPLE = 128
+"""Of this are the numbers of rows with labels, so that few sizes of memory are asked for."""
 DEVIATIONS = 2
 """Standard deviations of a batch's tokens for which its planned micro-batches have room."""
 
@@ -55,7 +57,7 @@ class FlatPart:
     counts: tuple[int, ...]
     longest: int
 
-    def to(self, device: torch.device, compiled: bool) -> Part:
+    def to(self, device: torch.device, layers: Layers) -> Part:
         """Return the micro-batch on a device."""
         numbers = self.numbers.to(device, non_blocking=True)
         ids, segments, positions, bounds, rows, labels, pair_labels, present = torch.split(
@@ -64,7 +66,7 @@ class FlatPart:
         return Part(
             ids=ids.unsqueeze(0),
             segments=segments.unsqueeze(0),
-            mask=SequenceBounds(bounds, self.longest, compiled),
+            mask=SequenceBounds(bounds, self.longest, layers),
             rows=rows.long(),
             labels=labels.long(),
             pair_labels=pair_labels.long(),
@@ -78,21 +80,24 @@ def collate_flat(
 ) -> FlatPart:
     """Concatenate the sequences `rows` of a batch and fill up with padding to `size` tokens.
 
-    Padding forms sequences of its own, of at most `longest` tokens. Arguments as of `micro_batches.collate`.
+    Padding forms sequences of its own, of at most `longest` tokens. The rows with labels are filled up to a
+    multiple of `ROW_MULTIPLE` by the last padding token, without a label. Arguments as of
+    `micro_batches.collate`.
     """
     lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
     source, total = ranges(begin, lengths), int(lengths.sum())
     starts, empty = np.cumsum(lengths) - lengths, np.arange(total, size, longest)
     bounds = np.concatenate([starts, empty, [size]])
     tail = np.zeros(size - total, np.int64)
-    masked = labels[source] != UNLABELLED
+    masked = np.flatnonzero(labels[source] != UNLABELLED)
+    more = -len(masked) % ROW_MULTIPLE
     parts = (
         np.concatenate([ids[source], tail + pad]),
         np.concatenate([batch.segments[source], tail]),
         np.concatenate([ranges(np.zeros_like(lengths), lengths), tail]),
         bounds,
-        np.concatenate([starts, np.flatnonzero(masked)]),
-        labels[source[masked]],
+        np.concatenate([starts, masked, np.full(more, size - 1)]),
+        np.concatenate([labels[source[masked]], np.full(more, UNLABELLED)]),
         batch.pair_labels[rows],
         np.arange(total),
     )

@@ -8,13 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.unpadded import GELU
+from pubmill.pretraining.unpadded import GELU, Layers
 
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
 """Head sizes of the flash kernel: multiples of 8 up to 256."""
 FLASH_CAPABILITY = (8, 0)
 """The oldest GPUs with the flash kernel: Ampere."""
 ROW_MULTIPLE = 64
+SMALL = 2**16
+"""Sizes of weights below which gradients are added together, because each kernel has a least time."""
 NEVER = -1e30
 """Logit of a piece that does not exist."""
 
@@ -25,12 +27,12 @@ class Methods:
 
     `sequences`: "unpadded", concatenated with flash attention, or "padded". `weights`: copies in "bfloat16"
     of the float32 weights, so that all activations are in bfloat16, or "float32", of which PyTorch's autocast
-    converts what matrix products need. `layers`: "compiled" or "eager".
+    converts what matrix products need. `layers`: see `pubmill.pretraining.unpadded`.
     """
 
     sequences: Literal["unpadded", "padded"] = "padded"
     weights: Literal["bfloat16", "float32"] = "float32"
-    layers: Literal["compiled", "eager"] = "eager"
+    layers: Layers = "eager"
 
     def describe(self) -> str:
         """Return the methods as words."""
@@ -40,6 +42,9 @@ class Methods:
 PLAIN = Methods()
 UNPADDED = Methods("unpadded", "bfloat16", "eager")
 COMPILED = Methods("unpadded", "bfloat16", "compiled")
+FUSED = Methods("unpadded", "bfloat16", "fused")
+SLOWER = {FUSED: COMPILED, COMPILED: UNPADDED}
+"""Methods -> those to try where they do not work; after these, `PLAIN`."""
 
 
 def fastest(networks: dict[str, Any], in_bfloat16: bool, device: torch.device) -> Methods:
@@ -48,7 +53,7 @@ def fastest(networks: dict[str, Any], in_bfloat16: bool, device: torch.device) -
     flash = device.type == "cuda" and hasattr(torch.ops.aten, "_flash_attention_forward")
     if not (flash and in_bfloat16 and torch.cuda.get_device_capability(device) >= FLASH_CAPABILITY):
         return PLAIN
-    return COMPILED if all(map(_has_flash_sizes, networks.values())) else PLAIN
+    return FUSED if all(map(_has_flash_sizes, networks.values())) else PLAIN
 
 
 def _has_flash_sizes(network: Any) -> bool:
@@ -59,7 +64,7 @@ def _has_flash_sizes(network: Any) -> bool:
 
 def slower(methods: Methods) -> Methods:
     """Return the methods to try where these do not work."""
-    return UNPADDED if methods == COMPILED else PLAIN
+    return SLOWER.get(methods, PLAIN)
 
 
 class Bfloat16Copies:
@@ -105,16 +110,39 @@ class Bfloat16Copies:
 
     def add_gradients(self) -> None:
         """Move the gradients of a micro-batch from the copies to the weights."""
+        small = list[tuple[Tensor, Tensor]]()
         for weight, copy in zip(self.weights, self.copies, strict=True):
-            if copy.grad is not None:
-                slope = copy.grad[: len(weight)]
+            if copy.grad is None:
+                continue
+            slope = copy.grad[: len(weight)]
+            if weight.numel() < SMALL:
+                small.append((weight, slope))
+            else:
                 weight.grad = slope.float() if weight.grad is None else weight.grad.add_(slope)
+        _add_together(small)
         self.drop_gradients()
 
     def drop_gradients(self) -> None:
         """Forget the gradients of a micro-batch."""
         for copy in self.copies:
             copy.grad = None
+
+
+def _add_together(gradients: list[tuple[Tensor, Tensor]]) -> None:
+    """Add gradients in bfloat16 to those of their weights, by a few kernels for all of them."""
+    if not gradients:
+        return
+    wide = [torch.empty_like(weight) for weight, _ in gradients]
+    torch._foreach_copy_(wide, [slope for _, slope in gradients])
+    sums, added = list[Tensor](), list[Tensor]()
+    for (weight, _), slope in zip(gradients, wide, strict=True):
+        if weight.grad is None:
+            weight.grad = slope
+        else:
+            sums.append(weight.grad)
+            added.append(slope)
+    if sums:
+        torch._foreach_add_(sums, added)
 
 
 def vocabulary_rows(networks: Iterable[Any]) -> dict[int, float]:

@@ -10,17 +10,21 @@ product. Attention is PyTorch's flash kernel for sequences of several lengths, w
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from pubmill.pretraining.biased_gelu import BiasedGelu
 from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
 
 GELU = {"gelu": "none", "gelu_new": "tanh"}
 """Activations of transformers' configurations -> the kind of torch's GELU, which is one kernel."""
+Layers = Literal["fused", "compiled", "eager"]
+"""How layers are computed: `compiled` by torch.compile; `fused`: compiled, and the backward pass of GELU with
+the gradient of its bias is a kernel of ours."""
 
 
 @dataclass(frozen=True)
@@ -28,23 +32,29 @@ class SequenceBounds:
     """Bounds of concatenated sequences.
 
     `bounds`: (sequences + 1,) int32, the first position of each sequence and the end; `longest`: the most
-    tokens that a sequence may have. `compiled`: whether to compute layers and loss with compiled functions.
+    tokens that a sequence may have. `layers`: how layers are computed; unless eagerly, the loss is compiled.
     """
 
     bounds: Tensor
     longest: int
-    compiled: bool = False
+    layers: Layers = "eager"
+
+    @property
+    def compiled(self) -> bool:
+        """Return whether to compute with compiled functions."""
+        return self.layers != "eager"
 
 
 class Settings(NamedTuple):
     """Numbers of a layer: heads, dropout after attention and after the feed-forward network, epsilon of
-    LayerNorm, kind of GELU."""
+    LayerNorm, kind of GELU, whether its backward pass is our kernel."""
 
     heads: int
     first_dropout: float
     second_dropout: float
     epsilon: float
     gelu: str
+    fused: bool = False
 
 
 def encode_unpadded(
@@ -63,7 +73,7 @@ def encode_unpadded(
     for number, (layer, seed) in enumerate(zip(found, seeds, strict=True)):
         wanted = rows if number == len(found) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
-        weights, settings = weights_of(layer, kind), settings_of(base, layer)
+        weights, settings = weights_of(layer, kind), settings_of(base, layer, sequences.layers == "fused")
         given = (hidden, sequences, wanted, *weights, seed, settings, functions)
         hidden = (
             checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
@@ -79,15 +89,15 @@ def layers_of(base: Any) -> list[Any]:
     return [layer for n in range(count) for layer in groups[n * len(groups) // count].albert_layers]
 
 
-def settings_of(base: Any, layer: Any) -> tuple[Settings, float]:
+def settings_of(base: Any, layer: Any, fused: bool = False) -> tuple[Settings, float]:
     """Return the numbers of a layer, and the dropout of its attention weights."""
     config = base.config
     hidden, attention = (
         (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if layer.training else (0.0, 0.0)
     )
     second = 0.0 if config.model_type == "albert" else hidden
-    gelu = GELU[config.hidden_act]
-    return Settings(config.num_attention_heads, hidden, second, config.layer_norm_eps, gelu), attention
+    numbers = config.num_attention_heads, hidden, second, config.layer_norm_eps
+    return Settings(*numbers, GELU[config.hidden_act], fused), attention
 
 
 def weights_of(layer: Any, kind: str) -> tuple[list[Tensor], list[Tensor]]:
@@ -149,7 +159,8 @@ def flash_attention(
 
 class Projection(torch.autograd.Function):
     """Query, key and value (each (tokens, hidden size)) by one matrix product, and the input again for the
-    residual connection. Matrix products of the backward pass add their results to the residual's gradient."""
+    residual connection. Matrix products of the backward pass add their results to the residual's gradient.
+    The keys' bias has no effect on attention: its gradient is 0, not what rounding would make of it."""
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
@@ -164,7 +175,9 @@ class Projection(torch.autograd.Function):
         *three, total = slopes
         for slope, weight in zip(three, weights, strict=True):
             total.addmm_(slope, weight)
-        return total, *(slope.t() @ hidden for slope in three), *(slope.sum(0) for slope in three)
+        # A number that is added to all keys changes all weights of a query alike, and softmax ignores it.
+        biases = three[0].sum(0), three[1].new_zeros(three[1].shape[1]), three[2].sum(0)
+        return total, *(slope.t() @ hidden for slope in three), *biases
 
 
 def after_attention(
@@ -176,7 +189,11 @@ def after_attention(
     attended = _dropout(F.linear(context, *weights[:2]), settings.first_dropout, first)
     attended, size = hidden + attended, hidden.shape[-1:]
     normed = F.layer_norm(attended, size, weights[2], weights[3], settings.epsilon)
-    between = F.gelu(F.linear(normed, *weights[4:6]), approximate=settings.gelu)
+    if settings.fused:
+        product = F.linear(normed, weights[4])
+        between: Tensor = BiasedGelu.apply(product, weights[5], settings.gelu)  # type: ignore[no-untyped-call]
+    else:
+        between = F.gelu(F.linear(normed, *weights[4:6]), approximate=settings.gelu)
     output = _dropout(F.linear(between, *weights[6:8]), settings.second_dropout, second)
     if len(weights) == 8:
         return attended + output

@@ -32,9 +32,10 @@ from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda
 from pubmill.pretraining import engine
+from pubmill.pretraining.biased_gelu import gelu_slopes
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.masking import read_vocabulary
-from pubmill.pretraining.methods import COMPILED, FLASH_CAPABILITY, PLAIN, UNPADDED, Methods
+from pubmill.pretraining.methods import COMPILED, FLASH_CAPABILITY, FUSED, PLAIN, UNPADDED, Methods
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
@@ -48,7 +49,7 @@ from tests.unit.tiny_encoders import tiny_bert
 DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 EXAMPLES, STEPS, PRETRAINING_STEPS = 24, 6, 3
 WEIGHTS = 2**25
-"""Weights whose update is timed, 0.5 GB: more than any cache of a GPU holds."""
+"""Numbers of a tensor in what is timed: more than any cache of a GPU holds."""
 Losses = list[float]
 
 
@@ -190,15 +191,34 @@ def compiled_update_works(recipe: None, folder: Path) -> str:
     wholes = [torch.zeros(WEIGHTS, device=DEVICE) for _ in range(3)]
     numbers = [torch.ones(4, device=DEVICE), torch.ones((), device=DEVICE)]
     tensors = [halves[0], *wholes, halves[1], *numbers]
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
     update(*tensors)
-    events[0].record()
-    for _ in range(10):
-        update(*tensors)
-    events[1].record()
-    torch.cuda.synchronize()
-    rate = 28 * WEIGHTS * 10 / events[0].elapsed_time(events[1]) / 1e9
+    rate = 28 * WEIGHTS / seconds_on_device(lambda: update(*tensors)) / 1e12
     return f"compiled and checked in {seconds:.1f} s, {rate:.2f} TB/s"
+
+
+def gelu_kernel_works(recipe: None, folder: Path) -> str:
+    """GELU's backward pass as one kernel has the numbers of PyTorch's kernels; its speed is printed."""
+    if FAST != "bfloat16" or DEVICE.type == "cpu":
+        return "not on this device"
+    begin = time.monotonic()
+    slope, product = (torch.randn(WEIGHTS // 2048, 2048, device=DEVICE).bfloat16() for _ in range(2))
+    tensors = slope, product, product[0], "none"
+    gelu_slopes(*tensors)
+    torch.cuda.synchronize()
+    seconds = time.monotonic() - begin
+    rate = 6 * WEIGHTS / seconds_on_device(lambda: gelu_slopes(*tensors)) / 1e12
+    return f"compiled and checked in {seconds:.1f} s, {rate:.2f} TB/s"
+
+
+def seconds_on_device(work: Callable[[], Any], times: int = 10) -> float:
+    """Mean seconds of the device for work that it has done before."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    for _ in range(times):
+        work()
+    end.record()
+    torch.cuda.synchronize()
+    return float(begin.elapsed_time(end)) / 1e3 / times
 
 
 def pretraining_losses(methods: Methods, recipe: PretrainingRecipe, data: Path) -> Losses:
@@ -226,6 +246,7 @@ CHECKS: dict[tuple[str, str], tuple[Callable[[Any, Path], str], Any]] = {
     (kind, case): (check, RECIPES[case]) for kind, check in KINDS.items() for case in CASES
 }
 CHECKS[("the compiled update equals PyTorch's kernels", "Adam")] = (compiled_update_works, None)
+CHECKS[("the kernel of the backward pass equals PyTorch's", "GELU")] = (gelu_kernel_works, None)
 CHECKS[("masks of dropout equal the processor's", "seeded")] = (same_masks, None)
 CHECKS |= {
     ("pretraining in float16 is near float32", case): (pretraining_in_half_is_near, PRETRAINING[case])
@@ -236,7 +257,7 @@ CHECKS |= {
         partial(same_as_plain, methods),
         PRETRAINING[case],
     )
-    for methods in (UNPADDED, COMPILED)
+    for methods in (UNPADDED, COMPILED, FUSED)
     for case in ("BERT", "RoBERTa", "Megatron", "ALBERT")
 }
 

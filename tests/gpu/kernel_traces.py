@@ -21,7 +21,11 @@ VIEWS = frozenset(
 """Operations that start no kernel."""
 GATHERS = frozenset("embedding index index_select gather".split())
 """Operations that read as much of their input as they write."""
+CREATIONS = frozenset("new_zeros new_ones new_full zeros_like ones_like full_like".split())
+"""Operations that only write: their input is an example of what to make."""
 PRODUCTS = frozenset("mm addmm addmm_ bmm baddbmm".split())
+OURS = {"gelu_slopes": 2}
+"""Operations of ours, which no compiler fuses with others -> their number of kernels."""
 TENSORS_TOGETHER = 100
 """Tensors that one kernel of a foreach operation handles, of 30 to 110."""
 Storage = tuple[int, int]
@@ -154,9 +158,9 @@ class KernelTrace(TorchDispatchMode):
             self.kernels.append(
                 Kernel(
                     name=name,
-                    count=-(-len(inputs) // TENSORS_TOGETHER) if together else 1,
+                    count=-(-len(inputs) // TENSORS_TOGETHER) if together else OURS.get(name, 1),
                     flops=flops(name, [t.shape for t in inputs], args),
-                    reads=self._storages(inputs),
+                    reads=[] if name in CREATIONS else self._storages(inputs),
                     writes=written,
                     single=any(t.dtype == torch.float32 for t in inputs[-2:]),
                     region=REGIONS.here(),

@@ -54,6 +54,10 @@ def program_id(axis: int) -> torch.Tensor:
     return torch.arange(RUNNING[-1].blocks)[:, None]
 
 
+def zeros(shape: tuple[int], dtype: torch.dtype) -> torch.Tensor:
+    return torch.zeros(RUNNING[-1].blocks, *shape, dtype=dtype)
+
+
 def load(pointer: Pointer, mask: Any = None, other: float = 0.0) -> torch.Tensor:
     launch = RUNNING[-1]
     launch.loads.append(pointer)
@@ -107,8 +111,9 @@ def install(trace: KernelTrace | None = None) -> None:
     """Give this process the modules triton and triton.language; `trace` lists their kernels."""
     TRACES[:] = [trace] if trace else []
     language = ModuleType("triton.language")
-    types = {name: getattr(torch, name) for name in ("float32", "bfloat16", "int64", "arange", "sqrt")}
-    vars(language).update(types, constexpr=Any, program_id=program_id, load=load, store=store)
+    same = "float32 bfloat16 int64 arange sqrt exp erf sigmoid".split()
+    vars(language).update({name: getattr(torch, name) for name in same})
+    vars(language).update(constexpr=Any, program_id=program_id, zeros=zeros, load=load, store=store)
     triton = ModuleType("triton")
     vars(triton).update(jit=Compiled, language=language)
     if "triton" not in sys.modules:

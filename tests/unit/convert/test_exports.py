@@ -1,13 +1,11 @@
-"""Published forms: bytes that must be the published ones, the generic TSV, and scripts/export.py."""
+"""Published forms: bytes that must be the published ones, the generic TSV, and forms for every kind."""
 
 import hashlib
-import importlib.util
 import json
 import os
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -191,92 +189,6 @@ def test_every_column_is_tried_above() -> None:
     assert set(WRITTEN) == {"number", "id", "document", "text", "text_pair", "label", "score", "dummies"}
 
 
-# The program.
-
-SPEC = """\
-name: toy
-kind: tokens
-task: ner
-domain: biomedical
-sources: {train: {url: "https://example.org/train.tsv", unchecked: made up}}
-splits: [train]
-access: public
-licence: none
-converter: pubmill.convert.conll:read
-options: {labels: first_character}
-expect: {train: {mentions: 1}}
-published:
-  writer: pubmill.convert.conll:write
-  files: {train: {name: train.tsv, sha256: HASH}}
-metric: entity_f1
-version: 1
-"""
-TOKENS = b"pain\tB\nor\tO\n\n"
-
-
-@pytest.fixture
-def export(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs scripts/export.py on specs of its own; what it prints is left to `capsys`."""
-    folder = tmp_path / "specs"
-    (folder / "scales").mkdir(parents=True)
-    (folder / "datasets").mkdir()
-    for scale in ("demo", "full"):
-        (folder / f"scales/{scale}.yaml").write_text(
-            f"name: {scale}\ntitle: a scale\ncomparable: false\nprefer: own\n"
-        )
-    text = SPEC.replace("HASH", hashlib.sha256(TOKENS).hexdigest())
-    (folder / "datasets/toy.yaml").write_text(text)
-    unpublished = text[: text.index("published:")] + text[text.index("metric:") :]
-    (folder / "datasets/plain.yaml").write_text(unpublished.replace("name: toy", "name: plain"))
-    program = _program(root / "scripts/export.py")
-    monkeypatch.setattr(program, "ROOT", tmp_path)
-
-    def run(*arguments: object) -> None:
-        monkeypatch.setattr(sys, "argv", ["export.py", *map(str, arguments)])
-        program.main()
-
-    return run
-
-
-def _program(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("export_by_hand", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    folder = tmp_path / "results/demo"
-    example: Example = TokensExample(id="1", document=None, words=["pain", "or"], labels=["B", "O"])
-    write_examples(folder / "datasets/toy/train.jsonl.gz", [example])
-    (folder / "datasets/toy/card.json").write_text("{}")
-    return folder
-
-
-def test_the_program_writes_and_compares(
-    export: Any, tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    export("toy", tmp_path / "out", "--results", results)
-    assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
-    digest = hashlib.sha256(TOKENS).hexdigest()
-    assert capsys.readouterr().out == (
-        f"{tmp_path}/out/train.tsv: train, sha256 {digest} (the published bytes)\n"
-    )
-
-
-def test_a_dataset_without_a_published_form_has_a_general_one(
-    export: Any, tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (results / "datasets/toy").rename(results / "datasets/plain")
-    export("plain", tmp_path / "asked", "--results", results, "--form", "jsonl")
-    assert "(form jsonl)" in capsys.readouterr().out
-    export("plain", tmp_path / "out", "--results", results)
-    assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
-    assert capsys.readouterr().out.endswith("(no published form: a general one)\n")
-
-
 NESTED = MultilabelExample(
     id="1",
     document="7",
@@ -333,36 +245,6 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
         list(write_lines([example], WriterOptions({"columns": ["id"]}, None)))
 
 
-def test_the_program_reports_what_is_missing(export: Any, tmp_path: Path, results: Path) -> None:
-    with pytest.raises(PubmillError, match="no dataset 'tpy'; the nearest: toy, plain"):
-        export("tpy", tmp_path / "out", "--results", results)
-    with pytest.raises(PubmillError, match="nowhere: expected a folder named as a scale"):
-        export("toy", tmp_path / "out", "--results", tmp_path / "nowhere")
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("scale", "named"), [("demo", ""), ("full", " --configfile studies/of-that-scale.yaml")]
-)
-def test_the_program_says_how_to_convert_first(export: Any, tmp_path: Path, scale: str, named: str) -> None:
-    (tmp_path / "studies").mkdir()
-    (tmp_path / "studies/of-that-scale.yaml").write_text("scale: full\n")
-    with pytest.raises(PubmillError) as caught:
-        export("toy", tmp_path / "out", "--results", f"results/{scale}")
-    card = f"results/{scale}/datasets/toy/card.json"
-    assert str(caught.value).endswith(f"Make it: .venv/bin/snakemake {card} --profile profiles/local{named}")
-
-
-def test_the_program_refuses_examples_that_give_other_bytes(
-    export: Any, tmp_path: Path, results: Path
-) -> None:
-    example = TokensExample(id="1", document=None, words=["pain"], labels=["B"])
-    write_examples(results / "datasets/toy/train.jsonl.gz", [example])
-    with pytest.raises(PubmillError, match="differs from the published file; nothing was"):
-        export("toy", tmp_path / "out", "--results", results)
-    assert not (tmp_path / "out").exists()
-
-
 def test_bioc_has_each_mention_at_its_offset_in_the_document() -> None:
     examples: list[Example] = [
         TokensExample(id="1", document="7", words=["é", "IL-2", "gene"], labels=["O", "B-Gene", "I-Gene"]),
@@ -394,32 +276,6 @@ def test_bioc_has_each_mention_at_its_offset_in_the_document() -> None:
 def test_bioc_refuses_what_it_has_no_place_for(examples: list[Example]) -> None:
     with pytest.raises(PubmillError, match="export it as JSON lines"):
         list(write_bioc(examples, WriterOptions({}, None)))
-
-
-@pytest.mark.parametrize(
-    ("form", "file", "beginning"),
-    [
-        ("conll", "train.conll", "pain\tB\n"),
-        ("jsonl", "train.jsonl", '{"document": null, "id": "1", "labels": ["B", "O"]'),
-        ("bioc", "train.bioc.json", '{"source": ""'),
-        ("hugging-face", "train.jsonl", '{"document": null'),
-    ],
-)
-def test_every_dataset_has_general_forms(
-    export: Any, tmp_path: Path, results: Path, form: str, file: str, beginning: str
-) -> None:
-    export("toy", tmp_path / "out", "--results", results, "--form", form)
-    assert (tmp_path / "out" / file).read_text().startswith(beginning)
-    assert (tmp_path / "out/README.md").is_file() == (form == "hugging-face")
-
-
-def test_the_folder_for_hugging_face_is_read_by_its_library(
-    export: Any, tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    datasets = pytest.importorskip("datasets")
-    export("toy", tmp_path / "out", "--results", results, "--form", "hugging-face")
-    read = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
-    assert read["train"][0]["words"] == ["pain", "or"] and list(read) == ["train"]
 
 
 @pytest.mark.parametrize(("form", "message"), [("conll", "no labelled words"), ("bioc", "BioC has no place")])

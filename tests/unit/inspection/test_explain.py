@@ -1,8 +1,7 @@
-"""Explanations of cells: runs, recipe, data, weights, and the commands that make what is missing."""
+"""Explanations of cells: runs, recipe, cells behind others, and the commands that make what is missing."""
 
 import json
 import re
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,51 +11,15 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
-from pubmill.inspection.explain.cell_explanations import Explainer, Explanation, explain
+from pubmill.inspection.explain.cell_explanations import explain
 from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
-from pubmill.inspection.explain.origins import source_folders, weights_account
-from pubmill.metrics.records import Record
 from pubmill.recipes.tables import Heading, values_of
-from pubmill.specs import HubWeights, Specs, load
-from pubmill.specs.study import Study, with_own_weights
 from pubmill.statistics.reproducibility import unbiased_cv
 from pubmill.storage.files import write_json
-from pubmill.tables.aggregation import build
 from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
-from pubmill.tables.recorded_runs import load_runs
-from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
+from tests.unit.inspection.toy_explanations import MODEL, TABLE, TEST, explainer, printed, put_records
 from tests.unit.publication import toy_cards as made_up_cards
-
-TABLE, MODEL, OTHER = "gu2020/table06", "pubmedbert-base", "no-pretraining"
-TEST = "d" * 64
-"""Hash of the examples on which made-up records were scored."""
-
-
-@cache
-def specs(scale: str) -> Specs:
-    """Load the specs once for all tests, as loading takes longer than all of them."""
-    return load(ROOT / "specs", scale)
-
-
-def explainer(tmp_path: Path, **config: Any) -> Explainer:
-    base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE], "models": [MODEL]}
-    study = Study.model_validate(base | {"results": str(tmp_path)} | config)
-    targets = Graph(study, specs(study.scale))
-    return Explainer(targets, ROOT / "specs", ("studies/x.yaml",), ("results=here",))
-
-
-def put_records(results: Path, *scores: float, **changes: Any) -> None:
-    """Write records of seeds 1, 2 ... on BC2GM."""
-    for seed, score in enumerate(scores, 1):
-        made_up.write(results, made_up.record(MODEL, "bc2gm", seed, score, scale="demo", **changes))
-
-
-def printed(explanation: Explanation) -> str:
-    text = StringIO()
-    print_explanation(Console(file=text, width=400), explanation)
-    return text.getvalue()
 
 
 def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None:
@@ -78,81 +41,6 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
 def test_rows_and_columns_may_change_places_as_papers_print_them(tmp_path: Path) -> None:
     made = explainer(tmp_path)
     assert explain(made, TABLE, MODEL, "BC2GM") == explain(made, TABLE, "BC2GM", MODEL)
-
-
-def compared(tmp_path: Path, column: str, *since: Record) -> Explanation:
-    """Explain a cell of two models on BC2GM, with made-up comparisons, and later records."""
-    results = tmp_path / "demo"
-    for model, first in ((MODEL, 0.9), (OTHER, 0.5)):
-        for seed in (1, 2):
-            made_up.write(results, made_up.record(model, "bc2gm", seed, first, scale="demo"))
-    made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = made.graph.tables.recipe(TABLE)
-    table = build(recipe, made_up.unpublished(), load_runs(recipe, results))
-    write_json(results / f"tables/{TABLE}.comparisons.json", to_jsonable_python(made_up.compared(table)))
-    made_up.write(results, *since)
-    return explain(made, TABLE, "bc2gm", column)
-
-
-def anew(model: str, seed: int, score: float, **changes: Any) -> Record:
-    return made_up.record(model, "bc2gm", seed, score, scale="demo", **changes)
-
-
-@pytest.mark.parametrize("column", [MODEL, OTHER])
-@pytest.mark.parametrize(
-    ("since", "reported"),
-    [
-        ([anew(OTHER, 2, 0.6)], "no: the scores of its row have changed"),
-        ([anew(OTHER, seed, 0.95) for seed in (1, 2)], "no: the scores of its row have changed"),
-        ([anew(OTHER, 2, 0.5, data_sha256="e" * 64)], "no: .* must not share one row"),
-        ([anew(OTHER, 2, 0.5, commit="e" * 40)], "True"),
-    ],
-)
-def test_a_comparison_of_other_records_is_said_to_be(
-    tmp_path: Path, column: str, since: list[Record], reported: str
-) -> None:
-    """This holds for whichever model of the row was run again."""
-    account = compared(tmp_path, column, *since).compared
-    assert account and re.match(reported, str(account["matches the records"]))
-
-
-def test_a_cell_that_the_comparison_lacks_is_said_to_be_new(tmp_path: Path) -> None:
-    """The comparison was made before a second model had runs."""
-    put_records(tmp_path / "demo", 0.8, 0.9)
-    made = explainer(tmp_path, models=[MODEL, OTHER])
-    recipe = made.graph.tables.recipe(TABLE)
-    table = build(recipe, made_up.unpublished(), load_runs(recipe, tmp_path / "demo"))
-    path = tmp_path / f"demo/tables/{TABLE}.comparisons.json"
-    write_json(path, to_jsonable_python(made_up.compared(table)))
-    assert explain(made, TABLE, "bc2gm", MODEL).compared is None
-    made_up.write(tmp_path / "demo", anew(OTHER, 1, 0.5), anew(OTHER, 2, 0.5))
-    for column in (MODEL, OTHER):
-        account = explain(made, TABLE, "bc2gm", column).compared
-        assert account and "not with these runs yet" in account["compared"]
-
-
-def test_a_comparison_is_explained_with_either_of_its_models(tmp_path: Path) -> None:
-    best, other = (compared(tmp_path, name) for name in (MODEL, OTHER))
-    assert best.compared == other.compared and other.compared is not None
-    assert other.compared["best"] == "PubMedBERT uncased"
-    assert other.compared["drawn"] == "60 documents, 1000 times"
-    [(name, pair)] = other.compared["best minus"].items()
-    assert (name, pair["difference"], pair["interval"]) == ("No pretraining", pytest.approx(40), (-0.25, 2.5))
-    assert other.compared["matches the records"] is True
-    text = printed(other)
-    for fact in (
-        "Compared with the best of its row",
-        "adjusted bootstrap p 0.02",
-        "paired bootstrap",
-        ".comparisons.json",
-    ):
-        assert fact in text, fact
-
-
-def test_a_cell_says_that_it_is_not_compared_yet(tmp_path: Path) -> None:
-    put_records(tmp_path / "demo", 0.8, 0.9)
-    found = explain(explainer(tmp_path), TABLE, "BC2GM", MODEL)
-    assert found.compared == {"file": f"tables/{TABLE}.comparisons.json", "compared": "not yet"}
 
 
 def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
@@ -182,65 +70,6 @@ def test_runs_that_must_not_stand_together_are_refused_and_still_reported(tmp_pa
     found = explain(explainer(tmp_path), TABLE, "bc2gm", MODEL)
     assert found.refused and "model weights" in found.refused and "value" not in found.value
     assert len(found.runs) == 2 and "e" * 64 in printed(found)
-
-
-def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
-    put_records(tmp_path / "demo", 0.8, 0.9)
-    made = explainer(tmp_path)
-    card = {"counts": {"test": {"sentences": 3}}, "examples_sha256": {"test": TEST}}
-    write_json(tmp_path / "demo/datasets/bc2gm/card.json", card)
-    [(role, file), *_] = made.graph.datasets.inputs("bc2gm").items()
-    source = {
-        "url": "https://host/x",
-        "sha256": "5" * 64,
-        "bytes": 5,
-        "origin": "network",
-        "retrieved": "now",
-    }
-    write_json(Path(f"{file}.source.json"), source)
-    [data] = explain(made, TABLE, "bc2gm", MODEL).data
-    assert data["sources"][role] == source and data["same as scored"] is True
-    assert list(data["sources"].values()).count("not there") == 2
-    write_json(tmp_path / "demo/datasets/bc2gm/card.json", card | {"examples_sha256": {"test": "0" * 64}})
-    [data] = explain(made, TABLE, "bc2gm", MODEL).data
-    assert "converted anew" in data["same as scored"]
-
-
-def test_weights_made_here_are_reported_down_to_the_corpus(tmp_path: Path) -> None:
-    made = explainer(tmp_path)
-    folder = tmp_path / f"demo/pretraining/{MODEL}/step-1000"
-    hardware = {"cpu": "EPYC", "cores": 2, "gpus": []}
-    state = {"step": 1000, "tokens": 7, "seconds": 3.0, "hardware": hardware, "recipe": {"steps": 1000}}
-    write_json(folder / "state.json", state)
-    (folder / "log.jsonl").write_text('{"step": 1000, "tokens": 7, "loss": 4.5}\n')
-    statistics = {"documents": 11, "words": 12, "bytes": 13, "parsed": 14, "rejected": {"too_short": 3}}
-    write_json(tmp_path / "demo/corpora/pubmed-abstracts/stats.json", statistics)
-    write_json(tmp_path / "demo/vocabs/pubmed-uncased/diagnosis.json", {"size": 2000, "documents": 11})
-    weights = explain(made, TABLE, "bc2gm", MODEL).weights
-    assert weights is not None and weights["recipe"] == MODEL and weights["step"] == 1000
-    assert weights["training"]["loss"] == 4.5 and weights["training"]["machine"] == "EPYC, 2 cores"
-    assert weights["values"] == {"steps": 1000}
-    assert weights["corpus"]["counts"] == statistics and weights["vocabulary"]["size"] == 2000
-    assert weights["corpus"]["sources"] == {"not there": "4 of 4 files"}
-
-
-def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> None:
-    found = explain(explainer(tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
-    released = specs("full").models[MODEL].released
-    assert found.weights and isinstance(released, HubWeights)
-    assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
-    assert found.recipe and found.recipe["keep"] == "last", "the recipe as it would be run"
-    assert found.choice and found.choice["chosen"] == "not yet"
-
-
-def test_the_commit_of_unpinned_weights_is_shown_once_it_is_found(tmp_path: Path) -> None:
-    made = explainer(tmp_path, scale="full", tables=["shin2020/table02"], models=None)
-    weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
-    assert weights and weights["revision"] is None
-    pin = {"kind": "hub", "revision": "ab" * 20, "found": "2026-01-02"}
-    write_json(tmp_path / "full/sources/released/biobert-large.json", pin)
-    weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
-    assert weights and weights["revision"] == "ab" * 20 and weights["found"] == "2026-01-02"
 
 
 def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
@@ -347,16 +176,6 @@ def test_a_command_is_printed_in_one_line_however_narrow_the_terminal(tmp_path: 
     assert found.to_do[0] in text.getvalue()
 
 
-def test_a_folder_of_many_files_is_reported_by_one_digest(tmp_path: Path) -> None:
-    for number in range(21):
-        source = {"url": "u", "bytes": 1, "sha256": "5" * 64, "origin": "network", "retrieved": "2026-01-02"}
-        write_json(tmp_path / f"sources/host/{number:02}.gz.source.json", source)
-    files = [f"{tmp_path}/sources/host/{number:02}.gz" for number in range(22)]
-    found = source_folders(tmp_path, files)
-    assert found["host"]["files"] == 21 and found["host"]["bytes"] == 21 and "00.gz" not in found["host"]
-    assert len(found["host"]["sha256 of the list"]) == 64 and found["not there"] == "1 of 22 files"
-
-
 FULL: dict[str, Any] = {"scale": "full", "models": None}
 
 
@@ -398,38 +217,6 @@ def test_other_cells_of_a_table_that_refers_to_another_need_none_of_its_records(
         assert explain(made, tables[0], row, "pubmedbert-large").refused is None
     with pytest.raises(PubmillError, match=r"seed-1\.json"):
         explain(made, tables[0], "delta", "pubmedbert-large")
-
-
-def full(tmp_path: Path, **config: Any) -> Graph:
-    return explainer(tmp_path, scale="full", tables=[], models=None, **config).graph
-
-
-def test_a_pretraining_names_what_it_began_with_and_its_teacher(tmp_path: Path) -> None:
-    """A model, or a step of another recipe; and both again down to what they began with."""
-    made = full(tmp_path, pretrain=["bio-lm-base@distill"])
-    specs_ = with_own_weights(made.specs, ("bio-lm-base@distill",))
-    account = weights_account(Graph(made.study, specs_), "bio-lm-base@distill")
-    assert account["began with"]["model"] == "bio-lm-base" and account["teacher"]["model"] == "bio-lm-large"
-    assert account["checkpoint"] == "pretraining/bio-lm-base@distill/step-50000"
-    assert account["training"] == "not there" and account["values"]["steps"] == 50_000
-    later = with_own_weights(made.specs, ("biom-albert-xxlarge@pmc",))
-    account = weights_account(Graph(made.study, later), "biom-albert-xxlarge@pmc")
-    assert account["began with"]["checkpoint"] == "pretraining/biom-albert-xxlarge/step-264000"
-    assert "teacher" not in account and "began with" not in account["began with"]
-    assert account["vocabulary"]["diagnosis"] == "not there" and account["corpus"]["counts"] == "not there"
-
-
-def test_random_weights_have_an_architecture_and_a_vocabulary(tmp_path: Path) -> None:
-    account = weights_account(full(tmp_path), OTHER)
-    assert account["architecture"]["layers"] == 12
-    assert account["vocabulary"]["vocabulary"] == "pubmed-uncased" and "checkpoint" not in account
-
-
-def test_sources_of_a_corpus_that_need_an_application_are_not_known(tmp_path: Path) -> None:
-    made = full(tmp_path)
-    later = with_own_weights(made.specs, ("bio-lm-base",))
-    account = weights_account(Graph(made.study, later), "bio-lm-base")
-    assert account["corpus"]["sources"].startswith("not known: corpus lewis2020-pm+m3 (MIMIC-III")
 
 
 def test_the_choice_behind_a_run_is_shown_once_it_is_made(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Scoring a run: the whole record, failed runs, and everything that must not be scored."""
 
-import gzip
 import json
 import subprocess
 import sys
@@ -11,29 +10,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pubmill.annotation.examples import (
-    Answer,
-    Example,
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    write_examples,
-)
+from pubmill.annotation.examples import write_examples
 from pubmill.errors import PubmillError
-from pubmill.hardware.provenance import commit, provenance
 from pubmill.metrics import SCORERS
-from pubmill.metrics.records import Record, read_predictions, read_record, score_run, write_record
+from pubmill.metrics.records import Record, read_record, score_run, write_record
 from pubmill.recipes import build
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
+from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, REGRESSION, rows_of
 
 ROOT = Path(__file__).resolve().parents[3]
-EXAMPLES = [
-    TokensExample(id="test-000001", document=None, words=["No", "pain"], labels=["O", "B"]),
-    TokensExample(id="test-000002", document=None, words=["Mild", "ache", "today"], labels=["B", "I", "O"]),
-]
 PREDICTIONS = [
     {"id": "test-000002", "labels": ["B", "I", "O"]},
     {"id": "test-000001", "labels": ["B", "O"]},
@@ -186,32 +172,6 @@ def test_wrong_labels_of_subwords_are_refused(run: Run, words: list[Any], fault:
         run.score()
 
 
-QUOTED = "The patient had pain"
-SEQUENCE = [
-    SequenceExample(id=f"s{n}", document=None, text="a", label=label) for n, label in enumerate("012")
-]
-MULTILABEL = [MultilabelExample(id=f"m{n}", document=None, text="a", labels=["x"]) for n in range(2)]
-REGRESSION = [
-    RegressionExample(id=f"r{n}", document=None, text="a", text_pair="b", score=float(n)) for n in range(3)
-]
-SPAN = [
-    SpanExample(
-        id="q1", document=None, question="?", context="of pain", answers=[Answer(text="pain", start=3)]
-    )
-]
-KINDS: dict[str, tuple[list[Any], list[Any], str]] = {
-    "sequence": (SEQUENCE, ["0", "1", "1"], "label"),
-    "multilabel": (MULTILABEL, [[], ["x", "y"]], "labels"),
-    "regression": (REGRESSION, [0, 1.5, -1], "score"),
-    "span": (SPAN, [[{"text": "pain", "probability": 0.5}, {"text": "", "probability": 0.5}]], "answers"),
-}
-
-
-def rows_of(kind: str) -> list[dict[str, Any]]:
-    examples, predicted, key = KINDS[kind]
-    return [{"id": one.id, key: value} for one, value in zip(examples, predicted, strict=True)]
-
-
 @pytest.mark.parametrize(
     ("kind", "metric", "negative", "score"),
     [
@@ -230,67 +190,6 @@ def test_every_kind_is_scored(run: Run, kind: str, metric: str, negative: str | 
     )
     assert record.metrics is not None
     assert record.metrics[metric] == pytest.approx(score)
-
-
-def test_predictions_come_in_the_order_of_the_examples(tmp_path: Path) -> None:
-    for kind, (examples, predicted, _) in KINDS.items():
-        write_jsonl_gz(tmp_path / "p.jsonl.gz", rows_of(kind)[::-1])
-        if kind == "span":
-            predicted = [[("pain", 0.5), ("", 0.5)]]
-        assert read_predictions(tmp_path / "p.jsonl.gz", examples) == predicted
-
-
-@pytest.mark.parametrize(
-    ("kind", "value", "copied"),
-    [
-        ("sequence", None, "expected a label"),
-        ("sequence", "", "expected a label"),
-        ("sequence", 1, "expected a label"),
-        ("multilabel", ["y", "x"], "expected a list of sorted, different labels"),
-        ("multilabel", ["x", "x"], "expected a list of sorted, different labels"),
-        ("multilabel", QUOTED, "expected a list of sorted, different labels"),
-        ("multilabel", [1], "expected a list of sorted, different labels"),
-        ("regression", float("nan"), "not a JSON|expected a finite number"),
-        ("regression", True, "expected a finite number"),
-        ("regression", QUOTED, "expected a finite number"),
-        ("span", [], "expected a list of answers"),
-        ("span", [{"text": QUOTED}], "expected a list of answers"),
-        ("span", [{"text": QUOTED, "probability": 1.5}], "expected a list of answers"),
-        ("span", [{"text": QUOTED, "probability": -0.1}], "expected a list of answers"),
-        ("span", [{"text": None, "probability": 0.1}], "expected a list of answers"),
-        (
-            "span",
-            [{"text": QUOTED, "probability": 0.1}, {"text": "", "probability": 0.2}],
-            "expected the most probable answer first",
-        ),
-    ],
-)
-def test_misshapen_predictions_are_refused_and_not_quoted(
-    tmp_path: Path, kind: str, value: Any, copied: str
-) -> None:
-    path, (examples, _, key) = tmp_path / "p.jsonl.gz", KINDS[kind]
-    rows = [*rows_of(kind)[:-1], {"id": examples[-1].id, key: value}]
-    with gzip.open(path, "wt") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-    with pytest.raises(PubmillError, match=rf"p\.jsonl\.gz:{len(rows)}: .*({copied})") as caught:
-        read_predictions(path, examples)
-    assert QUOTED not in str(caught.value)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_predictions_of_another_kind_are_refused(tmp_path: Path, kind: str) -> None:
-    examples: list[Example] = KINDS[kind][0]
-    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": examples[0].id, "other": QUOTED}])
-    with pytest.raises(PubmillError, match=f":1: expected .* keys id and {KINDS[kind][2]}") as caught:
-        read_predictions(tmp_path / "p.jsonl.gz", examples)
-    assert QUOTED not in str(caught.value)
-
-
-def test_ids_that_look_like_text_are_not_quoted(tmp_path: Path) -> None:
-    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": QUOTED, "score": 1}])
-    with pytest.raises(PubmillError, match=":1: its id isn't one of the examples'") as caught:
-        read_predictions(tmp_path / "p.jsonl.gz", REGRESSION)
-    assert QUOTED not in str(caught.value)
 
 
 def test_a_main_metric_that_is_not_defined_fails_the_run(run: Run) -> None:
@@ -372,25 +271,6 @@ def test_the_program_writes_the_record(run: Run, tmp_path: Path) -> None:
     assert read_json(tmp_path / "seed-3.json")["metrics"]["entity_f1"] == 0.5
 
 
-def test_provenance_says_with_what_and_a_plain_folder_has_no_commit(tmp_path: Path) -> None:
-    used = provenance()
-    assert used.keys() == {"commit", "packages", "python", "hardware"}
-    assert used["hardware"].keys() == {"platform", "cpu", "cores", "memory", "gpus"}
-    assert "seqeval" in used["packages"]
-    assert commit(tmp_path) is None
-
-
-def test_a_changed_checkout_is_marked(tmp_path: Path) -> None:
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    (tmp_path / "a.txt").write_text("one")
-    for command in (["init", "-q"], ["add", "a.txt"], ["commit", "-q", "-m", "one"]):
-        subprocess.run([*git, *command], check=True)
-    clean = commit(tmp_path)
-    assert clean is not None and len(clean) == 40
-    (tmp_path / "a.txt").write_text("two")
-    assert commit(tmp_path) == f"{clean}-dirty"
-
-
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_numbers_of_records_are_finite(run: Run, number: float) -> None:
     values = run.score().model_dump()
@@ -398,31 +278,6 @@ def test_numbers_of_records_are_finite(run: Run, number: float) -> None:
     for changes in ({"dev_score": number}, {"seconds": number}, {"metrics": {"entity_f1": number}}):
         with pytest.raises(ValidationError, match="finite"):
             Record.model_validate(values | changes)
-
-
-@pytest.mark.parametrize(
-    ("probability", "known"),
-    [(0, True), (1, True), (1.00001, True), (1.0001, False), (-1e-9, False), (True, False)],
-)
-def test_probabilities_are_from_0_to_1_but_for_the_rounding_of_sums(
-    tmp_path: Path, probability: float, known: bool
-) -> None:
-    """In single precision, a sum of probabilities may be slightly above 1."""
-    example = SpanExample(id="1", document=None, question="q", context="pain", answers=[])
-    lines = [{"id": "1", "answers": [{"text": "pain", "probability": probability}]}]
-    write_jsonl_gz(tmp_path / "p.jsonl.gz", lines)
-    if known:
-        assert read_predictions(tmp_path / "p.jsonl.gz", [example]) == [[("pain", probability)]]
-    else:
-        with pytest.raises(PubmillError, match="1: 1: expected a list of answers"):
-            read_predictions(tmp_path / "p.jsonl.gz", [example])
-
-
-def test_the_first_five_missing_predictions_are_named(tmp_path: Path) -> None:
-    examples = [replace(EXAMPLES[0], id=str(number)) for number in range(7)]
-    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": "6", "labels": ["O", "O"]}])
-    with pytest.raises(PubmillError, match="6 of 7 examples have no prediction, .* 0, 1, 2, 3, 4; run the"):
-        read_predictions(tmp_path / "p.jsonl.gz", examples)
 
 
 def test_a_split_without_examples_is_not_scored(run: Run) -> None:

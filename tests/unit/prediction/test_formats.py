@@ -1,36 +1,19 @@
-"""New text in PubTator and BioC files: what is read, written, and refused; with models that follow a rule."""
+"""New text in files, folders and streams: PubTator, types and confidences; with models that follow a rule."""
 
 import gzip
 import io
 import json
 import os
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.prediction.annotating import Annotator, written_names
 from pubmill.prediction.formats import FORMATS, annotate_file, format_of, targets, without_streams
-from tests.unit.prediction.toy_annotators import annotated, relater, tagger
-
-PUBTATOR = (
-    "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tdrug\tD1\n12\t16\t19\tBob\tdrug\tD2\n"
-    "12\t27\t31\tgene\tgene\tG1\n12\tCID\tD1\tG1\n\n\n13|t|Eve\n13|a|\n"
-)
-
-
-def counted(annotator: Annotator) -> list[int]:
-    """How many mentions were replaced and kept, how many relations."""
-    return [
-        annotator.counts[f"{what}_{fate}"]
-        for what in ("mentions", "relations")
-        for fate in ("replaced", "kept")
-    ]
+from tests.unit.prediction.toy_annotators import annotated, counted, relater, tagger
+from tests.unit.prediction.toy_documents import PUBTATOR, XML, bioc
 
 
 def test_pubtator_mentions_of_other_types_stay(tmp_path: Path) -> None:
@@ -97,157 +80,6 @@ def test_pubtator_relations_need_identifiers(tmp_path: Path) -> None:
             "pubtator",
             PUBTATOR.replace("\tD2", "").replace("\tCID\tD1\tG1", "\tCID\ta\tb"),
         )
-
-
-def bioc(sentences: bool = False) -> dict[str, Any]:
-    """Two passages; the second one begins at character 10, its mentions are of three types."""
-    text = "a drug binds a gene"
-    mentions = [
-        {"id": "1", "infons": {"type": "gene"}, "text": "gene", "locations": [{"offset": 25, "length": 4}]},
-        {"id": "2", "infons": {"type": "drug"}, "text": "drug", "locations": [{"offset": 12, "length": 4}]},
-        {"id": "3", "infons": {"type": "other"}, "text": "binds", "locations": [{"offset": 17, "length": 5}]},
-    ]
-    holder = {"offset": 10, "text": text, "annotations": mentions, "relations": [{"id": "old", "nodes": []}]}
-    passages = [{"infons": {"type": "title"}, "offset": 0, "text": "Of, Ann"}]
-    passages.append({"offset": 10, "sentences": [holder]} if sentences else holder)
-    return {"source": "us", "date": "", "key": "k", "documents": [{"id": "7", "passages": passages}]}
-
-
-@pytest.mark.parametrize("sentences", [False, True])
-def test_bioc_json_relations_and_mentions(tmp_path: Path, sentences: bool) -> None:
-    given_in = bioc(sentences)
-    out = json.loads(annotated(relater(), tmp_path, "bioc-json", json.dumps(given_in)))
-    [_, passage] = out["documents"][0]["passages"]
-    holder = passage["sentences"][0] if sentences else passage
-    old, relation = holder["relations"]
-    assert old == {"id": "old", "nodes": []}
-    assert relation["infons"] == {"type": "binds"} and relation["id"] == "R1"
-    assert relation["nodes"] == [{"refid": "2", "role": "drug"}, {"refid": "1", "role": "gene"}]
-    assert len(holder["annotations"]) == 3 and out["key"] == "k"
-    again = relater()
-    assert json.loads(annotated(again, tmp_path, "bioc-json", json.dumps(out))) == out
-    assert counted(again) == [0, 0, 1, 1]
-    given_in = bioc(sentences)
-    out = json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(given_in)))
-    [title, passage] = out["documents"][0]["passages"]
-    assert title["annotations"][0]["locations"] == [{"offset": 0, "length": 2}]
-    assert title["annotations"][1] == {
-        "id": "T2", "infons": {"type": "Name"}, "text": "Ann", "locations": [{"offset": 4, "length": 3}],
-    }  # fmt: skip
-    assert passage == given_in["documents"][0]["passages"][1]
-    assert json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(out))) == out
-
-
-@pytest.mark.parametrize("sentences", [False, True])
-def test_bioc_keeps_what_others_annotated_and_new_names_are_free(tmp_path: Path, sentences: bool) -> None:
-    """A mention of the model's type goes, with its relation and the relation of that; all else stays."""
-    content = bioc(sentences)
-    [title, passage] = content["documents"][0]["passages"]
-    holder = passage["sentences"][0] if sentences else passage
-    place = [{"offset": 0, "length": 2}, {"offset": 4, "length": 3}]
-    pieces = {"id": "T1", "infons": {"type": "other", "score": "1"}, "text": "Of Ann", "locations": place}
-    mine = {"id": "9", "infons": {"type": "Name"}, "text": "Ann", "locations": place[1:]}
-    title["annotations"] = [mine, pieces]
-    holder["relations"] = [
-        {
-            "id": f"r{number}",
-            "infons": {"type": "x"},
-            "nodes": [{"refid": name, "role": ""} for name in names],
-        }
-        for number, names in enumerate([["1", "2"], ["1", "9"], ["r1", "2"]])
-    ]
-    annotator = tagger()
-    out = json.loads(annotated(annotator, tmp_path, "bioc-json", json.dumps(content)))
-    [title_out, passage_out] = out["documents"][0]["passages"]
-    assert title_out["annotations"][0] == pieces
-    assert [one["id"] for one in title_out["annotations"]] == ["T1", "T2", "T3"]
-    holder["relations"] = holder["relations"][:1]
-    assert passage_out == passage and counted(annotator) == [1, 4, 2, 1]
-
-
-XML = """<?xml version='1.0' encoding='UTF-8'?>
-<!DOCTYPE collection SYSTEM "BioC.dtd">
-<collection><source>us</source><date/><key>k</key><infon key="a">&lt;b&gt;</infon>
-<document><id>7</id>
-<passage><infon key="type">title</infon><offset>0</offset><text>Of, Ann &amp; é</text></passage>
-<passage><offset>12</offset><text>a drug binds a gene</text>
-<annotation id="2"><infon key="type">drug</infon>
-<location offset="14" length="4"/><text>drug</text></annotation>
-<annotation id="1"><infon key="type">gene</infon>
-<location offset="27" length="4"/><text>gene</text></annotation>
-<relation id="old"><infon key="type">x</infon><node refid="1" role="r"/></relation>
-</passage></document></collection>
-"""
-
-
-def test_bioc_xml_is_written_in_its_own_form(tmp_path: Path) -> None:
-    out = annotated(relater(), tmp_path, "bioc-xml", XML)
-    assert out.splitlines()[1] == '<!DOCTYPE collection SYSTEM "BioC.dtd">'
-    root = etree.fromstring(out.encode())
-    assert [relation.get("id") for relation in root.iter("relation")] == ["old", "R1"]
-    assert [(node.get("refid"), node.get("role")) for node in root.iter("node")] == [
-        ("1", "r"),
-        ("2", "drug"),
-        ("1", "gene"),
-    ]
-    assert root.findtext("infon") == "<b>" and root.findtext("document/passage/text") == "Of, Ann & é"
-    again = annotated(tagger(), tmp_path, "bioc-xml", out)
-    locations = [dict(location.attrib) for location in etree.fromstring(again.encode()).iter("location")]
-    assert locations[:2] == [{"offset": "0", "length": "2"}, {"offset": "4", "length": "3"}]
-    assert len(locations) == 4 and again.count("<relation") == 2
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('SYSTEM "BioC.dtd"', '[<!ENTITY x SYSTEM "file:///etc/passwd">]', "declares entities"),
-        ("&amp;", "&undeclared;", "must contain only text"),
-        ("<date/>", "<date/><new/>", "`collection` contains"),
-        ("<offset>12<", "<offset>x<", "number of characters"),
-        ('offset="14"', 'offset="15"', "count characters, not bytes"),
-        ('length="4"/><text>drug', 'size="4"/><text>drug', "no such attributes"),
-        ("</document>", "", "not well-formed"),
-        ("collection", "corpus", "root element"),
-        ("<id>7</id>", "", "needs an `id`"),
-    ],
-)
-def test_bioc_xml_faults(tmp_path: Path, old: str, new: str, message: str) -> None:
-    with pytest.raises(PubmillError, match=message) as caught:
-        annotated(relater(), tmp_path, "bioc-xml", XML.replace(old, new))
-    assert "in" in str(caught.value) and "binds" not in str(caught.value)
-    assert {path.name for path in tmp_path.iterdir()} == {"in"}
-
-
-def damage(value: Any, generator: random.Random) -> Any:
-    """One thing of a JSON value replaced by something else."""
-    if isinstance(value, dict | list) and value and generator.random() < 0.85:
-        key = generator.choice(list(value) if isinstance(value, dict) else range(len(value)))
-        made = value.copy()
-        made[key] = damage(value[key], generator)
-        return made
-    return generator.choice([None, 3, -1, "x", [], {}, [1], True, {"id": 1}, "\ud83d"])
-
-
-@given(st.integers(0, 10**6))
-def test_damaged_bioc_is_an_error_that_can_be_read_or_written_whole(
-    tmp_path_factory: pytest.TempPathFactory, seed: int
-) -> None:
-    folder = tmp_path_factory.mktemp("damage")
-    content = json.dumps(damage(bioc(seed % 2 == 0), random.Random(seed)))
-    for annotator in (tagger(), relater()):
-        try:
-            json.loads(annotated(annotator, folder, "bioc-json", content))
-        except PubmillError as error:
-            assert "in" in str(error)
-
-
-def test_mentions_across_lines_are_counted(tmp_path: Path) -> None:
-    content = bioc()
-    content["documents"][0]["passages"][1]["text"] = "a drug bin\ns a gene"
-    content["documents"][0]["passages"][1]["annotations"][2]["text"] = "bin\ns"
-    annotator = relater()
-    annotated(annotator, tmp_path, "bioc-json", json.dumps(content))
-    assert annotator.counts["mentions_across_units"] == 1 and annotator.counts["mentions_of_other_types"] == 1
 
 
 CONTENTS = {
@@ -355,16 +187,6 @@ def test_a_mention_is_as_sure_as_its_least_sure_word(tmp_path: Path) -> None:
     assert first["infons"] == {"type": "Name", "confidence": "0.9"} and ann["text"] == "Ann"
     rows = annotated(sure, tmp_path, "jsonl", '{"id": "1", "words": ["Ann", "sees"]}\n')
     assert json.loads(rows)["confidence"] == [0.9, 0.7889]
-
-
-def test_relations_have_a_confidence_in_bioc_only(tmp_path: Path) -> None:
-    sure = relater()
-    sure.confidences = True
-    made = json.loads(annotated(sure, tmp_path, "bioc-json", json.dumps(bioc())))
-    _, relation = made["documents"][0]["passages"][1]["relations"]
-    assert relation["infons"] == {"type": "binds", "confidence": "0.7"}
-    with pytest.raises(PubmillError, match="no place for the confidence of a relation"):
-        annotated(sure, tmp_path, "pubtator", PUBTATOR)
 
 
 @pytest.mark.parametrize("packed", [False, True])

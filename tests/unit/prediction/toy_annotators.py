@@ -65,3 +65,12 @@ def annotated(annotator: Annotator, folder: Path, form: str, content: str) -> st
     source.write_bytes(content.encode())
     annotate_file(annotator, source, target, form)
     return target.read_bytes().decode()
+
+
+def counted(annotator: Annotator) -> list[int]:
+    """How many mentions were replaced and kept, how many relations."""
+    return [
+        annotator.counts[f"{what}_{fate}"]
+        for what in ("mentions", "relations")
+        for fate in ("replaced", "kept")
+    ]

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from pubmill.pretraining import cross_entropy as module
 from pubmill.pretraining.cross_entropy import cross_entropy
+from pubmill.pretraining.instances import UNLABELLED
 
 
 def theirs(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Any]:
@@ -33,7 +34,7 @@ def test_loss_gradient_and_right_choices(
     monkeypatch.setattr(module, "IN_CACHE", few)
     torch.manual_seed(1)
     logits, labels = (torch.randn(9, 17) * 5).to(kind), torch.randint(17, (9,))
-    labels[3] = logits[3].argmax()
+    labels[3], labels[[1, 4]] = logits[3].argmax(), UNLABELLED
     (loss, right, gradient), (their_loss, their_right, their_gradient) = (
         ours(logits, labels),
         theirs(logits, labels),

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.pretraining.flat_batches import collate_flat, flat_micro_batches, flat_size
+from pubmill.pretraining.flat_batches import ROW_MULTIPLE, collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.instances import UNLABELLED, PackedBatch
 from pubmill.pretraining.unpadded import SequenceBounds
 
@@ -29,14 +29,16 @@ def batch() -> tuple[PackedBatch, Any, Any]:
 def test_a_micro_batch_has_the_tokens_of_its_sequences_then_padding() -> None:
     made, ids, labels = batch()
     flat = collate_flat(made, ids, labels, np.array([1, 2]), 22, LONGEST, PAD)
-    part = flat.to(torch.device("cpu"), compiled=True)
+    part = flat.to(torch.device("cpu"), "fused")
     assert part.ids.tolist() == [[*range(154, 164), *[PAD] * 12]] and part.ids.dtype == torch.int32
     assert part.segments.tolist() == [[n % 2 for n in range(104, 114)] + [0] * 12]
     assert part.positions is not None and part.positions.tolist() == [[*range(7), *range(3), *[0] * 12]]
     assert isinstance(part.mask, SequenceBounds) and part.unpadded and part.compiled
     assert part.mask.bounds.tolist() == [0, 7, 10, 17, 22] and part.mask.longest == LONGEST
     # token 5 is the second of sequence 1, token 12 the second of sequence 2
-    assert part.rows.tolist() == [0, 7, 1, 8] and part.labels.tolist() == [105, 112]
+    more = ROW_MULTIPLE - 2
+    assert part.rows.tolist() == [0, 7, 1, 8, *[21] * more]
+    assert part.labels.tolist() == [105, 112, *[UNLABELLED] * more]
     assert part.pair_labels.tolist() == [1, UNLABELLED] and part.present.tolist() == list(range(10))
     assert {part.rows.dtype, part.labels.dtype, part.pair_labels.dtype} == {torch.int64}
 

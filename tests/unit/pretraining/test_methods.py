@@ -15,6 +15,7 @@ from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.methods import (
     COMPILED,
+    FUSED,
     NEVER,
     PLAIN,
     ROW_MULTIPLE,
@@ -28,7 +29,7 @@ from pubmill.pretraining.objectives import learner, replaced_tokens
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
-from tests.unit.pretraining.test_objectives import RECIPES
+from tests.unit.pretraining.toy_objectives import RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
 
 EXACT = Methods("unpadded", "float32", "eager")
@@ -113,13 +114,21 @@ def test_shared_weights_keep_being_shared(data: Path, monkeypatch: pytest.Monkey
     assert len(shared) == 3
 
 
-def test_gradients_of_micro_batches_are_added_in_float32(data: Path) -> None:
-    layer = torch.nn.Linear(1, 1, bias=False)
-    copies = Bfloat16Copies(layer)
-    for slope in (1.0, 2.0**-9):
-        copies.copies[0].grad = torch.full((1, 1), slope, dtype=torch.bfloat16)
+@pytest.mark.parametrize("small", [0, 3, methods.SMALL])
+def test_gradients_of_micro_batches_are_added_in_float32(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of small weights together; a weight without a gradient keeps what it has."""
+    monkeypatch.setattr(methods, "SMALL", small)
+    layers = torch.nn.ModuleList([torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)])
+    copies, expected = Bfloat16Copies(layers), torch.zeros(4)
+    for slopes in ((1.0, 2.0, 4.0, None), (2.0**-9, None, 2.0**-8, 8.0), (None, None, None, None)):
+        for copy, slope in zip(copies.copies, slopes, strict=True):
+            copy.grad = None if slope is None else torch.full_like(copy, slope)
         copies.add_gradients()
-    assert layer.weight.grad is not None and layer.weight.grad.item() == 1.0 + 2.0**-9
+        expected += torch.tensor([slope or 0.0 for slope in slopes])
+        assert all(copy.grad is None for copy in copies.copies)
+    for weight, total in zip(layers.parameters(), expected, strict=True):
+        assert weight.grad is not None and weight.grad.dtype == torch.float32
+        assert weight.grad.equal(torch.full_like(weight, total))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -211,7 +220,7 @@ def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyP
 
 def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
     """Let the first micro-batch fail with some methods; return the methods tried."""
-    flash_reference.use(monkeypatch, COMPILED)
+    flash_reference.use(monkeypatch, FUSED)
     tried, forward = list[Methods](), Pretraining._compute_losses
 
     def computing(self: Pretraining, *given: Any) -> Any:
@@ -227,9 +236,9 @@ def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
 def test_what_does_not_work_here_is_replaced_by_what_does(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    tried = failing(monkeypatch, lambda tried: tried.layers == "compiled")
+    tried = failing(monkeypatch, lambda tried: tried.layers != "eager")
     made, _ = work(data, RECIPE, steps=1)
-    assert made.methods == UNPADDED and made.copies and tried[:2] == [COMPILED, UNPADDED]
+    assert made.methods == UNPADDED and made.copies and tried[:3] == [FUSED, COMPILED, UNPADDED]
     assert (
         "compiled layers do not work here (RuntimeError: no kernel image); trying slower methods"
         in capsys.readouterr().err
@@ -260,14 +269,14 @@ def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     networks = {"model": SimpleNamespace(config=config)}
     capability = [(9, 0)]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])
-    assert fastest(networks, True, GPU) == COMPILED
+    assert fastest(networks, True, GPU) == FUSED
     assert fastest(networks, True, CPU) == fastest(networks, False, GPU) == PLAIN
     for name, value in (("num_attention_heads", 64), ("num_attention_heads", 2), ("hidden_act", "relu")):
         odd = SimpleNamespace(config=SimpleNamespace(**vars(config) | {name: value}))
         assert fastest(networks | {"generator": odd}, True, GPU) == PLAIN
     capability[0] = (7, 0)
     assert fastest(networks, True, GPU) == PLAIN
-    assert slower(COMPILED) == UNPADDED and slower(UNPADDED) == PLAIN
+    assert [slower(one) for one in (FUSED, COMPILED, UNPADDED)] == [COMPILED, UNPADDED, PLAIN]
 
 
 def test_an_older_torch_has_the_plain_method(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,9 +288,9 @@ def test_the_record_of_a_gpu_says_which_ran(data: Path) -> None:
     packed = PackedTokens(data / "tokens")
     made, _ = work(data, RECIPE, steps=0)
     segment = segments.Segment(tokens=data / "tokens", vocab=data, output=data / "s", to=1)
-    names = set(asdict(COMPILED))
+    names = set(asdict(FUSED))
     assert not names & segments.facts(made, segment, packed)["hardware"].keys()
-    made.methods, made.world = COMPILED, World(GPU)
+    made.methods, made.world = FUSED, World(GPU)
     found = segments.facts(made, segment, packed)["hardware"]
-    assert {name: found[name] for name in names} == asdict(COMPILED)
+    assert {name: found[name] for name in names} == asdict(FUSED)
     assert names <= set(segments.DECIDING["hardware"])

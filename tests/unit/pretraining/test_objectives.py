@@ -1,7 +1,7 @@
 """Every objective on every family: it learns, segments make a whole, and the losses are what they say."""
 
 import json
-from dataclasses import is_dataclass, replace
+from dataclasses import is_dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -10,58 +10,28 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from transformers import AutoModel, AutoModelForMaskedLM
+from transformers import AutoModel
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.distributed import World
-from pubmill.pretraining.engine import Pretraining, build_learner
+from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.forward import embed
-from pubmill.pretraining.instances import UNLABELLED, Instances
-from pubmill.pretraining.masking import mask, read_vocabulary
-from pubmill.pretraining.micro_batches import Part, collate
+from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.objectives.adversarial import AdversarialLearner
-from pubmill.pretraining.objectives.learner import Learner, divergence
+from pubmill.pretraining.objectives.learner import divergence
 from pubmill.pretraining.objectives.replaced_tokens import ReplacedTokenDetection, sample
-from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.step_costs import operations_of_step
-from pubmill.recipes import Adversarial, Distillation, Generator, Objective, PretrainingRecipe
+from pubmill.recipes import Adversarial, Distillation, Objective
 from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
-from tests.unit.pretraining.toy_pretraining import (
-    PIECES,
-    RECIPE,
-    SPECIAL,
-    changed,
-    log,
-    make_data,
-    pretrain,
-    state,
-    weights,
+from tests.unit.pretraining.toy_objectives import (
+    DISTILLED,
+    ELECTRA,
+    GENERATOR,
+    RECIPES,
+    learner,
+    make_teacher,
+    part_of,
 )
-
-GENERATOR = Generator(hidden_size=8, attention_heads=1, intermediate_size=16)
-ELECTRA = changed(
-    architecture={"family": "electra", "embedding_size": 12},
-    objective={"masking": "subword", "pairs": "unlabelled", "generator": GENERATOR},
-)
-RECIPES = {
-    "whole words, next sentence": RECIPE,
-    "a rising rate": changed(objective={"masking_rate": 0.05, "final_masking_rate": 0.25, "pairs": "none"}),
-    "segments without labels": changed(objective={"pairs": "unlabelled"}),
-    "RoBERTa over documents": changed(
-        architecture={"family": "roberta"},
-        objective={"masking": "subword", "pairs": "none", "sequences": "full"},
-    ),
-    "ELECTRA": ELECTRA,
-    "ALBERT": changed(
-        architecture={"family": "albert", "embedding_size": 12, "dropout": 0.0},
-        objective={"masking": "n-gram", "pairs": "sentence-order"},
-        optimisation={"optimiser": "lamb", "learning_rate": 3e-2},
-    ),
-    "Megatron": changed(architecture={"family": "megatron-bert"}, objective={"pairs": "sentence-order"}),
-    "adversarial": changed(objective={"adversarial": Adversarial()}),
-    "recomputed": changed(recompute_activations=True),
-}
-ONE = World(torch.device("cpu"))
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state, weights
 
 
 @pytest.fixture(scope="module")
@@ -69,19 +39,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_data(tmp_path_factory.mktemp("data"))
 
 
-def part_of(data: Path, recipe: PretrainingRecipe = RECIPE) -> Part:
-    """The first micro-batch."""
-    packed = PackedTokens(data / "tokens")
-    batch = Instances(packed, recipe).batch(0)
-    vocabulary = read_vocabulary(data, packed.special)
-    random = np.random.default_rng(1)
-    hidden = mask(batch.ids, batch.inner, batch.lengths, vocabulary, recipe.objective, 0.3, random)
-    rows = np.arange(len(batch.lengths))
-    return collate(batch, hidden.ids, hidden.everywhere(UNLABELLED), rows, SPECIAL["pad"], ONE.device)
-
-
-def learner(recipe: PretrainingRecipe, teacher: Path | None = None) -> Any:
-    return build_learner(recipe, len(PIECES), SPECIAL, None, teacher).eval()
+@pytest.fixture(scope="module")
+def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_teacher(data, tmp_path_factory.mktemp("teacher"), 1)
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -221,94 +181,6 @@ def test_divergence_is_that_of_the_definition() -> None:
     assert divergence(logits, logits).abs() < 1e-6
 
 
-@pytest.fixture(scope="module")
-def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    recipe = changed(architecture={"hidden_size": 32}, objective={"pairs": "none"}, steps=60)
-    return pretrain(data, tmp_path_factory.mktemp("teacher") / "step-60", 60, recipe=recipe)
-
-
-DISTILLED = changed(objective={"pairs": "none", "distillation": Distillation()}, steps=40)
-EVERYWHERE = changed(DISTILLED, objective={"distillation": Distillation(positions="all")})
-
-
-@pytest.mark.parametrize("recipe", [DISTILLED, EVERYWHERE], ids=["masked", "all"])
-def test_a_student_comes_to_predict_as_its_teacher(
-    data: Path, teacher: Path, tmp_path: Path, recipe: PretrainingRecipe
-) -> None:
-    made = pretrain(data, tmp_path / "step-40", 40, recipe=recipe, teacher=teacher)
-    first, *_, last = log(made)
-    assert last["kl_loss"] < 0.7 * first["kl_loss"] and last["cosine_loss"] < 0.7 * first["cosine_loss"]
-    expected = 5 * last["mlm_loss"] + 2 * last["kl_loss"] + last["cosine_loss"]
-    assert last["loss"] == pytest.approx(expected)
-    assert state(made)["inputs"]["teacher"]
-    half = pretrain(data, tmp_path / "half", 20, recipe=recipe, teacher=teacher)
-    assert weights(pretrain(data, tmp_path / "x", 40, half, recipe, teacher=teacher)) == weights(made)
-
-
-@pytest.mark.parametrize("recipe", [DISTILLED, EVERYWHERE], ids=["masked", "all"])
-def test_distillation_losses_are_those_of_the_definition(
-    data: Path, teacher: Path, recipe: PretrainingRecipe
-) -> None:
-    made, part = learner(recipe, teacher), part_of(data, recipe)
-    found, places = made(part), part.rows[len(part.pair_labels) :]
-    plain = Learner.forward(made, part)
-    torch.testing.assert_close(found["mlm_loss"], plain["mlm_loss"], atol=1e-4, rtol=1e-5)
-    assert found["mlm_correct"] == plain["mlm_correct"]
-    if recipe is EVERYWHERE:
-        places = (part.ids != SPECIAL["pad"]).flatten().nonzero().flatten()
-        assert len(places) > 3 * len(part.labels)
-    given = {"input_ids": part.ids, "token_type_ids": part.segments}
-    given["attention_mask"] = (part.ids != SPECIAL["pad"]).long()
-    theirs = AutoModelForMaskedLM.from_pretrained(teacher).eval()(**given, output_hidden_states=True)
-    ours = made.model(**given, output_hidden_states=True)
-    p = (theirs.logits.flatten(0, 1)[places] / 2).softmax(-1)
-    q = (ours.logits.flatten(0, 1)[places] / 2).softmax(-1)
-    torch.testing.assert_close(found["kl_loss"], 4 * (p * (p / q).log()).sum(), atol=1e-4, rtol=1e-4)
-    left = made.projection(ours.hidden_states[-1].flatten(0, 1)[places])
-    apart = 1 - F.cosine_similarity(left, theirs.hidden_states[-1].flatten(0, 1)[places], dim=-1)
-    torch.testing.assert_close(found["cosine_loss"], apart.sum(), atol=1e-4, rtol=1e-4)
-
-
-def test_all_positions_are_a_mean_over_tokens() -> None:
-    per = {term.name: term.per for term in terms_of(EVERYWHERE.objective)}
-    assert per == {"mlm": "masked", "kl": "tokens", "cosine": "tokens"}
-
-
-def test_a_teacher_is_neither_trained_nor_saved(data: Path, teacher: Path) -> None:
-    made = learner(DISTILLED, teacher)
-    names = [name for name, _ in made.named_parameters()]
-    assert [name for name in names if not name.startswith("model.")] == [
-        "projection.weight",
-        "projection.bias",
-    ]
-    assert not any(weight.requires_grad for weight in made._teacher[0].parameters())
-
-
-def test_a_teacher_moves_with_its_student(teacher: Path) -> None:
-    made = learner(DISTILLED, teacher).to("meta")
-    assert {weight.device.type for weight in made.teacher.parameters()} == {"meta"}
-    assert {weight.device.type for weight in made.parameters()} == {"meta"}
-
-
-def test_a_distillation_without_teacher_is_refused(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="needs --teacher"):
-        pretrain(data, tmp_path / "s", 4, recipe=DISTILLED)
-
-
-def test_a_teacher_with_another_vocabulary_is_refused(teacher: Path) -> None:
-    with pytest.raises(PubmillError, match="the teacher has a vocabulary of 30, the student 31"):
-        build_learner(DISTILLED, 31, SPECIAL, None, teacher)
-
-
-def test_weights_of_a_model_are_begun_with(data: Path, teacher: Path, tmp_path: Path) -> None:
-    recipe = changed(architecture={"hidden_size": 32}, objective={"pairs": "none"}, steps=60)
-    fresh, begun = (
-        log(pretrain(data, tmp_path / name, 3, recipe=changed(recipe, steps=3), **more))[0]["mlm_loss"]
-        for name, more in (("fresh", {}), ("begun", {"model": teacher}))
-    )
-    assert begun < 0.8 * fresh
-
-
 def test_another_recipes_checkpoint_is_gone_on_with(data: Path, tmp_path: Path) -> None:
     first = pretrain(data, tmp_path / "step-20", 20)
     longer = changed(steps=60, optimisation={"learning_rate": 5e-3})
@@ -392,7 +264,7 @@ def test_the_registered_terms_are_those_that_a_learner_sums(name: str, data: Pat
 
 
 @pytest.mark.parametrize("name", [*RECIPES, "distillation"])
-def test_objectives_with_weights_of_their_own_say_so(name: str, data: Path, teacher: Path) -> None:
+def test_objectives_with_weights_of_their_own_say_so(name: str, teacher: Path) -> None:
     """A checkpoint that holds such weights is resumed only with the same objective."""
     recipe = RECIPES.get(name, DISTILLED)
     made = learner(recipe, teacher)
@@ -417,22 +289,3 @@ def test_a_registered_objective_is_trained_logged_and_planned(
     assert first["loss"] == pytest.approx(0.5 * first["mlm_loss"] + first["nsp_loss"])
     assert "mlm_accuracy" not in first and "nsp_accuracy" in first
     assert operations_of_step(RECIPE, 31) == 2 * plain
-
-
-def test_the_divergence_is_scaled_by_the_squared_temperature(data: Path, teacher: Path) -> None:
-    """So that its gradients keep their size (Hinton et al. 2015)."""
-    losses, settings = [], DISTILLED.objective.distillation
-    assert settings is not None
-    for heat in (3.0, 2.0):
-        wanted = replace(settings, temperature=heat)
-        recipe = replace(DISTILLED, objective=replace(DISTILLED.objective, distillation=wanted))
-        made, part = learner(recipe, teacher), part_of(data, recipe)
-        places = part.rows[len(part.pair_labels) :]
-        given = {"input_ids": part.ids, "token_type_ids": part.segments}
-        given["attention_mask"] = (part.ids != SPECIAL["pad"]).long()
-        theirs = AutoModelForMaskedLM.from_pretrained(teacher).eval()(**given).logits.flatten(0, 1)[places]
-        ours = made.model(**given).logits.flatten(0, 1)[places]
-        p, q = (theirs / heat).softmax(-1), (ours / heat).softmax(-1)
-        losses.append((made(part)["kl_loss"], heat**2 * (p * (p / q).log()).sum()))
-    for found, expected in losses:
-        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)

@@ -22,7 +22,7 @@ from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Distillation, PretrainingRecipe
 from tests.unit.pretraining.test_instances import packed
 from tests.unit.pretraining.test_masking import VOCABULARY
-from tests.unit.pretraining.test_objectives import RECIPES
+from tests.unit.pretraining.toy_objectives import RECIPES
 from tests.unit.pretraining.toy_pretraining import SPECIAL, changed, make_data
 
 LONG = {"max_positions": 128}

@@ -14,7 +14,7 @@ from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.model_sizes import BASE, LARGE, SIZES, XXLARGE
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture, Distillation, Objective
-from tests.unit.pretraining.test_objectives import RECIPES
+from tests.unit.pretraining.toy_objectives import RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, SPECIAL, changed
 
 PIECES = 101

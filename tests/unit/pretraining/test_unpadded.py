@@ -14,8 +14,9 @@ from pubmill.pretraining import cross_entropy as cross_entropies
 from pubmill.pretraining import unpadded
 from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode
+from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.seeded_dropout import draw_seeds
-from pubmill.pretraining.unpadded import Projection, SequenceBounds, Settings, after_attention
+from pubmill.pretraining.unpadded import Layers, Projection, SequenceBounds, Settings, after_attention
 from tests.unit.pretraining.flash_reference import attention
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
 
@@ -35,12 +36,12 @@ def flat(batch: torch.Tensor) -> torch.Tensor:
 
 
 def encode_flat(
-    name: str, model: Any, rows: torch.Tensor | None, recompute: bool = False, compiled: bool = False
+    name: str, model: Any, rows: torch.Tensor | None, recompute: bool = False, layers: Layers = "eager"
 ) -> torch.Tensor:
     ids, segments = inputs(name)
     positions = flat(torch.arange(12).expand(3, 12))
     embedded = embed(model, flat(ids), flat(segments), positions)
-    return encode(model, embedded, SequenceBounds(BOUNDS, 12, compiled), rows, recompute)
+    return encode(model, embedded, SequenceBounds(BOUNDS, 12, layers), rows, recompute)
 
 
 @pytest.mark.parametrize("recompute", [False, True])
@@ -85,10 +86,18 @@ def test_recomputing_repeats_dropout(name: str) -> None:
 
 
 def test_one_product_for_query_key_and_value_has_the_gradients_of_three() -> None:
+    """Attention ignores the keys' bias: its gradient is 0."""
     shapes = [(5, 4), *[(4, 4)] * 3, *[(4,)] * 3]
     seeded = torch.Generator().manual_seed(1)
     given = [torch.randn(shape, generator=seeded, dtype=torch.float64).requires_grad_() for shape in shapes]
-    assert torch.autograd.gradcheck(lambda *tensors: Projection.apply(*tensors), given)
+
+    def attended(*tensors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        *three, hidden = Projection.apply(*tensors)
+        return F.scaled_dot_product_attention(*three), hidden
+
+    assert torch.autograd.gradcheck(attended, given)
+    torch.stack([part.square().sum() for part in attended(*given)]).sum().backward()
+    assert given[5].grad is not None and not given[5].grad.any()
 
 
 class Compiler:
@@ -120,15 +129,18 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Any:
         cached.cache_clear()
 
 
-@pytest.mark.parametrize("name", ["bert", "megatron-bert", "albert"])
-def test_all_layers_are_one_compiled_function(name: str, compiler: Compiler) -> None:
+@pytest.mark.parametrize(
+    ("name", "layers"),
+    [("bert", "compiled"), ("bert", "fused"), ("megatron-bert", "fused"), ("albert", "fused")],
+)
+def test_all_layers_are_one_compiled_function(name: str, layers: Layers, compiler: Compiler) -> None:
     """A whole layer, which has the same shapes in three layers, and the last one, for any number of rows."""
     model = build(name).eval()
     theirs = gradients(model, encode_flat(name, model, FLAT_ROWS))
-    ours = gradients(model, encode_flat(name, model, FLAT_ROWS, compiled=True))
+    ours = gradients(model, encode_flat(name, model, FLAT_ROWS, layers=layers))
     for left, right in zip(ours, theirs, strict=True):
         torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-4)
-    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], compiled=True))
+    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], layers=layers))
     assert compiler.graphs == 2
 
 
@@ -139,11 +151,11 @@ def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Comp
     for seed, recompute in ((5, False), (5, True), (6, False)):
         model = build(name).train()
         torch.manual_seed(seed)
-        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute, compiled=True)))
+        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute, layers="fused")))
     same, other = (all(map(torch.equal, found[0], rest)) for rest in found[1:])
     assert same and not other
     graphs = compiler.graphs
-    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], compiled=True))
+    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], layers="fused"))
     assert compiler.graphs == graphs  # for any number of rows
 
 
@@ -163,7 +175,7 @@ def test_compiled_functions_keep_no_mask_of_dropout() -> None:
         fw_compiler=forward, bw_compiler=backward, partition_fn=min_cut_rematerialization_partition
     )
     compiled = torch.compile(after_attention, fullgraph=True, dynamic=False, backend=backend)
-    settings = Settings(2, 0.1, 0.1, 1e-12, "none")
+    settings = Settings(2, 0.1, 0.1, 1e-12, "none", fused=True)
     sizes = [(8, 8), (8,), (8,), (8,), (16, 8), (16,), (8, 16), (8,), (8,), (8,)]
     weights = [torch.rand(size).requires_grad_() for size in sizes]
     context, hidden = (torch.rand(6, 8).requires_grad_() for _ in range(2))
@@ -178,7 +190,7 @@ def test_compiled_cross_entropy_is_torchs(kind: torch.dtype, compiler: Compiler)
     for count in (7, 5):
         logits = torch.randn(count, 30, generator=torch.Generator().manual_seed(2)).to(kind).requires_grad_()
         labels = torch.arange(count)
-        labels[0] = int(logits[0].argmax())
+        labels[0], labels[2] = int(logits[0].argmax()), UNLABELLED
         loss, right = cross_entropy(logits, labels, compiled=True)
         (slope,) = torch.autograd.grad(3 * loss, logits)
         theirs = F.cross_entropy(logits.float(), labels, reduction="sum")

@@ -4,6 +4,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from pubmill.publication.charts import agreement, fragmentation, learning
 from pubmill.publication.figures import MAX_POINTS, Axis, curve, strips, thinned
@@ -123,3 +125,33 @@ def test_times_are_in_the_largest_unit_of_which_there_are_two(longest: float, un
         f"mean of 3 runs {2 * longest / 3 / {'hours': 3600, 'minutes': 60}.get(unit, 1):.3g}"
         in strip.description
     )
+
+
+def test_a_strip_tells_every_seed_in_words(table: Table) -> None:
+    (strip,) = strips(table)
+    assert [len(lane.points) for lane in strip.lanes] == [2, 2]
+    assert strip.description == (
+        "BERT: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90. "
+        "Ours: seed 1 90.00, seed 2 92.00; mean 91.00; no published value."
+    )
+
+
+@example(1.0, 400401.0, 2)
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 8))
+def test_ticks_lie_on_the_axis_at_round_steps(low: float, length: float, about: int) -> None:
+    axis = Axis(low, low + length, 0, 300)
+    ticks = axis.ticks(about)
+    assert 1 <= len(ticks) <= about + 1
+    assert all(-1 <= position <= 301 for position, _ in ticks)
+
+
+@given(st.integers(2, 2000))
+def test_thinning_keeps_both_ends(n: int) -> None:
+    points = [(i, float(i)) for i in range(n)]
+    kept = thinned(points)
+    assert len(kept) <= MAX_POINTS and kept[0] == points[0] and kept[-1] == points[-1]
+    assert kept == sorted(set(kept))
+
+
+def test_a_curve_needs_two_points() -> None:
+    assert curve("base", [(1, 2.0)], []) is None

@@ -1,6 +1,5 @@
 """Protocols: how a run's recipe is combined, and that each mistake is reported with its line."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -234,13 +233,6 @@ def test_on_a_reported_fold_nothing_is_looked_at(full: Specs) -> None:
     assert (trial["keep"], trial["evaluate_every"]) == ("best", 200)
     assert spec.looked_at(full.datasets["gad@fold-1"], trial=True) == "test"
     assert spec.looked_at(full.datasets["gad@fold-4"], trial=False) is None
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A copy of the real specs that a test may spoil."""
-    shutil.copytree(ROOT / "specs", tmp_path / "specs")
-    return tmp_path / "specs"
 
 
 @pytest.mark.parametrize(

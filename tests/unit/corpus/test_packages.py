@@ -1,0 +1,253 @@
+"""PMC's packages and fetched archives: articles, their lists, and malicious archives."""
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pubmill.corpus import packages
+from pubmill.corpus.articles import read_articles
+from pubmill.corpus.packages import package_order, read_fetched, read_members, read_package
+from pubmill.corpus.shards import Document
+from pubmill.errors import PubmillError
+from pubmill.specs import PmcPackagesSource
+from pubmill.storage import archives
+from tests.bucket import xml
+
+LIST = "Article File,Article Citation,AccessionID,LastUpdated (YYYY-MM-DD HH:MM:SS),PMID,License,Retracted\n"
+ROW = "PMC000xxxxxx/PMC7.xml,T,PMC7,2024-12-18 00:00:00,1,CC BY-NC,yes\n"
+NAME = "oa_comm_xml.PMC000xxxxxx.baseline.2024-12-18"
+
+
+def member(name: str, data: bytes = b"", **facts: object) -> tuple[tarfile.TarInfo, bytes]:
+    made = tarfile.TarInfo(name)
+    made.size = len(data)
+    for key, value in facts.items():
+        setattr(made, key, value)
+    return made, data
+
+
+def pack(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for one, data in members:
+            archive.addfile(one, io.BytesIO(data))
+    return path
+
+
+def package(folder: Path, rows: str = ROW) -> Path:
+    (folder / f"{NAME}.filelist.csv").write_text(LIST + rows)
+    folders = member("PMC000xxxxxx", type=tarfile.DIRTYPE)
+    return pack(folder / f"{NAME}.tar.gz", folders, member("PMC000xxxxxx/PMC7.xml", xml(7)))
+
+
+def test_package(tmp_path: Path) -> None:
+    path = package(tmp_path)
+    (one,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
+    assert (one.data, one.facts.pmcid, one.facts.date) == (xml(7), 7, "2024-12-18")
+    assert (one.facts.licence, one.facts.flags, one.facts.pmid) == ("CC BY-NC", ("retracted",), "1")
+    assert package_order(path) == 20241218
+    assert package_order(Path("oa_comm_xml.incr.2024-12-19.tar.gz")) == 20241219
+    with pytest.raises(PubmillError, match="named like"):
+        package_order(Path("mine.tar.gz"))
+
+
+def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.filelist.csv").write_text(LIST + ROW + ROW.replace("7", "8").replace(",1,", ",5,"))
+    damaged = xml(8).replace(b"</p>", b"</q>")
+    path = pack(
+        tmp_path / f"{NAME}.tar.gz",
+        member("PMC000xxxxxx/PMC7.xml", xml(7)),
+        member("PMC000xxxxxx/PMC8.xml", damaged),
+    )
+
+    def documents(*unreadable: str) -> list[Document]:
+        articles = read_package(path, tmp_path / f"{NAME}.filelist.csv")
+        return list(read_articles(path, articles, "pubmill", (), Counter(), unreadable))
+
+    with pytest.raises(PubmillError) as caught:
+        documents()
+    line = f"    unreadable: {{{NAME}: {{PMC8.1: what is wrong with it}}}}"
+    assert re.search(r"PMC8\.xml:1: malformed XML", str(caught.value)) and line in str(caught.value).split(
+        "\n"
+    )
+    source = {"name": "p", "kind": "pmc-packages", "url": "https://b.org", "leave_out": [], "packages": ["a"]}
+    assert PmcPackagesSource.model_validate(source | yaml.safe_load(line)).unreadable[NAME].keys() == {
+        "PMC8.1"
+    }
+
+    assert [(one.id, one.pmid, one.flags) for one in documents("PMC8.1")] == [
+        ("pmc:7", "1", ("retracted",)), ("pmc:8", "5", ("retracted", "unreadable")),
+    ]  # fmt: skip
+    with pytest.raises(PubmillError, match="lacks PMC9.2, which the corpus spec calls unreadable"):
+        documents("PMC8.1", "PMC9.2")
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("", "is not in"),
+        (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
+        ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
+        ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
+        (ROW.replace("2024-12-18 00:00:00", "2024"), "and a date, found .*'2024'"),
+        (ROW + ROW.replace("CC BY-NC", "CC BY"), r"filelist\.csv:3: 'PMC.*PMC7\.xml' is there twice"),
+        (ROW.replace(",yes", ""), r"filelist\.csv:2: .* has other fields than the header"),
+        (ROW.replace("yes", "yes,no"), r"filelist\.csv:2: .* has other fields than the header"),
+    ],
+)  # fmt: skip
+def test_package_and_list_must_agree(tmp_path: Path, rows: str, words: str) -> None:
+    path = package(tmp_path, rows)
+    with pytest.raises(PubmillError, match=words):
+        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
+
+
+def test_the_json_of_an_article_has_no_key_twice() -> None:
+    with pytest.raises(PubmillError, match="PMC7.1.json: not valid JSON: the key 'pmcid' occurs twice"):
+        packages.read_metadata(b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "PMC7.1.json")
+
+
+def test_a_message_quotes_the_beginning_of_an_endless_flag(tmp_path: Path) -> None:
+    content = b'{"pmcid": "PMC7", "version": 1, "is_retracted": "' + b"a" * 10_000 + b'"}'
+    path = pack(tmp_path / "PMC00000xxxx.tar.gz", member("PMC7.1.json", content))
+    with pytest.raises(PubmillError, match=r"`is_retracted` must be true or false, found 'a{59}$"):
+        list(read_fetched(path))
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (member("../PMC1.xml", b"x"), "outside"),
+        (member("/etc/PMC1.xml", b"x"), "outside"),
+        (member("a\\..\\PMC1.xml", b"x"), "outside"),
+        (member("PMC1.xml", type=tarfile.SYMTYPE, linkname="/etc/passwd"), "link or device"),
+        (member("PMC1.xml", type=tarfile.LNKTYPE, linkname="x"), "link or device"),
+        (member("PMC1.xml", type=tarfile.CHRTYPE), "link or device"),
+    ],
+)
+def test_harmful_members_are_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo, bytes], words: str) -> None:
+    path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", b"y"), bad)
+    with pytest.raises(PubmillError, match=words):
+        list(read_members(path))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_huge_members_and_endless_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "ARTICLE_LIMIT", 1 << 16)
+    monkeypatch.setattr(archives, "MOST_PADDING", 1 << 16)
+    path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", bytes(1 << 17)))
+    with pytest.raises(PubmillError, match="131,072 bytes; expected at most 65,536"):
+        list(read_members(path))
+    pack(path, member("PMC0.xml", b"x", pax_headers={"comment": "y" * (1 << 20)}))
+    with pytest.raises(PubmillError, match=r"a header asks for 1,04\d,\d+ bytes"):
+        list(read_members(path))
+    pack(path, member("PMC0.xml", b"x"))
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + bytes(1 << 20)))
+    with pytest.raises(PubmillError, match="more than 65,536 bytes follow its end"):
+        list(read_members(path))
+
+
+def test_truncated_and_damaged(tmp_path: Path) -> None:
+    noise = b"".join(hashlib.sha256(bytes([n])).digest() for n in range(200))
+    path = pack(tmp_path / "a.tar.gz", *(member(f"PMC{n}.xml", noise) for n in range(5)))
+    whole = path.read_bytes()
+    for damaged in (
+        whole[:-4],
+        whole[: len(whole) // 2],
+        b"",
+        b"no gzip",
+        whole[:-8] + b"\1\2\3\4" + whole[-4:],
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(PubmillError, match="truncated or damaged|does not"):
+            list(read_members(path))
+    path.write_bytes(gzip.compress(gzip.decompress(whole)[: 512 * 7]))
+    with pytest.raises(PubmillError, match="truncated or damaged"):
+        list(read_members(path))
+    with pytest.raises(PubmillError, match=r"b.tar.gz does not exist"):
+        list(read_members(tmp_path / "b.tar.gz"))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (tarfile.TarInfo("PMC0.xml").tobuf(), "breaks off, or a header within it is damaged"),
+        (member("PMC0.xml", bytes(512))[0].tobuf() + bytes(512), "breaks off"),
+        (bytes(512) + tarfile.TarInfo("PMC0.xml").tobuf() + bytes(1024), "truncated or damaged"),
+        (tarfile.TarInfo("PMC0.xml").tobuf() + b"x" * 512 + bytes(1024), "a header within it is damaged"),
+        (tarfile.TarInfo("PMC0.xml").tobuf() + bytes(512) + b"more".ljust(512), "something follows its end"),
+    ],
+)
+def test_tars_without_a_whole_end(tmp_path: Path, content: bytes, words: str) -> None:
+    """tarfile reads any of these as the end of the archive."""
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(PubmillError, match=words):
+        list(read_members(path))
+
+
+@pytest.mark.parametrize(
+    "records",
+    [b"6 a=b", b"999999999 path=x\n", b"0 =\n", b"11 size=-5\n", b"30 hdrcharset=\xff\xff\xff\xffxxxxxxxxx\n",
+     b"28 GNU.sparse.major=1\n\0\0\0\0\0\0", b"99999999999999999999999 a=b\n"],
+)  # fmt: skip
+def test_broken_pax_headers(tmp_path: Path, records: bytes) -> None:
+    extended = tarfile.TarInfo("x")
+    extended.type, extended.size = tarfile.XHDTYPE, len(records)
+    path = tmp_path / "a.tar.gz"
+    article = member("PMC0.xml", b"y" * 512)
+    content = extended.tobuf() + records.ljust(512, b"\0") + article[0].tobuf() + article[1] + bytes(1024)
+    path.write_bytes(gzip.compress(content))
+    try:
+        assert [data for _, data in read_members(path)] == [article[1]]
+    except PubmillError as error:
+        assert "truncated or damaged archive" in str(error)
+
+
+def test_headers_upon_headers_and_times_beyond_all_dates(tmp_path: Path) -> None:
+    name = tarfile.TarInfo("x")
+    name.type, name.size = tarfile.GNUTYPE_LONGNAME, 1
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress((name.tobuf() + b"x".ljust(512)) * 3_000 + bytes(1024)))
+    with pytest.raises(PubmillError, match="truncated or damaged archive"):
+        list(read_members(path))
+    pack(path, member("PMC7.1.json", b"{}", mtime=10**15))
+    with pytest.raises(PubmillError, match="its time 1000000000000000.0 is no date"):
+        list(read_fetched(path))
+
+
+def test_numbers_of_thousands_of_digits(tmp_path: Path) -> None:
+    digits = "9" * 5_000
+    for value in ({"pmcid": f"PMC{digits}"}, {"pmcid": "PMC7", "version": digits}):
+        with pytest.raises(PubmillError) as caught:
+            packages.read_metadata(json.dumps(value).encode(), "x")
+        assert len(str(caught.value)) < 200
+    with pytest.raises(PubmillError, match="not valid JSON"):
+        packages.read_metadata(b'{"pmcid": %s}' % digits.encode(), "x")
+    path = package(tmp_path, ROW.replace(",PMC7,", f",PMC{digits},"))
+    with pytest.raises(PubmillError, match="expected an AccessionID") as caught:
+        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
+    assert len(str(caught.value)) < 400
+    path = package(tmp_path, ROW.replace(",1,CC", f",{digits},CC"))
+    (article,) = read_package(path, tmp_path / f"{NAME}.filelist.csv")
+    assert article.facts.pmid == ""
+
+
+def test_fetched_archives_hold_pairs(tmp_path: Path) -> None:
+    described = json.dumps({
+        "pmcid": "PMC7", "version": 1, "is_retracted": False, "is_manuscript": 0, "is_historical_ocr": False,
+    }).encode()  # fmt: skip
+    for members, words in (
+        ([member("PMC7.1.xml", xml(7))], "without its JSON"),
+        ([member("other", b"x")], "expected PMC1234.1.json"),
+        ([member("PMC7.1.json", b"{")], "not valid JSON"),
+        ([member("PMC7.1.json", described)], "`is_manuscript` must be true or false"),
+    ):
+        with pytest.raises(PubmillError, match=words):
+            list(read_fetched(pack(tmp_path / "a.tar.gz", *members)))

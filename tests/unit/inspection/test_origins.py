@@ -1,0 +1,113 @@
+"""Origins of a cell: files of its data, released weights, and weights made here down to their corpus."""
+
+from pathlib import Path
+from typing import Any
+
+from pubmill.graph import Graph
+from pubmill.inspection.explain.cell_explanations import explain
+from pubmill.inspection.explain.origins import source_folders, weights_account
+from pubmill.specs import HubWeights
+from pubmill.specs.study import with_own_weights
+from pubmill.storage.files import write_json
+from tests.unit.inspection.toy_explanations import MODEL, OTHER, TABLE, TEST, explainer, put_records, specs
+
+
+def test_data_are_reported_down_to_the_source_files(tmp_path: Path) -> None:
+    put_records(tmp_path / "demo", 0.8, 0.9)
+    made = explainer(tmp_path)
+    card = {"counts": {"test": {"sentences": 3}}, "examples_sha256": {"test": TEST}}
+    write_json(tmp_path / "demo/datasets/bc2gm/card.json", card)
+    [(role, file), *_] = made.graph.datasets.inputs("bc2gm").items()
+    source = {
+        "url": "https://host/x",
+        "sha256": "5" * 64,
+        "bytes": 5,
+        "origin": "network",
+        "retrieved": "now",
+    }
+    write_json(Path(f"{file}.source.json"), source)
+    [data] = explain(made, TABLE, "bc2gm", MODEL).data
+    assert data["sources"][role] == source and data["same as scored"] is True
+    assert list(data["sources"].values()).count("not there") == 2
+    write_json(tmp_path / "demo/datasets/bc2gm/card.json", card | {"examples_sha256": {"test": "0" * 64}})
+    [data] = explain(made, TABLE, "bc2gm", MODEL).data
+    assert "converted anew" in data["same as scored"]
+
+
+def test_weights_made_here_are_reported_down_to_the_corpus(tmp_path: Path) -> None:
+    made = explainer(tmp_path)
+    folder = tmp_path / f"demo/pretraining/{MODEL}/step-1000"
+    hardware = {"cpu": "EPYC", "cores": 2, "gpus": []}
+    state = {"step": 1000, "tokens": 7, "seconds": 3.0, "hardware": hardware, "recipe": {"steps": 1000}}
+    write_json(folder / "state.json", state)
+    (folder / "log.jsonl").write_text('{"step": 1000, "tokens": 7, "loss": 4.5}\n')
+    statistics = {"documents": 11, "words": 12, "bytes": 13, "parsed": 14, "rejected": {"too_short": 3}}
+    write_json(tmp_path / "demo/corpora/pubmed-abstracts/stats.json", statistics)
+    write_json(tmp_path / "demo/vocabs/pubmed-uncased/diagnosis.json", {"size": 2000, "documents": 11})
+    weights = explain(made, TABLE, "bc2gm", MODEL).weights
+    assert weights is not None and weights["recipe"] == MODEL and weights["step"] == 1000
+    assert weights["training"]["loss"] == 4.5 and weights["training"]["machine"] == "EPYC, 2 cores"
+    assert weights["values"] == {"steps": 1000}
+    assert weights["corpus"]["counts"] == statistics and weights["vocabulary"]["size"] == 2000
+    assert weights["corpus"]["sources"] == {"not there": "4 of 4 files"}
+
+
+def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> None:
+    found = explain(explainer(tmp_path, scale="full"), TABLE, "bc2gm", MODEL)
+    released = specs("full").models[MODEL].released
+    assert found.weights and isinstance(released, HubWeights)
+    assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
+    assert found.recipe and found.recipe["keep"] == "last", "the recipe as it would be run"
+    assert found.choice and found.choice["chosen"] == "not yet"
+
+
+def test_the_commit_of_unpinned_weights_is_shown_once_it_is_found(tmp_path: Path) -> None:
+    made = explainer(tmp_path, scale="full", tables=["shin2020/table02"], models=None)
+    weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
+    assert weights and weights["revision"] is None
+    pin = {"kind": "hub", "revision": "ab" * 20, "found": "2026-01-02"}
+    write_json(tmp_path / "full/sources/released/biobert-large.json", pin)
+    weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
+    assert weights and weights["revision"] == "ab" * 20 and weights["found"] == "2026-01-02"
+
+
+def test_a_folder_of_many_files_is_reported_by_one_digest(tmp_path: Path) -> None:
+    for number in range(21):
+        source = {"url": "u", "bytes": 1, "sha256": "5" * 64, "origin": "network", "retrieved": "2026-01-02"}
+        write_json(tmp_path / f"sources/host/{number:02}.gz.source.json", source)
+    files = [f"{tmp_path}/sources/host/{number:02}.gz" for number in range(22)]
+    found = source_folders(tmp_path, files)
+    assert found["host"]["files"] == 21 and found["host"]["bytes"] == 21 and "00.gz" not in found["host"]
+    assert len(found["host"]["sha256 of the list"]) == 64 and found["not there"] == "1 of 22 files"
+
+
+def full(tmp_path: Path, **config: Any) -> Graph:
+    return explainer(tmp_path, scale="full", tables=[], models=None, **config).graph
+
+
+def test_a_pretraining_names_what_it_began_with_and_its_teacher(tmp_path: Path) -> None:
+    """A model, or a step of another recipe; and both again down to what they began with."""
+    made = full(tmp_path, pretrain=["bio-lm-base@distill"])
+    specs_ = with_own_weights(made.specs, ("bio-lm-base@distill",))
+    account = weights_account(Graph(made.study, specs_), "bio-lm-base@distill")
+    assert account["began with"]["model"] == "bio-lm-base" and account["teacher"]["model"] == "bio-lm-large"
+    assert account["checkpoint"] == "pretraining/bio-lm-base@distill/step-50000"
+    assert account["training"] == "not there" and account["values"]["steps"] == 50_000
+    later = with_own_weights(made.specs, ("biom-albert-xxlarge@pmc",))
+    account = weights_account(Graph(made.study, later), "biom-albert-xxlarge@pmc")
+    assert account["began with"]["checkpoint"] == "pretraining/biom-albert-xxlarge/step-264000"
+    assert "teacher" not in account and "began with" not in account["began with"]
+    assert account["vocabulary"]["diagnosis"] == "not there" and account["corpus"]["counts"] == "not there"
+
+
+def test_random_weights_have_an_architecture_and_a_vocabulary(tmp_path: Path) -> None:
+    account = weights_account(full(tmp_path), OTHER)
+    assert account["architecture"]["layers"] == 12
+    assert account["vocabulary"]["vocabulary"] == "pubmed-uncased" and "checkpoint" not in account
+
+
+def test_sources_of_a_corpus_that_need_an_application_are_not_known(tmp_path: Path) -> None:
+    made = full(tmp_path)
+    later = with_own_weights(made.specs, ("bio-lm-base",))
+    account = weights_account(Graph(made.study, later), "bio-lm-base")
+    assert account["corpus"]["sources"].startswith("not known: corpus lewis2020-pm+m3 (MIMIC-III")

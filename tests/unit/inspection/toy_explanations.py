@@ -1,0 +1,45 @@
+"""Explainers of made-up records, and explanations as text."""
+
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from pubmill.graph import Graph
+from pubmill.inspection.explain.cell_explanations import Explainer, Explanation
+from pubmill.inspection.explain.explanation_printing import print_explanation
+from pubmill.specs import Specs, load
+from pubmill.specs.study import Study
+from tests.conftest import ROOT
+from tests.unit import toy_tables as made_up
+
+TABLE, MODEL, OTHER = "gu2020/table06", "pubmedbert-base", "no-pretraining"
+TEST = "d" * 64
+"""Hash of the examples on which made-up records were scored."""
+
+
+@cache
+def specs(scale: str) -> Specs:
+    """Load the specs once for all tests, as loading takes longer than all of them."""
+    return load(ROOT / "specs", scale)
+
+
+def explainer(tmp_path: Path, **config: Any) -> Explainer:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE], "models": [MODEL]}
+    study = Study.model_validate(base | {"results": str(tmp_path)} | config)
+    targets = Graph(study, specs(study.scale))
+    return Explainer(targets, ROOT / "specs", ("studies/x.yaml",), ("results=here",))
+
+
+def put_records(results: Path, *scores: float, **changes: Any) -> None:
+    """Write records of seeds 1, 2 ... on BC2GM."""
+    for seed, score in enumerate(scores, 1):
+        made_up.write(results, made_up.record(MODEL, "bc2gm", seed, score, scale="demo", **changes))
+
+
+def printed(explanation: Explanation) -> str:
+    text = StringIO()
+    print_explanation(Console(file=text, width=400), explanation)
+    return text.getvalue()

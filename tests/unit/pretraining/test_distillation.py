@@ -1,0 +1,126 @@
+"""Distillation: losses, teachers and students; and a model whose weights a pretraining starts from."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from transformers import AutoModelForMaskedLM
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining.engine import build_learner
+from pubmill.pretraining.objectives.learner import Learner
+from pubmill.recipes import Distillation, PretrainingRecipe
+from pubmill.recipes.objectives import terms_of
+from tests.unit.pretraining.toy_objectives import DISTILLED, learner, make_teacher, part_of
+from tests.unit.pretraining.toy_pretraining import SPECIAL, changed, log, make_data, pretrain, state, weights
+
+EVERYWHERE = changed(DISTILLED, objective={"distillation": Distillation(positions="all")})
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_teacher(data, tmp_path_factory.mktemp("teacher"), 60)
+
+
+@pytest.mark.parametrize("recipe", [DISTILLED, EVERYWHERE], ids=["masked", "all"])
+def test_a_student_comes_to_predict_as_its_teacher(
+    data: Path, teacher: Path, tmp_path: Path, recipe: PretrainingRecipe
+) -> None:
+    made = pretrain(data, tmp_path / "step-40", 40, recipe=recipe, teacher=teacher)
+    first, *_, last = log(made)
+    assert last["kl_loss"] < 0.7 * first["kl_loss"] and last["cosine_loss"] < 0.7 * first["cosine_loss"]
+    expected = 5 * last["mlm_loss"] + 2 * last["kl_loss"] + last["cosine_loss"]
+    assert last["loss"] == pytest.approx(expected)
+    assert state(made)["inputs"]["teacher"]
+    half = pretrain(data, tmp_path / "half", 20, recipe=recipe, teacher=teacher)
+    assert weights(pretrain(data, tmp_path / "x", 40, half, recipe, teacher=teacher)) == weights(made)
+
+
+@pytest.mark.parametrize("recipe", [DISTILLED, EVERYWHERE], ids=["masked", "all"])
+def test_distillation_losses_are_those_of_the_definition(
+    data: Path, teacher: Path, recipe: PretrainingRecipe
+) -> None:
+    made, part = learner(recipe, teacher), part_of(data, recipe)
+    found, places = made(part), part.rows[len(part.pair_labels) :]
+    plain = Learner.forward(made, part)
+    torch.testing.assert_close(found["mlm_loss"], plain["mlm_loss"], atol=1e-4, rtol=1e-5)
+    assert found["mlm_correct"] == plain["mlm_correct"]
+    if recipe is EVERYWHERE:
+        places = (part.ids != SPECIAL["pad"]).flatten().nonzero().flatten()
+        assert len(places) > 3 * len(part.labels)
+    given = {"input_ids": part.ids, "token_type_ids": part.segments}
+    given["attention_mask"] = (part.ids != SPECIAL["pad"]).long()
+    theirs = AutoModelForMaskedLM.from_pretrained(teacher).eval()(**given, output_hidden_states=True)
+    ours = made.model(**given, output_hidden_states=True)
+    p = (theirs.logits.flatten(0, 1)[places] / 2).softmax(-1)
+    q = (ours.logits.flatten(0, 1)[places] / 2).softmax(-1)
+    torch.testing.assert_close(found["kl_loss"], 4 * (p * (p / q).log()).sum(), atol=1e-4, rtol=1e-4)
+    left = made.projection(ours.hidden_states[-1].flatten(0, 1)[places])
+    apart = 1 - F.cosine_similarity(left, theirs.hidden_states[-1].flatten(0, 1)[places], dim=-1)
+    torch.testing.assert_close(found["cosine_loss"], apart.sum(), atol=1e-4, rtol=1e-4)
+
+
+def test_all_positions_are_a_mean_over_tokens() -> None:
+    per = {term.name: term.per for term in terms_of(EVERYWHERE.objective)}
+    assert per == {"mlm": "masked", "kl": "tokens", "cosine": "tokens"}
+
+
+def test_a_teacher_is_neither_trained_nor_saved(data: Path, teacher: Path) -> None:
+    made = learner(DISTILLED, teacher)
+    names = [name for name, _ in made.named_parameters()]
+    assert [name for name in names if not name.startswith("model.")] == [
+        "projection.weight",
+        "projection.bias",
+    ]
+    assert not any(weight.requires_grad for weight in made._teacher[0].parameters())
+
+
+def test_a_teacher_moves_with_its_student(teacher: Path) -> None:
+    made = learner(DISTILLED, teacher).to("meta")
+    assert {weight.device.type for weight in made.teacher.parameters()} == {"meta"}
+    assert {weight.device.type for weight in made.parameters()} == {"meta"}
+
+
+def test_a_distillation_without_teacher_is_refused(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="needs --teacher"):
+        pretrain(data, tmp_path / "s", 4, recipe=DISTILLED)
+
+
+def test_a_teacher_with_another_vocabulary_is_refused(teacher: Path) -> None:
+    with pytest.raises(PubmillError, match="the teacher has a vocabulary of 30, the student 31"):
+        build_learner(DISTILLED, 31, SPECIAL, None, teacher)
+
+
+def test_weights_of_a_model_are_begun_with(data: Path, teacher: Path, tmp_path: Path) -> None:
+    recipe = changed(architecture={"hidden_size": 32}, objective={"pairs": "none"}, steps=60)
+    fresh, begun = (
+        log(pretrain(data, tmp_path / name, 3, recipe=changed(recipe, steps=3), **more))[0]["mlm_loss"]
+        for name, more in (("fresh", {}), ("begun", {"model": teacher}))
+    )
+    assert begun < 0.8 * fresh
+
+
+def test_the_divergence_is_scaled_by_the_squared_temperature(data: Path, teacher: Path) -> None:
+    """So that its gradients keep their size (Hinton et al. 2015)."""
+    losses, settings = [], DISTILLED.objective.distillation
+    assert settings is not None
+    for heat in (3.0, 2.0):
+        wanted = replace(settings, temperature=heat)
+        recipe = replace(DISTILLED, objective=replace(DISTILLED.objective, distillation=wanted))
+        made, part = learner(recipe, teacher), part_of(data, recipe)
+        places = part.rows[len(part.pair_labels) :]
+        given = {"input_ids": part.ids, "token_type_ids": part.segments}
+        given["attention_mask"] = (part.ids != SPECIAL["pad"]).long()
+        theirs = AutoModelForMaskedLM.from_pretrained(teacher).eval()(**given).logits.flatten(0, 1)[places]
+        ours = made.model(**given).logits.flatten(0, 1)[places]
+        p, q = (theirs / heat).softmax(-1), (ours / heat).softmax(-1)
+        losses.append((made(part)["kl_loss"], heat**2 * (p * (p / q).log()).sum()))
+    for found, expected in losses:
+        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)

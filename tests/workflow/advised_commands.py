@@ -1,0 +1,143 @@
+"""Commands that pubmill prints in messages and pages, each from the function that formats it."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pubmill.cli.open_command import advice_for, finished_pages
+from pubmill.errors import PubmillError
+from pubmill.finetuning import task_model_cards as cards
+from pubmill.graph import Graph
+from pubmill.graph.user_folders import how_to_bring
+from pubmill.inspection.damaged_results import CheckedFile, report
+from pubmill.inspection.doctor import dataset_diagnoses as doctor
+from pubmill.inspection.explain import cell_explanations as explanation
+from pubmill.inspection.explain.cell_explanations import Explainer
+from pubmill.manuscript import claim_check
+from pubmill.manuscript.study_tables import read_study_tables
+from pubmill.messages import commands
+from pubmill.planning.pubmed_plan import PubmedPlan
+from pubmill.publication.dataset_pages import Page
+from pubmill.publication.report_content import Report
+from pubmill.specs.study import check_study
+from pubmill.storage.network import _where_it_went
+from pubmill.workflow import requested_targets as asked
+from pubmill.workflow import run_start as starting
+from tests.conftest import ROOT
+from tests.made_up_study import NAME, made_up_study
+from tests.world.dice import Dice
+
+
+def targets(**config: object) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    return Graph(*check_study(base | config, ROOT / "specs"))
+
+
+def explainer() -> Explainer:
+    files, settings = ("studies/gu2020.yaml",), ("mirror=tests/world/mirror",)
+    return Explainer(targets(scale="full"), ROOT / "specs", files, settings)
+
+
+def finding(name: str) -> doctor.DatasetFinding:
+    return doctor.DatasetFinding(name, True, targets().specs.datasets[name])
+
+
+def counted_wrong() -> str:
+    """Return the doctor's advice on a damaged card, with the card's path as in a checkout."""
+    card = Path("results/demo/datasets/bc2gm/card.json")
+    card.parent.mkdir(parents=True)
+    card.write_text("{")
+    found = finding("bc2gm")
+    doctor._add_counts(found, targets(), ["--config", "mirror=tests/world/mirror"])
+    return found.to_do[-1]
+
+
+def not_at_this_scale() -> str:
+    return doctor._diagnose_dataset(finding("linnaeus"), targets(), None, []).to_do[0]
+
+
+def to_do() -> str:
+    row, column = SimpleNamespace(dataset="bc2gm"), SimpleNamespace(model="pubmedbert-base")
+    return explanation._missing_file_commands(explainer(), "gu2020/table06", row, column, [], False)[0]  # type: ignore[arg-type]
+
+
+def said_by(*words: str) -> str:
+    """Return the error output of a program of the checkout."""
+    program, *arguments = words
+    done = subprocess.run(
+        [sys.executable, str(ROOT / program), *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    return done.stderr
+
+
+def page() -> SimpleNamespace:
+    return SimpleNamespace(recipe=SimpleNamespace(name="chemprot@blurb", scale="full"))
+
+
+def started_with(*configfiles: str) -> SimpleNamespace:
+    return SimpleNamespace(config_settings=SimpleNamespace(configfiles=configfiles))
+
+
+def report_command(name: str) -> str:
+    """Return a command of a report of the demo."""
+    shown = SimpleNamespace(recipe=SimpleNamespace(study="demo", scale="demo"), _configfiles=[])
+    return str(getattr(Report, name).fget(shown))
+
+
+def untested_claim() -> str:
+    """Return the objection to a claim about two models that are not the best."""
+    study = made_up_study(Dice(1))
+    row = next(row for row in study.rows if len(study.filled_in(row)) > 2)
+    _, one, other = sorted(study.filled_in(row), key=lambda column: -study.value(row, column))[:3]
+    return claim_check._pair_objection(NAME, one, other, row, study.tables._replace(study="gu2020"))
+
+
+def unfinished_study() -> str:
+    with pytest.raises(PubmillError) as error:
+        read_study_tables("my-first", "demo", ["gu2020/table06"], Path("results/demo"))
+    return str(error.value)
+
+
+CELL = "gu2020/table06 BC2GM PubMedBERT"
+FULL = "results/full/datasets/bc2gm/card.json"
+GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
+OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --configfile studies/small.yaml"
+CARD = Path("results/demo/datasets/bc5-chem/card.json")
+
+ADVICE: dict[str, Callable[[], str]] = {
+    "audit_rendering.to_markdown": lambda: (ROOT / "docs/audit.md").read_text(),
+    "claim_check._pair_objection": lambda: untested_claim(),
+    "study_tables.read_study_tables": lambda: unfinished_study(),
+    "checkout.start_script": lambda: commands.script("explain", "gu2020/table06", "BC2GM", "PubMedBERT"),
+    "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),
+    "open_command.finished_pages": lambda: finished_pages("gu2020", ["gu2020/table06"]),
+    "requested_targets._lost_target_message": lambda: asked._lost_target_message(
+        FULL, {}, targets(), ROOT / "studies"
+    ),
+    "user_folders.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
+    "task_model_cards._usage_text": lambda: cards._usage_text(None),
+    "damaged_results.report": lambda: "\n".join(report([CheckedFile(CARD, "changed", CARD)])),
+    "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
+    "dataset_diagnoses._add_counts": counted_wrong,
+    "dataset_diagnoses._diagnose_dataset": not_at_this_scale,
+    "cell_explanations._missing_file_commands": to_do,
+    "cell_explanations.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
+    "converted_datasets.converted_folder": lambda: said_by(
+        "scripts/export.py", "bc2gm", "folder", "--results", "results/full"
+    ),
+    "report_content.study_command": lambda: report_command("command"),
+    "report_content.snakemake_command": lambda: report_command("snakemake_command"),
+    "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",
+    "report_content.proof_command": lambda: report_command("proof_command"),
+    "network._where_it_went": lambda: _where_it_went(GONE),
+    "plan.main": lambda: said_by("scripts/plan.py"),
+    "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),
+    "run_start._fetch_advice": lambda: starting._fetch_advice(started_with("studies/gu2020.yaml")),
+}
+"""Every function that formats a command -> its text."""
