@@ -8,6 +8,8 @@ from tokenizers import Tokenizer
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json
 
+UNKNOWN = "\ua66e"
+"""A letter that occurs in one manuscript, and so in no vocabulary."""
 ASCII_WORD = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
 """Words of printable ASCII as BERT's pre-tokeniser separates them."""
 
@@ -22,6 +24,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     read_json(path)
     try:
         tokenizer: Tokenizer = Tokenizer.from_file(str(path))
+        tokenizer.encode(UNKNOWN)  # fails if the vocabulary lacks the token that stands for it
     except Exception as error:  # tokenizers raises nothing more specific
         raise PubmillError(f"{path}: no readable tokenizer: {error}") from None
     tokenizer.no_padding()

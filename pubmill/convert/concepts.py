@@ -17,6 +17,7 @@ from typing import NamedTuple
 from pubmill.annotation.concept_files import Concepts, ExampleConcepts
 from pubmill.annotation.examples import TokensExample
 from pubmill.annotation.tagging import to_mentions
+from pubmill.convert.source_files import lines
 from pubmill.errors import PubmillError
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
@@ -41,16 +42,12 @@ class AnnotatedDocument(NamedTuple):
 def read_documents(path: Path) -> Iterator[AnnotatedDocument]:
     """Yield the documents of a PubTator file. Offsets are not read, as some of published files are wrong."""
     block: list[tuple[int, str]] = []
-    with path.open(encoding="utf-8", newline="") as lines:
-        try:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    block.append((number, line.rstrip("\r\n")))
-                elif block:
-                    yield _document(path, block)
-                    block = []
-        except UnicodeDecodeError as error:
-            raise PubmillError(f"{path}: not UTF-8: {error}") from None
+    for number, line in lines(path):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield _document(path, block)
+            block = []
     if block:
         yield _document(path, block)
 
@@ -59,6 +56,8 @@ def _document(path: Path, block: Sequence[tuple[int, str]]) -> AnnotatedDocument
     texts = [match for _, line in block[:2] if (match := _TEXT.fullmatch(line))]
     if not texts or texts[0][2] != "t":
         raise PubmillError(f"{path}:{block[0][0]}: a document must begin with `PMID|t|TITLE`")
+    if texts[-1][1] != texts[0][1]:
+        raise PubmillError(f"{path}:{block[1][0]}: the abstract has another PMID than the title before it")
     found: dict[str, frozenset[str]] = {}
     for number, line in block[len(texts) :]:
         columns = line.split("\t")

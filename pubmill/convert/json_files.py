@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import LARGEST_MEMBER, decode
+from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
 
 _GZIP = b"\x1f\x8b"
 
@@ -69,22 +70,15 @@ def parse(form: type[Of], content: bytes, where: str) -> Of:
 
 def parse_object(content: bytes, where: str) -> dict[str, Any]:
     """Parse JSON text that is an object of any form."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for number, key in enumerate(keys) if key in keys[:number])
-            raise PubmillError(f"{where}: the key {show(twice)} occurs twice in one object")
-        return made
-
     try:
-        found = json.loads(decode(content, where), object_pairs_hook=once)
+        found = json.loads(decode(content, where), object_pairs_hook=unique_keys)
     except json.JSONDecodeError as error:
         # The decoder's message contains a position and what was expected there, never what was found.
         raise PubmillError(
             f"{where}: not valid JSON: {error.msg} at line {error.lineno} column {error.colno}"
         ) from None
+    except RepeatedKeyError as error:
+        raise PubmillError(f"{where}: the key {show(error.key)} occurs twice in one object") from None
     except (RecursionError, ValueError):
         raise PubmillError(f"{where}: nested too deeply, or a number too long, to be read") from None
     if not isinstance(found, dict):

@@ -28,7 +28,7 @@ missing, and without a limit the rest of the file would be read as one note."""
 
 _BRACKETS = re.compile(r"\[\*\*((?:(?!\[\*\*).)*?)\*\*\]", re.DOTALL)
 _ASIDE = re.compile(r"\([^)]*\)")
-_DATE = re.compile(r"[\d\s/-]*\d[\d\s/-]*")
+_DATE = re.compile(r"(?=\D*\d)[\d\s/-]+")
 _WORD = re.compile(r"[^\W\d_]+")
 
 

@@ -24,11 +24,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.gzipped import read_lines
 from pubmill.corpus.medline_bytes import PMID_DIGITS
 from pubmill.corpus.paragraphs import paragraphs
+from pubmill.corpus.plain_text import LONGEST
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
+from pubmill.storage.json_keys import unique_keys
 
 # ISO 639-1 codes to PubMed's three-letter codes (ISO 639-2/B), for the more common languages in PubMed.
 LANGUAGES = {
@@ -50,16 +52,9 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
     `language` applies to lines that state none. Raises `PubmillError` with file and line for lines in
     another form than that described above.
     """
-    number = 0
-    try:
-        with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _parse_document(line, source, language, f"{path}:{number}")
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
-    except BROKEN as error:
-        raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None
+    for number, line in read_lines(path, LONGEST):
+        if line.strip():
+            yield _parse_document(line, source, language, f"{path}:{number}")
 
 
 def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:
@@ -90,7 +85,7 @@ def _parse_document(line: bytes, source: str, language: str, where: str) -> Docu
 
 def _parse_row(line: bytes, where: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(line, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:  # also for invalid UTF-8 and numbers that are too long
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
     texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
@@ -120,8 +115,8 @@ def _document_id(row: dict[str, Any], source: str, title: str, text: str, where:
     identifiers = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
     for key, value in identifiers.items():
         if isinstance(value, bool) or not isinstance(value, int | str):
-            raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r}')
-        name = str(value).strip()
+            raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r:.60}')
+        name = (_text_value(row, key, where) if isinstance(value, str) else str(value)).strip()
         if key == "id":
             return f"{source}:{name}"
         if not (name.isascii() and name.isdigit() and len(name) <= PMID_DIGITS):
@@ -144,5 +139,7 @@ def _check_date(date: str, where: str) -> str:
             raise ValueError
         datetime.date.fromisoformat((date + "-01-01")[:10])
     except ValueError:
-        raise PubmillError(f'{where}: "date" must be YYYY, YYYY-MM or YYYY-MM-DD, found {date!r}') from None
+        raise PubmillError(
+            f'{where}: "date" must be YYYY, YYYY-MM or YYYY-MM-DD, found {date!r:.60}'
+        ) from None
     return date

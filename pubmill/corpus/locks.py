@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from pubmill.corpus.document_versions import add_events, merging
 from pubmill.errors import PubmillError
+from pubmill.recipes import build
 from pubmill.storage.database import copy
 from pubmill.storage.files import read_json, write_json, writing
 from pubmill.storage.parquet import parquet_writer, verified
@@ -108,14 +109,19 @@ def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
 def read_files(path: Path) -> list[SourceFile]:
     """Return the source files of a locked corpus."""
     try:
-        metadata = pq.read_metadata(verified(path)).metadata or {}
-        return [SourceFile(**file) for file in json.loads(metadata[b"files"])]
+        found = pq.read_metadata(verified(path))
+        if not found.schema.to_arrow_schema().equals(LOCK):
+            raise ValueError(f"its columns are not {', '.join(LOCK.names)}")
+        listed = json.loads((found.metadata or {})[b"files"])
+        if not isinstance(listed, list):
+            raise TypeError("its source files are no list")
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist; expected the lock of a corpus") from None
-    except (pa.ArrowInvalid, KeyError, TypeError, json.JSONDecodeError) as error:
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise PubmillError(
             f"{path} is no lock of a corpus ({error}); expected a corpus.lock as pubmill writes it"
         ) from None
+    return [build(SourceFile, file, f"{path}: source file {place}") for place, file in enumerate(listed, 1)]
 
 
 def write_locked(

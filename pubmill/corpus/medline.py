@@ -301,6 +301,8 @@ class _MedlineReader:
     def line(self) -> int:
         """Return how many lines were read completely; it is slow, so it is called only for messages."""
         lines, left = 0, self.done
+        if not left:
+            return 0  # the file may be empty
         with open_gzip(self.path) as stream:
             while left and (data := stream.read(min(left, BLOCK))):
                 lines += data.count(b"\n")

@@ -17,6 +17,7 @@ from pubmill.corpus.article_metadata import ArticleMetadata, plain_pmid
 from pubmill.corpus.gzipped import open_gzip
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import BROKEN, TooLargeError, tar_members
+from pubmill.storage.json_keys import unique_keys
 from pubmill.storage.whole_numbers import whole_number
 
 # Far larger than any real article (tens of MB).
@@ -26,6 +27,7 @@ PACKAGE_LIMIT = 274_877_906_944
 
 _PACKAGE = re.compile(r"(?P<kind>\w+)\.(?:PMC\d+x+\.baseline|incr)\.(?P<date>\d{4}-\d\d-\d\d)\.tar\.gz", re.I)
 _OBJECT = re.compile(r"PMC(?P<pmcid>[0-9]{1,18})\.(?P<version>[0-9]{1,18})\.(?P<kind>json|xml)")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9:]{8})?")
 _COLUMNS = (
     "Article File",
     "AccessionID",
@@ -136,7 +138,7 @@ def _modification_day(member: tarfile.TarInfo, where: str) -> str:
 def read_metadata(data: bytes, where: str) -> dict[str, Any]:
     """Return the bucket's JSON of one article; raise a `PubmillError` if it is invalid."""
     try:
-        value = json.loads(data)
+        value = json.loads(data, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
     if not isinstance(value, dict) or not re.fullmatch(r"PMC[0-9]{1,18}", str(value.get("pmcid"))):
@@ -154,7 +156,7 @@ def _json_metadata(value: dict[str, Any], day: str, where: str) -> ArticleMetada
         ("retracted", "is_retracted"), ("manuscript", "is_manuscript"), ("ocr", "is_historical_ocr"),
     ):  # fmt: skip
         if not isinstance(value.get(key), bool):
-            raise PubmillError(f"{where}: `{key}` must be true or false, found {value.get(key)!r}")
+            raise PubmillError(f"{where}: `{key}` must be true or false, found {value.get(key)!r:.60}")
         flags += [flag] if value[key] else []
     return ArticleMetadata(
         pmcid=int(value["pmcid"][3:]),
@@ -183,7 +185,14 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
             reader = csv.DictReader(lines, strict=True)
             if missing := [name for name in _COLUMNS if name not in (reader.fieldnames or ())]:
                 raise PubmillError(f"{path}: lacks the column {missing[0]!r}; expected PMC's file list")
-            rows = {row["Article File"]: row for row in reader}
+            rows: dict[str, dict[str, str]] = {}
+            for row in reader:
+                if None in row or None in row.values() or row["Article File"] in rows:
+                    raise PubmillError(
+                        f"{path}:{reader.line_num}: {row['Article File']!r:.60} is there twice, or the line "
+                        f"has other fields than the header; download the list again"
+                    )
+                rows[row["Article File"]] = row
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
     except (csv.Error, UnicodeDecodeError) as error:
@@ -192,17 +201,18 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> ArticleMetadata:
-    found = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"] or "")
-    retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"] or "")
-    if not found or retracted is None:
+    found = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
+    retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"])
+    date = row[_COLUMNS[2]]
+    if not found or retracted is None or not _TIME.fullmatch(date):
         raise PubmillError(
-            f"{path}: {row['Article File']}: expected an AccessionID such as PMC13901 and Retracted yes or "
-            f"no, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}"
+            f"{path}: {row['Article File']!r:.60}: expected an AccessionID such as PMC13901, Retracted yes "
+            f"or no, and a date, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}, {date!r:.60}"
         )
     return ArticleMetadata(
         pmcid=int(found[1]),
-        pmid=plain_pmid(row["PMID"] or ""),
-        date=row[_COLUMNS[2]][:10],
-        licence=row["License"] or "",
+        pmid=plain_pmid(row["PMID"]),
+        date=date[:10],
+        licence=row["License"],
         flags=(*retracted, *flags),
     )

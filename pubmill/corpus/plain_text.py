@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.gzipped import read_lines
 from pubmill.corpus.paragraphs import paragraphs
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
@@ -61,20 +61,11 @@ def _split_documents(
 
 def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield numbered lines with their ends, without a byte order mark."""
-    number = 0
-    try:
-        with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as raw:
-            while line := raw.readline(LONGEST + 1):
-                number += 1
-                if len(line) > LONGEST:
-                    raise PubmillError(f"{path}:{number}: a line of more than {LONGEST:,} bytes")
-                yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
-    except UnicodeDecodeError as error:
-        raise PubmillError(
-            f"{path}:{number}: not UTF-8 (byte {error.start + 1} of the line); convert the file, for "
-            f"example with `iconv -f latin1 -t utf-8`"
-        ) from None
-    except BROKEN as error:
-        raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None
+    for number, line in read_lines(path, LONGEST):
+        try:
+            yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
+        except UnicodeDecodeError as error:
+            raise PubmillError(
+                f"{path}:{number}: not UTF-8 (byte {error.start + 1} of the line); convert the file, for "
+                f"example with `iconv -f latin1 -t utf-8`"
+            ) from None

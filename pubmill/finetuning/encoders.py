@@ -28,7 +28,7 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedToken
     With `words`, byte-level BPE (RoBERTa, ModernBERT) treats every word, including a sentence's first, as
     preceded by a space; otherwise the words would be joined. Other tokenizers are not changed.
     """
-    _check_folder(folder)
+    check_is_model_folder(folder)
     spaced = {"add_prefix_space": True} if words else {}
     tokenizer = AutoTokenizer.from_pretrained(
         folder, local_files_only=True, trust_remote_code=False, **spaced
@@ -51,7 +51,7 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedToken
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrainedModel:
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
-    _check_folder(folder)
+    check_is_model_folder(folder)
     _quieten()
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     encoder, loading = AutoModel.from_pretrained(
@@ -144,7 +144,8 @@ def _position_modules(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> lis
     return beside if any(isinstance(module, torch.nn.Embedding) for module in beside) else []
 
 
-def _check_folder(folder: Path) -> None:
+def check_is_model_folder(folder: Path) -> None:
+    """Refuse a folder without config.json or without weights as safetensors."""
     if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
         raise PubmillError(
             f"{folder} is no model folder: it needs config.json and weights as *.safetensors "

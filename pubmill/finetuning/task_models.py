@@ -19,7 +19,7 @@ from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassif
 
 from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import forward, load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.encoders import check_is_model_folder, forward, load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
@@ -31,6 +31,7 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.model_folder_checks import check_folder_in_place, reported
 from pubmill.storage.weights_digest import REPORT, folder_sha256
 
 FORMAT = 1
@@ -84,15 +85,25 @@ def keep_report(folder: Path, report: dict[str, Any]) -> None:
 
 
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
-    """Return the model of a task model folder, ready to predict."""
+    """Return the model of a task model folder, ready to predict; a `PubmillError` names the folder."""
+    try:
+        return _load_task_model(folder, device)
+    except PubmillError as error:
+        raise PubmillError(str(error) if str(folder) in str(error) else f"{folder}: {error}") from None
+
+
+def _load_task_model(folder: Path, device: torch.device) -> Predictor:
     facts = read_facts(folder)
     recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
-    encoder = load_encoder(folder, recipe.dropout, device)
-    reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.task == "tokens"), encoder)
-    task = TASKS[recipe.task](recipe, reader, facts["labels"])
-    model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
-    _load_head(model.head, folder)
-    return Predictor(recipe, task, model.to(device))
+    check_is_model_folder(folder)
+    check_folder_in_place(folder)
+    with reported(f"{folder} can't be loaded as a task model; get or keep it again"):
+        encoder = load_encoder(folder, recipe.dropout, device)
+        reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.task == "tokens"), encoder)
+        task = TASKS[recipe.task](recipe, reader, facts["labels"])
+        model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
+        _load_head(model.head, folder)
+        return Predictor(recipe, task, model.to(device))
 
 
 def continue_head(head: torch.nn.Module, task: Task[Any], folder: Path) -> bool | None:

@@ -117,7 +117,7 @@ def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, 
     try:
         answer = json.loads(sources.read(page, mirror))
         commit, names = str(answer["sha"]), [str(one["rfilename"]) for one in answer["siblings"]]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise PubmillError(f"{page}: the hub's answer is not a list of a dataset's files") from None
     found = [one for one in names if re.search(r"\.(tsv|txt|conll|jsonl|json)$", one) and _split_of(one)]
     if not found:

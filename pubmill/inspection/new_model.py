@@ -19,16 +19,16 @@ from pydantic import ValidationError
 from transformers import AutoTokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.model_folder_checks import (
+from pubmill.specs import ModelSpec, problem_text, strict_yaml
+from pubmill.specs.schemas import first_line
+from pubmill.storage.files import writing
+from pubmill.storage.model_folder_checks import (
     check_links,
     check_shapes,
     read_shapes,
     reported,
     weight_files,
 )
-from pubmill.specs import ModelSpec, problem_text, strict_yaml
-from pubmill.specs.schemas import first_line
-from pubmill.storage.files import writing
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
 from pubmill.storage.name_patterns import HUB_ID
 from pubmill.storage.release_pins import COMMIT

@@ -45,7 +45,11 @@ def load_dataset(name: str, results: str | Path = "results/full") -> dict[str, S
     """
     folder = converted_folder(name, results)
     keep_private([folder])
-    kind = KINDS[read_json(folder / CARD)["kind"]]
+    card = folder / CARD
+    found = read_json(card)
+    kind = KINDS.get(str(found.get("kind"))) if isinstance(found, dict) else None
+    if kind is None:
+        raise PubmillError(f"{card}: its `kind` is none of {', '.join(KINDS)}; convert the dataset again")
     files = {split: folder / f"{split}.jsonl.gz" for split in SPLITS}
     return {split: Split(path, kind) for split, path in files.items() if path.is_file()}
 

@@ -24,6 +24,7 @@ from pubmill.prediction.documents import (
     check_characters,
     read_text,
 )
+from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
 from pubmill.storage.whole_numbers import whole_number
 
 Node = dict[str, Any]
@@ -54,6 +55,8 @@ ATTRIBUTES = {
     "location": ("offset", "length"),
     "node": ("refid", "role"),
 }
+_LEAF_ATTRIBUTES = {"infon": {"key"}}
+"""Attributes of elements that contain text."""
 NUMBERS = ("offset", "length")
 _DECLARED = re.compile(r"""<!DOCTYPE\s+collection\s+SYSTEM\s+["'][^"'<>]*["']\s*>""")
 
@@ -66,9 +69,11 @@ class BioCJson:
 
     def _read_content(self, path: Path) -> Any:
         try:
-            return json.loads(read_text(path))
+            return json.loads(read_text(path), object_pairs_hook=unique_keys)
         except json.JSONDecodeError as error:
             raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
+        except RepeatedKeyError as error:
+            raise PubmillError(f"{path}: {error}") from None
         except (RecursionError, ValueError):
             raise PubmillError(f"{path}: nested too deeply, or a number too long, to be read") from None
 
@@ -127,6 +132,8 @@ def _from_xml(element: etree._Element, path: Path) -> Node:
     }
     if made.keys() - set(ATTRIBUTES.get(tag, ())):
         raise PubmillError(f"{where}: BioC's `{tag}` has no such attributes")
+    if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
+        raise PubmillError(f"{where}: BioC's `{tag}` contains elements only, but there is text between them")
     for child in element:
         if not isinstance(child.tag, str) or child.tag not in CONTENTS[tag]:
             raise PubmillError(
@@ -135,8 +142,10 @@ def _from_xml(element: etree._Element, path: Path) -> Node:
             )
         if child.tag in LISTS:
             made.setdefault(LISTS[child.tag], []).append(_from_xml(child, path))
-        elif len(child):
+        elif len(child) or set(child.attrib) - _LEAF_ATTRIBUTES.get(child.tag, set()):
             raise PubmillError(f"{path}:{child.sourceline}: `{child.tag}` must contain only text")
+        elif child.tag in made:
+            raise PubmillError(f"{path}:{child.sourceline}: a second `{child.tag}`; BioC's `{tag}` has one")
         elif child.tag == "infon":
             infons, key = made.setdefault("infons", {}), child.get("key")
             if key is None or key in infons:
@@ -218,7 +227,7 @@ def _parse_mention(node: Node, text: str, offset: int, where: str) -> TextMentio
             f"{place}: needs locations, each with offset and length, and a type among its infons"
         )
     start, end = min(span[0] for span in spans), max(span[1] for span in spans)
-    inside = text[start - offset : end - offset] if start >= offset else ""
+    inside = text[start - offset : end - offset] if offset <= start < end <= offset + len(text) else ""
     if not inside or (len(found) == 1 and isinstance(content, str) and content != inside):
         raise PubmillError(
             f"{place}: its text differs from the text at its offset; offsets must count characters, not "
@@ -240,7 +249,7 @@ def _parse_relation(node: Node, where: str) -> FileRelation:
 
 def _location_span(location: Node) -> tuple[int, int] | None:
     offset, length = location.get("offset"), location.get("length")
-    return (offset, offset + length) if isinstance(offset, int) and isinstance(length, int) else None
+    return (offset, offset + length) if type(offset) is type(length) is int else None
 
 
 def _replace_annotations(one: Annotated) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from pubmill.errors import PubmillError
+from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
 
 GZIP = ".gz"
 
@@ -186,9 +187,11 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(read_lines(path), 1):
         where = f"{path}:{number}"
         try:
-            row = json.loads(line)
+            row = json.loads(line, object_pairs_hook=unique_keys)
         except json.JSONDecodeError as error:
             raise PubmillError(f"{where}: not valid JSON: {error.msg}") from None
+        except RepeatedKeyError as error:
+            raise PubmillError(f"{where}: {error}") from None
         except (RecursionError, ValueError):
             raise PubmillError(f"{where}: nested too deeply, or a number too long, to be read") from None
         if not isinstance(row, dict):
@@ -220,6 +223,8 @@ def read_text(path: Path) -> str:
 def _opened(path: Path, newline: str) -> IO[str]:
     """Open a UTF-8 file, decompressed if its name ends with `.gz`, without its byte-order mark."""
     if path.suffix == GZIP:
+        if not path.stat().st_size:  # Python's gzip accepts an empty file as complete
+            raise EOFError
         return gzip.open(path, "rt", encoding="utf-8-sig", newline=newline)
     return path.open(encoding="utf-8-sig", newline=newline)
 

@@ -55,14 +55,14 @@ class PubTator:
         if not title or title[2] != "t":
             raise PubmillError(f"{self.path}:{block[0][0]}: a document must begin with `PMID|t|TITLE`")
         pieces = [title[3]]
-        if len(texts) == 2 and texts[1] and texts[1][2] == "a":
+        if len(texts) == 2 and texts[1] and texts[1][1] == title[1] and texts[1][2] == "a":
             pieces.append(texts[1][3])
         name, text, further = title[1], "\n".join(pieces), block[len(pieces) :]
         mentions, relations = [], []
         for number, line in further:
             columns, where = line.split("\t"), f"{self.path}:{number}"
             if columns[0] != name or len(columns) < 4:
-                raise PubmillError(f"{where}: expected tab-separated columns that begin with {name}'s id")
+                raise PubmillError(f"{where}: expected tab-separated columns that begin with {name:.40}'s id")
             if columns[1].isdecimal():
                 mentions.append(_parse_mention(columns, text, where, line))
             else:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.annotation.tagging import to_labels
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.provenance import provenance
 from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.storage.files import sha256
@@ -80,7 +80,9 @@ def load_pipeline(folder: Path) -> Any:
     check_folder(folder)
     try:
         return spacy.load(folder)
-    except (ValueError, OSError, KeyError, ImportError) as error:
+    except StopRequestedError:
+        raise
+    except Exception as error:  # its readers raise almost anything for a damaged file
         message = " ".join(str(error).split())
         raise PubmillError(
             f"{folder}: spaCy {spacy.__version__} can't load this pipeline: {message[:500]}"

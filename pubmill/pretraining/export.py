@@ -22,16 +22,6 @@ from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.model_cards import model_card
-from pubmill.pretraining.model_folder_checks import (
-    check_finite,
-    check_links,
-    check_shapes,
-    pickled_shapes,
-    read_shapes,
-    reported,
-    take_settings,
-    weight_files,
-)
 from pubmill.recipes.models import (
     ArchivedWeights,
     ExportRecipe,
@@ -44,6 +34,16 @@ from pubmill.recipes.models import (
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.model_archives import unpack_model
+from pubmill.storage.model_folder_checks import (
+    check_finite,
+    check_links,
+    check_shapes,
+    pickled_shapes,
+    read_shapes,
+    reported,
+    take_settings,
+    weight_files,
+)
 from pubmill.storage.model_folders import (
     CONFIG,
     COPIED,

@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pubmill.errors import PubmillError
+from pubmill.storage.json_keys import unique_keys
 
 Recipe = TypeVar("Recipe")
 
@@ -71,20 +72,11 @@ def _read_text(path: Path, option: str) -> str:
 def _parse_json(text: str, where: str) -> Any:
     """Parse strict JSON: no key twice, no NaN or infinity."""
     try:
-        return json.loads(text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise PubmillError(f"{where}: not valid JSON: {error.msg} at line {error.lineno}") from None
     except (ValueError, RecursionError) as error:  # a number too long, or a refusal below
         raise PubmillError(f"{where}: not valid JSON: {error}") from None
-
-
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r:.100} occurs twice in one object")
-    return values
 
 
 def _refuse_constant(name: str) -> Any:

@@ -4,14 +4,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import unescape
+from itertools import zip_longest
 from urllib.parse import unquote, urljoin, urlsplit
 
 from pubmill.errors import PubmillError
 from pubmill.storage.sources import path_in_mirror, read
 
-_LINK = re.compile(r"""<a\s[^>]*?href=["']?([^"'\s>]+)["']?[^>]*>.*?</a>""", re.I | re.S)
-_TAG = re.compile(r"<[^>]*>")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)", re.I)
+_ANCHOR = re.compile(r"<a\s[^<>]*>", re.I)
+_ADDRESS = re.compile(r"""href=["']?([^"'\s>]+)""", re.I)
+_END = re.compile("</a>", re.I)
+_TAG = re.compile(r"<[^<>]*>")
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)([KMGT]?)", re.I)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -40,16 +43,27 @@ def list_folder(url: str, mirror: str | None = None) -> dict[str, int | None]:
 
 def _files_in_page(page: str, url: str) -> dict[str, int | None]:
     """Return the linked files directly below `url`; links to other places and to folders are left out."""
-    links = list(_LINK.finditer(page))
-    ends = [link.start() for link in links[1:]] + [len(page)]
+    anchors = list(_ANCHOR.finditer(page))
     files = {}
-    for link, end in zip(links, ends, strict=True):
-        whole, here = urlsplit(urljoin(url, unescape(link[1]))), urlsplit(url)
-        name = unquote(whole.path.removeprefix(here.path))
-        inside = whole.netloc == here.netloc and whole.path.startswith(here.path)
-        if inside and name and "/" not in name and not whole.query:
-            files[name] = _listed_size(page[link.end() : end])
+    for anchor, following in zip_longest(anchors, anchors[1:]):
+        address = _ADDRESS.search(anchor[0])
+        if name := _name_below(url, address[1]) if address else None:
+            end = following.start() if following else len(page)
+            closing = _END.search(page, anchor.end(), end)
+            files[name] = _listed_size(page[(closing or anchor).end() : end])
     return dict(sorted(files.items()))
+
+
+def _name_below(url: str, address: str) -> str | None:
+    """Return the name of the file directly below `url` at an address; None for other places."""
+    here = urlsplit(url)
+    try:
+        whole = urlsplit(urljoin(url, unescape(address)))
+    except ValueError:  # no address
+        return None
+    name = unquote(whole.path.removeprefix(here.path))
+    inside = whole.netloc == here.netloc and whole.path.startswith(here.path)
+    return name if inside and name and "/" not in name and not whole.query else None
 
 
 def _listed_size(beside: str) -> int | None:

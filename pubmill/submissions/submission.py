@@ -41,21 +41,17 @@ def recipe_of(
     mapping: dict[str, str] | None = None,
     dummies: Dummies | None = None,
 ) -> SubmissionRecipe:
-    """Return the recipe for a converted dataset, from its card."""
+    """Return the recipe for a converted dataset, from its card; a `PubmillError` if it is no card."""
     card = read_json(folder / CARD)
-    return SubmissionRecipe(
-        dataset=card["dataset"],
-        kind=card["kind"],
-        access=card["access"],
-        split=split_of(card["splits"]),
-        metric=card["metric"],
-        negative=card["negative"],
-        labels=labels_of(card),
-        dummies=dummies,
-        form=form,
-        mapping=mapping or {},
-        system=system,
-    )
+    try:
+        values = {name: card[name] for name in ("dataset", "kind", "access", "metric", "negative")}
+        values |= {"split": split_of(card["splits"]), "labels": labels_of(card)}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PubmillError(
+            f"{folder / CARD}: not the card of a dataset ({type(error).__name__}: {error}); convert the "
+            "dataset again"
+        ) from None
+    return SubmissionRecipe(**values, dummies=dummies, form=form, mapping=mapping or {}, system=system)
 
 
 def split_of(splits: Iterable[str]) -> str:

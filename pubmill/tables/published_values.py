@@ -80,7 +80,7 @@ def published_lines(path: Path) -> DataFrame:
     lines.index = [f"{path}:{number}" for number in (breaks + 1).cumsum()]
     header = lines.head(1).T.squeeze().dropna().tolist()
     if header != COLUMNS:
-        raise PubmillError(f"{path}:1: the header is {header}, expected {COLUMNS}")
+        raise PubmillError(f"{path}:1: the header is {header!r:.200}, expected {COLUMNS}")
     lines = lines.iloc[1:].dropna(how="all")
     for where in lines.index[lines[COLUMNS].isna().any(axis=1) | lines[EXCESS].notna()]:
         raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote notes that contain commas")

@@ -7,12 +7,14 @@ import pickle
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
 from tests.attack import Attack
+from tests.attack.running import template
 from tests.damage import damage
 from tests.world.dice import Dice
 
@@ -57,7 +59,8 @@ def _settings(folder: Path, dice: Dice) -> None:
 
 
 def _text(folder: Path, dice: Dice) -> None:
-    path = folder / dice.pick(["config.json", "tokenizer_config.json", "tokenizer.json", "vocab.txt"])
+    names = ("config.json", "tokenizer_config.json", "tokenizer.json", "vocab.txt")
+    path = dice.pick([folder / name for name in names if (folder / name).is_file()])
     hostile = [b"", b"{}", b"[]", b"null", b"\xff\xfe", DEEP.encode(), b'{"a": ' + b"9" * 5_000 + b"}"]
     path.write_bytes(dice.pick(hostile) if dice.chance(0.3) else damage(path.read_bytes(), dice).content)
 
@@ -151,7 +154,70 @@ def _case(dice: Dice, folder: Path) -> str:
     return f"{kind.__name__}: a pickle was run" if (theirs / EVIDENCE).exists() else ""
 
 
+@cache
+def _kept() -> Path:
+    from tests.unit.finetuning.test_task_models import kept  # here, as it loads torch
+    from tests.unit.tiny_encoders import tiny_bert
+    from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
+
+    folder = template()
+    with contextlib.redirect_stderr(io.StringIO()):
+        encoder = tiny_bert(folder / "tiny", SYLLABLES)
+        kept(folder / "kept", replace(TOKENS, epochs=1), encoder, write_dataset(folder / "data", "tokens"))
+    return folder / "kept"
+
+
+def _facts(folder: Path, dice: Dice) -> None:
+    path = folder / "pubmill.json"
+    found = json.loads(path.read_text())
+    within = found["recipe"] if dice.chance(0.5) else found
+    within[dice.pick(list(within))] = dice.pick(VALUES)
+    content = json.dumps(found).encode()
+    path.write_bytes(content if dice.chance(0.7) else damage(content, dice).content)
+
+
+def _file(folder: Path, dice: Dice) -> None:
+    """Damage or remove any file."""
+    path = dice.pick(sorted(folder.iterdir()))
+    if dice.chance(0.3):
+        path.unlink()
+    else:
+        path.write_bytes(damage(path.read_bytes(), dice).content)
+
+
+OF_TASKS: tuple[Callable[[Path, Dice], None], ...] = (
+    _settings, _settings, _text, _weights, _index, _links, _facts, _facts, _file, _file,
+)  # fmt: skip
+
+
+def _task_case(dice: Dice, folder: Path) -> str:
+    import torch  # here, as it takes seconds
+
+    from pubmill.finetuning.task_models import load_task_model
+
+    theirs = folder / "theirs"
+    shutil.copytree(_kept(), theirs)
+    kind = dice.pick(OF_TASKS)
+    kind(theirs, dice)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            load_task_model(theirs, torch.device("cpu"))
+    except PubmillError as error:
+        return "" if str(theirs) in str(error) else f"{kind.__name__}: not named: {error!s:.200}"
+    except BaseException as error:
+        return f"{kind.__name__}: {type(error).__name__}: {error!s:.200}"
+    return ""
+
+
 ATTACKS = (
+    Attack(
+        name="task-models",
+        fault="kept task models with hostile or damaged settings, weights, heads, tokenizers, labels, links",
+        survived="loaded, or refused in one message that names the folder",
+        case=_task_case,
+        cases=400,
+        quick=6,
+    ),
     Attack(
         name="models",
         fault="model folders with hostile settings, weights, indexes, links, tokenizers, pickles, adapters",

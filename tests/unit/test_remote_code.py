@@ -13,7 +13,7 @@ MODULES = {
     "pubmill/inspection/new_model.py": set(),
     "pubmill/pretraining/architectures.py": {True},
     "pubmill/pretraining/export.py": {False},
-    "pubmill/pretraining/model_folder_checks.py": set(),
+    "pubmill/storage/model_folder_checks.py": set(),
     "pubmill/pretraining/objectives/distillation.py": {True},
 }
 """Modules that call transformers' loaders, and whether they read weights as safetensors; `export` reads a

@@ -145,3 +145,8 @@ def test_a_missing_quotation_mark_does_not_fill_the_memory(
     assert csv.field_size_limit() == limit
     with pytest.raises(PubmillError, match="does not exist"):
         list(read_notes(tmp_path / "no.csv"))
+
+
+def test_an_endless_bracket_is_replaced_in_time() -> None:
+    """Trying each digit as the one of a date would take hours."""
+    assert normalised(f"a [**{'2 ' * 500_000}name**] b [**{' ' * 500_000}**]") == "a name b unknown"

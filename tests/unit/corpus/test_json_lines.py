@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pubmill.corpus import json_lines
 from pubmill.corpus.json_lines import read_text
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
@@ -146,3 +147,35 @@ def test_either_spelling_of_licence_and_language_is_read(tmp_path: Path) -> None
         {"abstract": "a", "license": "B", "language": "de"},
     )
     assert [(row.licence, row.languages) for row in rows] == [("A", ("fre",)), ("B", ("ger",))]
+
+
+def test_an_empty_gzip_file_is_no_empty_source(tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl.gz").write_bytes(b"")
+    with pytest.raises(PubmillError, match=r"gz: truncated or damaged gzip after line 0: it is empty"):
+        list(read_text(tmp_path / "notes.jsonl.gz", "notes"))
+
+
+def test_repeated_keys_and_half_pairs_in_ids_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match=r"notes\.jsonl:1: .*the key 'text' occurs twice"):
+        read(tmp_path, '{"text": "a", "text": "b"}')
+    with pytest.raises(PubmillError, match=r'notes\.jsonl:1: "id" holds half of a surrogate pair'):
+        read(tmp_path, '{"text": "a", "id": "\\ud800"}')
+
+
+def test_an_endless_line_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_lines, "LONGEST", 30)
+    assert len(read(tmp_path, {"text": "a"}, {"text": "b"})) == 2
+    with pytest.raises(PubmillError, match=r"notes\.jsonl:2: a line of more than 30 bytes"):
+        read(tmp_path, {"text": "a"}, {"text": "b" * 30})
+
+
+@pytest.mark.parametrize("key", ["pmid", "date", "id"])
+def test_a_message_quotes_the_beginning_of_an_endless_value(tmp_path: Path, key: str) -> None:
+    value: Any = "9" * 10_000
+    for wrong in (value, [value]):
+        if key != "id" or wrong != value:
+            with pytest.raises(PubmillError) as caught:
+                read(tmp_path, {"text": "a", key: wrong})
+            assert len(str(caught.value)) < 300

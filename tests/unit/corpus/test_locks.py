@@ -157,6 +157,29 @@ def test_what_is_no_lock_is_reported(tmp_path: Path) -> None:
         read_files(tmp_path / "broken")
 
 
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (b"\xff", "is no lock of a corpus"),
+        (b"[" * 100_000, "is no lock of a corpus"),
+        (b"{}", "is no lock of a corpus .its source files are no list"),
+        (b'[{"source": "s", "file": "f", "md5": "0"}]', "source file 1: .*\n.*sha256"),
+        (b'[{"source": "s", "file": "f", "md5": "0", "sha256": 5}]', "source file 1: .*\n.*sha256"),
+    ],
+)
+def test_source_files_of_another_form_are_reported(tmp_path: Path, files: bytes, message: str) -> None:
+    empty = LOCK.empty_table().replace_schema_metadata({"files": files})
+    pq.write_table(empty, tmp_path / "corpus.lock")
+    with pytest.raises(PubmillError, match=rf"corpus\.lock.*{message}"):
+        read_files(tmp_path / "corpus.lock")
+
+
+def test_other_columns_are_reported(tmp_path: Path) -> None:
+    pq.write_table(LOCK.empty_table().drop_columns(["date"]), tmp_path / "corpus.lock")
+    with pytest.raises(PubmillError, match="is no lock of a corpus .its columns are not id, version, date"):
+        read_files(tmp_path / "corpus.lock")
+
+
 def test_a_lock_that_has_a_document_twice_is_refused(tmp_path: Path) -> None:
     build(tmp_path / "old", 26, FIRST)
     manifest = pq.read_table(tmp_path / "old" / "manifest.parquet")

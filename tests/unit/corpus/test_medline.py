@@ -164,6 +164,8 @@ def test_damaged_and_no_gzip(tmp_path: Path) -> None:
     refused(path, "truncated or damaged gzip")
     path.write_bytes(b"<PubmedArticleSet></PubmedArticleSet>")
     refused(path, "truncated or damaged gzip")
+    path.write_bytes(b"")
+    refused(path, "truncated or damaged gzip (it is empty) after line 0", "download it again")
 
 
 def test_malformed_xml_names_line_and_last_pmid(tmp_path: Path) -> None:

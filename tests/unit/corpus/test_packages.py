@@ -96,12 +96,28 @@ def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path
         (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
         ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
         ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
+        (ROW.replace("2024-12-18 00:00:00", "2024"), "and a date, found .*'2024'"),
+        (ROW + ROW.replace("CC BY-NC", "CC BY"), r"filelist\.csv:3: 'PMC.*PMC7\.xml' is there twice"),
+        (ROW.replace(",yes", ""), r"filelist\.csv:2: .* has other fields than the header"),
+        (ROW.replace("yes", "yes,no"), r"filelist\.csv:2: .* has other fields than the header"),
     ],
 )  # fmt: skip
 def test_package_and_list_must_agree(tmp_path: Path, rows: str, words: str) -> None:
     path = package(tmp_path, rows)
     with pytest.raises(PubmillError, match=words):
         list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
+
+
+def test_the_json_of_an_article_has_no_key_twice() -> None:
+    with pytest.raises(PubmillError, match="PMC7.1.json: not valid JSON: the key 'pmcid' occurs twice"):
+        packages.read_metadata(b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "PMC7.1.json")
+
+
+def test_a_message_quotes_the_beginning_of_an_endless_flag(tmp_path: Path) -> None:
+    content = b'{"pmcid": "PMC7", "version": 1, "is_retracted": "' + b"a" * 10_000 + b'"}'
+    path = pack(tmp_path / "PMC00000xxxx.tar.gz", member("PMC7.1.json", content))
+    with pytest.raises(PubmillError, match=r"`is_retracted` must be true or false, found 'a{59}$"):
+        list(read_fetched(path))
 
 
 @pytest.mark.parametrize(

@@ -98,3 +98,10 @@ def test_only_the_first_line_may_have_a_byte_order_mark_and_a_language_is_option
     found = list(read_plain_text(path, "web", "line"))
     assert [joined(one.sections) for one in found] == ["a", "\ufeffb"]
     assert {one.languages for one in found} == {()}
+
+
+def test_an_empty_gzip_file_is_damaged(tmp_path: Path) -> None:
+    packed = tmp_path / "page.txt.gz"
+    packed.write_bytes(b"")
+    with pytest.raises(PubmillError, match="truncated or damaged gzip after line 0: it is empty"):
+        list(read_plain_text(packed, "mine", "line"))

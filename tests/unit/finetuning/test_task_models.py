@@ -333,16 +333,33 @@ def test_damaged_folders_are_refused(model: Path, datasets: dict[str, Path], tmp
         ({**facts, "labels": "O"}, "list of labels"),
         ({**facts, "argument_types": [["a"]]}, "pairs of types"),
         ({**facts, "recipe": {**facts["recipe"], "crf": 3}}, "crf: expected true or false"),
+        ({**facts, "recipe": {**facts["recipe"], "metric": "no_score"}}, "no_score is no dev score"),
     ):
         write_json(folder / "pubmill.json", wrong)
-        with pytest.raises(PubmillError, match=message):
+        with pytest.raises(PubmillError, match=f"(?s){folder}.*{message}"):
             load_task_model(folder, CPU)
     write_json(folder / "pubmill.json", {**facts, "recipe": {**facts["recipe"], "crf": True}})
     with pytest.raises(PubmillError, match=r"head\.safetensors"):
         load_task_model(folder, CPU)
     write_json(folder / "pubmill.json", facts)
-    (folder / "head.safetensors").write_bytes(b"\x80\x04pickle")
-    with pytest.raises(PubmillError, match=r"head\.safetensors"):
+    for name, content, message in (
+        ("head.safetensors", b"\x80\x04pickle", r"head\.safetensors"),
+        ("model.safetensors", b"\x80\x04pickle", "model.safetensors is damaged"),
+        ("config.json", b"[" * 100_000, "config.json is not valid JSON"),
+        ("config.json", b'{"model_type": "../x"}', "transformers can't load this model folder"),
+        ("tokenizer.json", b"{", "can't be loaded as a task model; get or keep it again"),
+        ("tokenizer_config.json", b'{"unk_token": 5}', "can't be loaded as a task model"),
+        ("tokenizer_config.json", b'{"auto_map": {"A": "x.Y"}}', "auto_map asks for code"),
+    ):
+        sound = (folder / name).read_bytes()
+        (folder / name).write_bytes(content)
+        with pytest.raises(PubmillError, match=f"(?s){folder}.*{message}"):
+            load_task_model(folder, CPU)
+        (folder / name).write_bytes(sound)
+    load_task_model(folder, CPU)
+    (folder / "model.safetensors").unlink()
+    (folder / "head.safetensors").rename(folder / "other.safetensors")
+    with pytest.raises(PubmillError, match=f"{folder}.* lack"):
         load_task_model(folder, CPU)
 
 

@@ -131,6 +131,10 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
         ("hello\n", "train.tsv:1: one column: neither a table, CoNLL columns nor JSON"),
         ("One text\t1\nAnother text\t2\n", "train.tsv:1: no column looks like a label"),
         ('{"a": 1}\nb\n', "train.tsv:2: not JSON, unlike the lines before it"),
+        ("-DOCSTART-\n\n", "train.tsv:1: 1 columns, where line 1 has 1"),
+        ("[" * 100_000, "train.tsv: not JSON (maximum recursion depth"),
+        ('{"a": 1}\n[1]\n', "train.tsv:2: its lines are not JSON objects"),
+        ('{"a": 1}\n' + "[" * 100_000, "train.tsv:2: not JSON"),
         ('{"a":\n1}', "train.tsv: JSON, but neither JSON lines nor SQuAD's form"),
         ("Mice\tB-X\nran\tI-Y\n\n", "train.tsv:2: "),
     ],
@@ -229,3 +233,25 @@ def test_labels_without_a_type_and_io_labels_are_conll(tmp_path: Path) -> None:
     assert guess({"train": tmp_path / "train.tsv"}).options["scheme"] == "io"
     (tmp_path / "train.tsv").write_text("Mice\tB\nran\tI\n\n")
     assert "scheme" not in guess({"train": tmp_path / "train.tsv"}).options
+
+
+@pytest.mark.parametrize("line", ["b", "[1]", "[" * 100_000])
+def test_a_line_of_another_split_is_reported_too(tmp_path: Path, line: str) -> None:
+    (tmp_path / "train.jsonl").write_text(LINES)
+    (tmp_path / "test.jsonl").write_text(f"{LINES}{line}\n")
+    with pytest.raises(PubmillError, match=r"test\.jsonl:7: "):
+        describe(new_dataset([str(tmp_path)], "mine", None, tmp_path))
+
+
+def test_squads_form_of_another_version_has_no_published_form(tmp_path: Path) -> None:
+    spec, _ = described(tmp_path / "mine", SQUAD.replace('"1.1"', '"2.0"'), ".json", tmp_path)
+    assert spec.converter == "pubmill.convert.squad:read" and spec.published is None
+
+
+@pytest.mark.parametrize("answer", ["{", "[" * 100_000, '{"sha": "a", "siblings": 5}', "{}"])
+def test_other_answers_of_the_hub_are_refused(tmp_path: Path, answer: str) -> None:
+    page = tmp_path / "mirror/huggingface.co/api/datasets/group/mine/revision/main"
+    page.parent.mkdir(parents=True)
+    page.write_text(answer)
+    with pytest.raises(PubmillError, match="the hub's answer is not a list of a dataset's files"):
+        new_dataset(["hub:group/mine"], None, str(tmp_path / "mirror"), tmp_path)

@@ -134,3 +134,17 @@ def test_the_citation_file_has_the_version(root: Path) -> None:
     cited = yaml.safe_load((root / "CITATION.cff").read_text())
     assert cited["version"] == pubmill.__version__ and cited["license"] == "Apache-2.0"
     assert (root / "pubmill/py.typed").is_file()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", "not valid JSON"), ("[]", "its `kind` is none of tokens, "), ('{"kind": "x"}', "its `kind`"),
+        ('{"kind": ["tokens"], "access": "public"}', "its `kind`"), ('{"access": 5, "kind": "tokens"}', ""),
+    ],
+)  # fmt: skip
+def test_a_damaged_card_is_reported(results: Path, content: str, message: str) -> None:
+    card = results / "datasets/toy/card.json"
+    card.write_text(content)
+    with pytest.raises(PubmillError, match=rf"card\.json.*{message}"):
+        load_dataset("toy", results)

@@ -63,6 +63,9 @@ def test_a_mention_in_several_places_covers_the_first_to_the_last_character(tmp_
         (mention((12, 4), text="Drug"), "its text differs"),
         (mention((9, 3)), "its text differs"),
         (mention((12, 0)), "its text differs"),
+        (mention((12, -3)), "its text differs"),
+        (mention((12, 90)), "its text differs"),
+        (mention((12, True)), "needs locations"),
         (mention((29, 4)), "its text differs"),
         (mention((2, 4), text="tle"), "its text differs"),
     ],
@@ -129,6 +132,7 @@ def test_a_file_may_hold_several_collections_and_is_written_as_it_was(tmp_path: 
     ("content", "message"),
     [
         ('{"documents":\n [}', r"in\.json:2: not valid JSON"),
+        ('{"documents": [], "documents": []}', r"in\.json: the key 'documents' occurs twice"),
         ("[" * 100_000, "nested too deeply"),
         ('{"documents": ' + "9" * 5000 + "}", "a number too long"),
         ("{}", "a list of objects `documents`"), ("[[]]", "`documents`"), ("5", "`documents`"),
@@ -153,6 +157,14 @@ def test_other_files_are_refused(tmp_path: Path, content: str, message: str) -> 
             ":2: BioC's `node` has no such attributes",
         ),
         ("<passage><offset>-1</offset></passage>", ":2: offset must be a number of characters"),
+        ("<id>7</id>\n<id>8</id>", ":3: a second `id`; BioC's `document` has one"),
+        ('<id lang="en">7</id>', ":2: `id` must contain only text"),
+        ('<infon key="a" value="b"/>', ":2: `infon` must contain only text"),
+        (
+            "<passage>\nlost</passage>",
+            ":2: BioC's `passage` contains elements only, but there is text between them",
+        ),
+        ("<id>7</id>lost", ":1: BioC's `document` contains elements only, but there is text between them"),
     ],
 )
 def test_xml_of_another_form_is_refused_with_its_line(tmp_path: Path, inside: str, message: str) -> None:

@@ -92,3 +92,14 @@ def test_units_are_lines_or_sentences_with_a_word_and_keep_their_offsets(tmp_pat
         parts = [(1, "Ann"), (6, "Bob"), (14, "Ann"), (19, "Ann")]
     assert [(one.start, one.text) for one in found] == parts
     assert all(document.passages[0].text[one.start : one.end] == one.text for one in found)
+
+
+def test_repeated_keys_and_empty_gzip_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"id": "1", "text": "a", "text": "b"}\n')
+    with pytest.raises(PubmillError, match=r"in\.jsonl:1: the key 'text' occurs twice"):
+        list(JsonLines(path).documents())
+    packed = tmp_path / "in.jsonl.gz"
+    packed.write_bytes(b"")
+    with pytest.raises(PubmillError, match=r"in\.jsonl\.gz: not a whole gzip file after line 0"):
+        list(JsonLines(packed).documents())

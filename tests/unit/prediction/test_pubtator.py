@@ -53,6 +53,7 @@ def test_the_sixth_column_is_an_identifier_if_it_is_one(
         (["", "", "7 t A"], "in:3: a document must begin"),
         ([TITLE, "7|t|again"], "in:2: expected tab-separated columns that begin with 7's id"),
         ([TITLE, ABSTRACT, ABSTRACT], "in:3: expected tab-separated"),
+        ([TITLE, "8|a|of another document"], "in:2: expected tab-separated"),
         ([TITLE, "8\tCID\tD1\tD2"], "in:2: expected tab-separated"),
         ([TITLE, "7\tCID\tD1"], "in:2: expected tab-separated"),
         ([TITLE, "7\t2\t6\tdrug"], "in:2: a mention has the columns"),

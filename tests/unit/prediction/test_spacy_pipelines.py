@@ -192,6 +192,22 @@ def test_a_broken_pipeline_is_reported_without_a_traceback(pipeline: Path, text:
         load_pipeline(pipeline)
 
 
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("vocab/lookups.bin", b"\x05"),
+        ("vocab/key2row", b"\x05"),
+        ("vocab/strings.json", b"5"),
+        ("entity_ruler/patterns.jsonl", b"5\n"),
+    ],
+)
+def test_a_damaged_file_of_a_pipeline_is_reported(pipeline: Path, file: str, content: bytes) -> None:
+    assert (pipeline / file).is_file()
+    (pipeline / file).write_bytes(content)
+    with pytest.raises(PubmillError, match=f"^{pipeline}: spaCy .* can't load this pipeline"):
+        load_pipeline(pipeline)
+
+
 def test_functions_that_nobody_registered_are_refused(pipeline: Path) -> None:
     config = (pipeline / "config.cfg").read_text()
     damaged = config.replace("before_creation = null", 'before_creation = {"@callbacks": "os.system"}')

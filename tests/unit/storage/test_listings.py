@@ -65,6 +65,7 @@ def test_a_plain_page_shows_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
         ("5G", 5 * 2**30),
         ("1.5T", 3 * 2**39),
         ("5X", None),
+        ("9" * 400, None),
     ],
 )
 def test_sizes_are_in_powers_of_1024(printed: str, size: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,6 +75,27 @@ def test_sizes_are_in_powers_of_1024(printed: str, size: int | None, monkeypatch
 def test_a_page_without_files_is_no_listing(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PubmillError, match="cannot be listed"):
         listed(b"<html><a href='/'>home</a> please wait</html>", monkeypatch)
+    with pytest.raises(PubmillError, match="cannot be listed"):
+        listed(b"<html>please wait</html>", monkeypatch)
+
+
+@pytest.mark.parametrize("piece", ["<a href='", "<a ", "<a href=f>", "<", "<a href=f></a><"])
+def test_an_unfinished_page_is_read_in_time(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking for the end of each piece again would take hours."""
+    page = f"<a href='f'>f</a> 5K\n{piece * 100_000}<a href='g'>g</a> 6K"
+    assert listed(page.encode(), monkeypatch)["g"] == 6 << 10
+
+
+def test_the_first_of_two_links_without_an_end_keeps_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert listed(b"<A HREF=f>f 5K\n<a name=x>y</a> 6K <a href='g'>g", monkeypatch) == {
+        "f": 5 << 10,
+        "g": None,
+    }
+
+
+def test_links_that_are_no_addresses_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "<a href='http://[x/f'>f</a><a href='//h\u2100/f'>f</a><a href='f'>f</a>"
+    assert listed(page.encode(), monkeypatch) == {"f": None}
 
 
 def test_a_mirror_lists_itself(tmp_path: Path) -> None:

@@ -61,6 +61,14 @@ def test_gold_labels_in_ids_are_recognised(tmp_path: Path) -> None:
         toy.score(tmp_path, "rel", content)
 
 
+def test_an_endless_id_is_compared_with_known_ones_only(tmp_path: Path) -> None:
+    """All beginnings and ends of such an id would take hours."""
+    toy.make(tmp_path, "rel")
+    content = toy.jsonl("rel").replace('"id": "', '"id": "' + "a" * 5_000_000, 1)
+    with pytest.raises(PubmillError, match="1 unknown .*; 1 missing"):
+        toy.score(tmp_path, "rel", content)
+
+
 def test_another_order_in_other_sentences_is_named(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     shuffled = "\n".join(reversed(toy.conll().strip().split("\n\n"))) + "\n\n"

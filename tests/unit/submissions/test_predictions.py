@@ -270,3 +270,14 @@ def test_scores_are_those_of_a_run_s_predictions(tmp_path: Path) -> None:
     assert (
         found.metrics == SCORERS["tokens"](rows, predicted, None).metrics and found.metrics["entity_f1"] < 1
     )
+
+
+@pytest.mark.parametrize("key", ["dataset", "kind", "access", "metric", "negative", "splits", "counts"])
+def test_a_card_that_lacks_something_is_reported(tmp_path: Path, key: str) -> None:
+    card = toy.make(tmp_path, "ner") / "card.json"
+    found = json.loads(card.read_text())
+    del found[key]
+    for content in (found, {**found, "splits": ["other"]}, [found], None):
+        card.write_text(json.dumps(content))
+        with pytest.raises(PubmillError, match=r"card\.json: not the card of a dataset .*convert"):
+            toy.recipe(tmp_path, "ner")

@@ -64,6 +64,13 @@ def test_another_header_is_refused(tmp_path: Path, text: str) -> None:
         published_lines(path)
 
 
+def test_an_endless_header_is_cut_in_the_message(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a" * 100_000)
+    with pytest.raises(PubmillError, match=r"the header is \['a{198}, expected"):
+        published_lines(path)
+
+
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(made_up.HEADER.encode() + b"a,b,c,1,caf\xe9\n")

@@ -18,7 +18,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModel
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.storage.model_folders import CONFIG, WEIGHTS
 
 INDEX = f"{WEIGHTS}.index.json"
@@ -51,7 +51,7 @@ def reported(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (PubmillError, KeyboardInterrupt, SystemExit, GeneratorExit):
+    except (PubmillError, StopRequestedError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:
         text = " ".join(str(error).split())
@@ -73,16 +73,36 @@ def take_settings(folder: Path, name: str) -> list[str]:
 
     Returns their names. Raises a `PubmillError` for refused settings and unreasonably large numbers.
     """
+    taken: list[str] = []
+    for path, kept in _remaining_settings(folder, name, taken):
+        path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    return taken
+
+
+def check_folder_in_place(folder: Path) -> None:
+    """Check a folder that is loaded where it is: its links and its settings, of which none may be one that
+    `take_settings` removes, and that names and shapes of its weights match config.json."""
+    name = str(folder)
+    check_links(folder, name)
+    taken: list[str] = []
+    list(_remaining_settings(folder, name, taken))
+    if taken:
+        raise PubmillError(
+            f"{name}: {taken[0]} selects a program or another file; remove it from its settings"
+        )
+    check_shapes(folder, read_shapes(weight_files(folder, name), name), name)
+
+
+def _remaining_settings(folder: Path, name: str, taken: list[str]) -> Iterator[tuple[Path, Any]]:
+    """Yield each settings file that changes, with what remains of it; append removed names to `taken`."""
     if (folder / _ADAPTER).exists():
         raise PubmillError(f"{name}: {_ADAPTER} makes this an adapter of another model; merge the two first")
-    taken: list[str] = []
     for path in (folder / file for file in SETTINGS):
         if path.is_file():
             found = _read_settings(path, name)
             kept = _remove_settings(found, f"{name}: {path.name}", taken, numbers=path.name == "config.json")
             if kept != found:
-                path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
-    return taken
+                yield path, kept
 
 
 def _read_settings(path: Path, name: str) -> dict[str, Any]:

@@ -12,10 +12,17 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining.export import export
-from pubmill.pretraining.model_folder_checks import check_shapes, pickled_shapes, read_shapes, weight_files
 from pubmill.recipes.models import ExportRecipe, LocalWeights
+from pubmill.storage.model_folder_checks import (
+    check_folder_in_place,
+    check_shapes,
+    pickled_shapes,
+    read_shapes,
+    reported,
+    weight_files,
+)
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder
 
 RECIPE = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="mine"))
@@ -191,6 +198,27 @@ def test_links_out_of_the_folder_are_refused_and_those_of_the_hubs_cache_are_not
 def test_an_adapter_is_refused(theirs: Path) -> None:
     (theirs / "adapter_config.json").write_text('{"base_model_name_or_path": "strangers/model"}')
     assert "makes this an adapter of another model" in refused(theirs)
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_a_folder_that_is_loaded_in_place_selects_no_program(theirs: Path, file: str) -> None:
+    check_folder_in_place(theirs)
+    before = (theirs / file).read_bytes()
+    set_in(theirs / file, attn_implementation=None)
+    check_folder_in_place(theirs)
+    set_in(theirs / file, attn_implementation="strangers/kernel")
+    with pytest.raises(PubmillError, match=f"^{theirs}: attn_implementation selects a program"):
+        check_folder_in_place(theirs)
+    (theirs / file).write_bytes(before)
+    (theirs / "vocab.txt").unlink(missing_ok=True)
+    (theirs / "vocab.txt").symlink_to("/etc/passwd")
+    with pytest.raises(PubmillError, match="is a link out of its folder"):
+        check_folder_in_place(theirs)
+
+
+def test_a_request_to_stop_is_no_fault_of_the_folder() -> None:
+    with pytest.raises(StopRequestedError), reported("m: transformers can't load this"):
+        raise StopRequestedError
 
 
 @pytest.mark.parametrize("new", [True, False])

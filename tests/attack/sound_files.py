@@ -1,0 +1,270 @@
+"""A sound file of each form of other people's files, and what reads it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from pubmill.annotation.concept_files import read_concepts
+from pubmill.annotation.sentences import read_punkt
+from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.convert.concepts import read_documents
+from pubmill.corpus import clinical, json_lines, packages
+from pubmill.corpus.plain_text import Division, read_plain_text
+from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
+from pubmill.inspection.new_dataset import NewDataset, describe, write_dataset
+from pubmill.manuscript.manuscript_check import check_manuscript
+from pubmill.prediction.annotating import Annotator
+from pubmill.prediction.formats import annotate_file
+from pubmill.submissions.scores import score_submission
+from pubmill.tables.published_values import read_published
+from tests.attack.running import template
+from tests.made_up_study import made_up_study
+from tests.unit.prediction.toy_annotators import between, fake, tagger
+from tests.unit.submissions import toy_datasets as toy
+from tests.world.archives import tarball
+from tests.world.dice import Dice
+from tests.world.punkt import punkt_zip
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader of files.
+
+    Attributes:
+        name: The name of its file; if it ends with `.gz`, the file is compressed.
+        sound: A content that it reads.
+        read: Read all of a file.
+        named: What messages may name in place of the file.
+        unseen: Kinds of damage that need not be seen.
+    """
+
+    name: str
+    sound: Callable[[], str | bytes]
+    read: Callable[[Path], Any]
+    named: tuple[str, ...] = ()
+    unseen: frozenset[str] = frozenset()
+
+
+def _line(**values: Any) -> str:
+    return json.dumps(values, ensure_ascii=False) + "\n"
+
+
+JSON_TEXTS = _line(abstract="Naïve.", title="T", pmid=7, date="2001-02-03", lang="en") + _line(
+    text="B.\n\nC.", id="x", licence="CC0"
+)
+TEXT = "One naïve\ntext.\n\nTwo.\n"
+NOTES = (
+    '"ROW_ID","CATEGORY","ISERROR","TEXT"\n"1","Nursing","","Café ""au lait"", 2 cups.\n\nRest."\n'
+    '"2","Physician ","1","A [**2151-7-16**] note."\n'
+)
+CITATIONS = "".join(
+    f"<PubmedArticle><MedlineCitation><PMID Version='1'>{number}</PMID><Article><Journal><JournalIssue>"
+    "<PubDate><Year>2001</Year></PubDate></JournalIssue><Title>J</Title></Journal>"
+    "<ArticleTitle>Naïve T</ArticleTitle><Abstract><AbstractText>A <i>b</i> c.</AbstractText></Abstract>"
+    "<Language>eng</Language></Article><MedlineJournalInfo/></MedlineCitation></PubmedArticle>\n"
+    for number in (1, 2)
+)
+FILE_LIST = (
+    "Article File,LastUpdated (YYYY-MM-DD HH:MM:SS),Article Citation,AccessionID,PMID,License,Retracted\n"
+    "PMC000xxxxxx/PMC7.xml,2024-12-18 00:00:00,Café,PMC7,1,CC BY,no\n"
+)
+ARTICLE = {
+    "pmcid": "PMC7", "version": 1, "is_manuscript": False, "is_historical_ocr": False, "is_retracted": False,
+    "license_code": "CC BY", "pmid": 5,
+}  # fmt: skip
+DOCUMENTS = _line(
+    id="1", text="A naïve B.", more=[1], annotations=[{"start": 0, "end": 1, "text": "A", "type": "x"}]
+) + _line(id="2", text="")
+
+_ARGUMENTS = [{"start": 0, "end": 3, "type": "x"}, {"start": 10, "end": 13, "type": "y"}]
+PAIRS = _line(id="1", text="Ann binds Bob naïvely.", entities=_ARGUMENTS) + _line(
+    id="2", text="Ann saw   Bob.", entities=_ARGUMENTS
+)
+
+
+def _bioc_mention(name: str, kind: str, start: int) -> dict[str, Any]:
+    where = [{"offset": start, "length": 4}]
+    return {"id": name, "infons": {"type": kind}, "text": kind, "locations": where}
+
+
+BIOC = {
+    "source": "s",
+    "documents": [{"id": "7", "infons": {"k": "v"}, "passages": [
+        {"offset": 0, "text": "Naïve", "annotations": []},
+        {
+            "offset": 10, "infons": {}, "text": "a drug binds a gene",
+            "annotations": [_bioc_mention("T1", "drug", 12), _bioc_mention("T2", "gene", 25)],
+            "relations": [
+                {"id": "R1", "infons": {"type": "binds"}, "nodes": [{"refid": "T1", "role": "drug"}]}
+            ],
+        },
+    ]}],
+}  # fmt: skip
+BIOC_XML = (
+    '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE collection SYSTEM "BioC.dtd"><collection>'
+    '<source>s</source><date>1</date><key>k</key><document><id>7</id><infon key="k">v</infon><passage>'
+    '<offset>10</offset><text>a drug binds naïvely</text><annotation id="T1"><infon key="type">drug</infon>'
+    '<location offset="12" length="4"/><text>drug</text></annotation></passage><relation id="R1">'
+    '<infon key="type">b</infon><node refid="T1" role="drug"/></relation></document></collection>\n'
+)
+PUBTATOR = (
+    "1|t|Naïve drug\n1|a|A drug binds.\n1\t6\t10\tdrug\tChemical\tD1\n1\tCID\tD1\tD2\n\n"
+    "2|t|Gene\n2|a|\n2\t0\t4\tGene\tGene\t9\n\n"
+)
+TOKENIZER: dict[str, Any] = {
+    "version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None,
+    "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None, "decoder": None,
+    "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+              "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "naïve": 1, "a": 2}},
+}  # fmt: skip
+CONCEPTS = _line(split="train", id="e1", document="7", mentions=[[0, 1, ["D1"]]])
+PUBLISHED = 'row,column,metric,value,note\nBERT,A,F1,81.5,\nNaïve,A,F1,,"not\nreported, there"\nB,C,F1,+3,\n'
+TABLE = "sentence\tid\tgold\n" + "".join(
+    f"The gené {number} binds.\ta{number}\t{'yes' if number % 2 else 'no'}\n" for number in range(6)
+)
+WORDS = "Micé\tB-Species\nran\tO\n.\tO\n\nNo\tO\nHela\tB-Cell\ncells\tI-Cell\n\n"
+LABELLED = "".join(_line(pmid=10 + n, abstract=f"Text {n} on micé.", kind="ab"[n % 2]) for n in range(6))
+_QUESTION = {"id": "q1", "question": "Who?", "answers": [{"text": "Micé", "answer_start": 0}]}
+_PARAGRAPH = {"context": "Micé ran.", "qas": [_QUESTION]}
+SQUAD = json.dumps(
+    {"version": "1.1", "data": [{"title": "t", "paragraphs": [_PARAGRAPH]}]}, ensure_ascii=False
+)
+MANUSCRIPT = (
+    "\\documentclass{a}\n\\begin{document}Naïve 12.5\\% (\\verb|x|)\n\\begin{tabular}{ll} a & 81.5 \\\\ "
+    "\\end{tabular} % pubmill: x\n\\input{other}\\end{document}\n"
+)
+
+
+def _texts(path: Path) -> bytes:
+    """Return the texts as they are written, which must be UTF-8."""
+    return json.dumps(list(json_lines.read_text(path, "notes")), ensure_ascii=False).encode()
+
+
+def _plain_text(documents: Division, path: Path) -> Any:
+    return list(read_plain_text(path, "notes", documents))
+
+
+def _packages(path: Path) -> Any:
+    archive = path.with_name("oa_comm_xml.PMC000xxxxxx.baseline.2024-12-18.tar.gz")
+    archive.write_bytes(tarball({"PMC000xxxxxx/PMC7.xml": b"<article/>"}))
+    return list(packages.read_package(archive, path))
+
+
+def _fetched(path: Path) -> Any:
+    archive = path.with_name("PMC00000xxxx.tar.gz")
+    archive.write_bytes(tarball({path.name: path.read_bytes(), "PMC7.1.xml": b"<article/>"}))
+    return list(packages.read_fetched(archive))
+
+
+def _annotated(form: str, path: Path) -> str:
+    target = path.with_name("annotated")
+    annotate_file(tagger(), path, target, form)
+    return target.read_text()
+
+
+def _new_dataset(path: Path) -> Any:
+    """Describe a dataset of a sound file for training and this one as test set, or of this one alone."""
+    files = {"train": path}
+    if path.stem == "test":
+        train = path.with_name(f"train{path.suffix}")
+        train.write_text({".tsv": TABLE, ".txt": WORDS, ".jsonl": LABELLED, ".json": SQUAD}[path.suffix])
+        files = {"train": train, "test": path}
+    data = NewDataset("mine", files, folder=path.parent)
+    found = describe(data)
+    write_dataset(data, found, Path(mkdtemp(dir=path.parent)))
+    return found.card["counts"]
+
+
+def _related(path: Path) -> str:
+    """Predict the relation of each row of a file."""
+    target = path.with_name("related")
+    annotate_file(
+        Annotator(fake("sequence", between, "no", ["binds", "no"]), [], None), path, target, "jsonl"
+    )
+    return target.read_text()
+
+
+@cache
+def _study() -> Any:
+    return made_up_study(Dice(1)).tables
+
+
+def _encoded(path: Path) -> Any:
+    return load_tokenizer(path.parent).encode("a naïve b").ids
+
+
+@cache
+def _results(dataset: str, access: str) -> Path:
+    made = template()
+    toy.make(made, dataset, access=access)
+    return made
+
+
+def _submission(dataset: str, path: Path, access: str = "public") -> Any:
+    results = _results(dataset, access)
+    return score_submission(path, toy.recipe(results, dataset), results).submission.lines
+
+
+def _bioc_of_ner() -> str:
+    return json.dumps(toy.bioc("ner", _results("ner", "public")), indent=1)
+
+
+def _reader(name: str, sound: str | Callable[[], str | bytes], read: Callable[[Path], Any]) -> Reader:
+    return Reader(name, (lambda: sound) if isinstance(sound, str) else sound, read)
+
+
+_DATASETS = {"tsv": TABLE, "txt": WORDS, "jsonl": LABELLED, "json": SQUAD}
+_REPEATS = frozenset({"a key repeated"})
+
+READERS = (
+    _reader("notes.jsonl", JSON_TEXTS, _texts),
+    _reader("notes.jsonl.gz", JSON_TEXTS, _texts),
+    _reader("notes.txt", TEXT, partial(_plain_text, "blank-line")),
+    _reader("lines.txt.gz", TEXT, partial(_plain_text, "line")),
+    _reader("NOTEEVENTS.csv", NOTES, lambda path: list(clinical.read_notes(path, "normalise"))),
+    _reader("NOTEEVENTS.csv.gz", NOTES, lambda path: list(clinical.read_notes(path))),
+    Reader(
+        "pubmed26n0001.xml.gz",
+        lambda: f"<PubmedArticleSet>{CITATIONS}</PubmedArticleSet>",
+        lambda path: list(read_medline_with_pubmed_parser(path)),
+        unseen=_REPEATS,  # several labels, sections and languages are usual
+    ),
+    _reader("filelist.csv", FILE_LIST, _packages),
+    Reader("PMC7.1.json", lambda: json.dumps(ARTICLE), _fetched, named=("PMC00000xxxx.tar.gz",)),
+    _reader("documents.txt", TEXT, partial(_annotated, "text")),
+    _reader("documents.jsonl", DOCUMENTS, partial(_annotated, "jsonl")),
+    _reader("documents.jsonl.gz", DOCUMENTS, partial(_annotated, "jsonl")),
+    _reader("words.jsonl", _line(id="1", words=["Ann", "ïs", "here"]), partial(_annotated, "jsonl")),
+    _reader("pairs.jsonl", PAIRS, _related),
+    _reader("bioc.json", json.dumps(BIOC, ensure_ascii=False, indent=1), partial(_annotated, "bioc-json")),
+    _reader("bioc.xml", BIOC_XML, partial(_annotated, "bioc-xml")),
+    _reader("bioc.xml.gz", BIOC_XML, partial(_annotated, "bioc-xml")),
+    _reader("documents.pubtator", PUBTATOR, partial(_annotated, "pubtator")),
+    _reader("corpus.pubtator", PUBTATOR, lambda path: list(read_documents(path))),
+    _reader("punkt_tab.zip", punkt_zip, lambda path: vars(read_punkt(path))),
+    Reader(
+        "tokenizer.json",
+        lambda: json.dumps(TOKENIZER, ensure_ascii=False),
+        _encoded,
+        unseen=_REPEATS,  # tokenizers reads the file
+    ),
+    Reader("concepts.jsonl.gz", lambda: CONCEPTS, read_concepts, unseen=_REPEATS),  # pubmill's own
+    _reader("table01.published.csv", PUBLISHED, lambda path: read_published(path).to_csv()),
+    *(
+        Reader(f"{name}.{suffix}", partial(str, content), _new_dataset, named=("dataset mine", "example '"))
+        for suffix, content in _DATASETS.items()
+        for name in ("train", "test")
+    ),
+    _reader("main.tex", MANUSCRIPT, lambda path: check_manuscript(path, _study()).notes),
+    _reader("predictions.conll", toy.conll, partial(_submission, "ner")),
+    _reader("predictions.txt", toy.pubtator, partial(_submission, "ner")),
+    _reader("predictions.json", _bioc_of_ner, partial(_submission, "ner")),
+    _reader("predictions.xml", lambda: toy.bioc_xml(_results("ner", "public")), partial(_submission, "ner")),
+    _reader("predictions.tsv", toy.blurb_tsv, partial(_submission, "rel")),
+    _reader("spans.jsonl", toy.span_lines, partial(_submission, "ner", access="restricted")),
+    *(_reader(f"{name}.jsonl", partial(toy.jsonl, name), partial(_submission, name)) for name in toy.KINDS),
+)
