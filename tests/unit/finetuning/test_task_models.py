@@ -248,7 +248,8 @@ def test_a_kept_run_predicts_another_split_without_training(
     same = predict_kept(FinetuningJob(OURS["regression"], model, dataset, 1, "test"), tmp_path / "kept")
     assert same.predictions == run.predictions and same.report == run.report
     job = FinetuningJob(OURS["regression"], model, dataset, 1, "dev")
-    assert predict_kept(job, tmp_path / "kept").predictions == finetune(job).predictions
+    dev = predict_kept(job, tmp_path / "kept")
+    assert dev.predictions == finetune(job).predictions
     assert dev.report["split"] == "dev" and dev.report["steps"] == run.report["steps"]
 
 
