@@ -18,7 +18,7 @@ from pubmill.manuscript.tabular_check import check_tabulars
 
 
 class Checked(NamedTuple):
-    """The findings in a manuscript, in the order of its files and lines, and inputs that were not read."""
+    """The findings in a manuscript, in the order of its files and lines, and notes on what was not read."""
 
     findings: list[ManuscriptFault]
     notes: list[str]
@@ -29,7 +29,10 @@ def check_manuscript(main: Path, study: StudyTables) -> Checked:
     manuscript = read_manuscript(main)
     order = {source.name: number for number, source in enumerate(manuscript.sources)}
     findings = sorted({*_findings(manuscript.sources, study)}, key=lambda one: (order[one.file], one))
-    return Checked(findings, [_unread_note(one) for one in manuscript.unread])
+    notes = [_unread_note(one) for one in manuscript.unread]
+    if not any("\\" in source.code for source in manuscript.sources):
+        notes.append(f"{main} has no LaTeX command; expected the main file of a manuscript")
+    return Checked(findings, notes)
 
 
 def _findings(sources: Sequence[Source], study: StudyTables) -> Iterator[ManuscriptFault]:
