@@ -24,7 +24,9 @@ from pubmill.manuscript.study_tables import StudyTables
     ],
 )
 def test_what_was_not_checked_is_noted(text: str, notes: list[str], tmp_path: Path) -> None:
-    paper = tmp_path / "paper.tex"
+    paper = tmp_path / "paper/paper.tex"
+    paper.parent.mkdir()
     paper.write_text(text)
+    (tmp_path / "other.tex").touch()
     found = check_manuscript(paper, StudyTables("study", "demo", {}, {}))
-    assert [note.removeprefix(f"{tmp_path}/") for note in found.notes] == notes and not found.findings
+    assert [note.removeprefix(f"{paper.parent}/") for note in found.notes] == notes and not found.findings
