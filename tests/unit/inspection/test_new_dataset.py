@@ -131,7 +131,7 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
         ("hello\n", "train.tsv:1: one column: neither a table, CoNLL columns nor JSON"),
         ("One text\t1\nAnother text\t2\n", "train.tsv:1: no column looks like a label"),
         ('{"a": 1}\nb\n', "train.tsv:2: not JSON, unlike the lines before it"),
-        ("-DOCSTART-\n\n", "train.tsv:1: 1 columns, where line 1 has 1"),
+        ("-DOCSTART-\n\n", "train.tsv:1: one column: neither a table, CoNLL columns nor JSON"),
         ("[" * 100_000, "train.tsv: not JSON (maximum recursion depth"),
         ('{"a": 1}\n[1]\n', "train.tsv:2: its lines are not JSON objects"),
         ('{"a": 1}\n' + "[" * 100_000, "train.tsv:2: not JSON"),
