@@ -81,7 +81,7 @@ def check_files(files: Iterable[str | Path]) -> None:
     """Raise a `PubmillError` for faults in configuration files that Snakemake accepts silently, and for empty
     files, whose name its message lacks.
 
-    Accepted are duplicate keys, of which Snakemake uses the last, and `__use_yte__`, whose expressions are
+    It accepts duplicate keys, of which it uses the last, and `__use_yte__`, whose expressions are
     Python.
     """
     errors: list[str] = []
