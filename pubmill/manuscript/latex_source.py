@@ -105,10 +105,9 @@ def blanked(text: str, spans: list[tuple[int, int]]) -> str:
     """Return a text with spaces in place of some spans; line ends stay."""
     parts, place = [], 0
     for start, end in sorted(spans):
-        if end > place:
-            start = max(start, place)
-            parts += [text[place:start], re.sub(r"[^\n]", " ", text[start:end])]
-            place = end
+        start, end = max(start, place), max(end, place)
+        parts += [text[place:start], re.sub(r"[^\n]", " ", text[start:end])]
+        place = end
     return "".join([*parts, text[place:]])
 
 

@@ -97,7 +97,7 @@ class TableResult:
 
     @property
     def fewest_runs(self) -> int:
-        """The fewest runs behind a value."""
+        """The fewest runs with seeds behind a value; 0 if there are none."""
         cells = [cell for *_, cell in self.shown.read() if cell.seeds and cell.value is not None]
         return min((cell.n for cell in cells), default=0)
 

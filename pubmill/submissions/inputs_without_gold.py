@@ -124,11 +124,10 @@ def _document(content: Any) -> Iterator[str]:
 
 def _tsv(examples: Sequence[Any]) -> Iterator[str]:
     names = ("text", "text_pair", "question", "context")
-    shown = [name for name in names if isinstance(getattr(examples[0], name, None), str)] or ["text"]
+    shown = [name for name in names if isinstance(getattr(examples[0], name, None), str)]
     yield "\t".join(["id", *shown, "prediction"]) + "\n"
     for example in examples:
-        cells = [" ".join(example.words)] if isinstance(example, TokensExample) else _cells(example, shown)
-        yield "\t".join([example.id, *map(one_line, cells), MISSING]) + "\n"
+        yield "\t".join([example.id, *map(one_line, _cells(example, shown)), MISSING]) + "\n"
 
 
 def _cells(example: Any, names: Sequence[str]) -> list[str]:

@@ -27,7 +27,7 @@ def test_trials_are_named_by_their_point(root: Path) -> None:
     )
     run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
     point = made.runs.trial_recipe(*run, "batch_size=16+epochs=2+learning_rate=1e-05").values
-    assert (point["batch_size"], point["learning_rate"]) == (16, 1e-05)
+    assert (point["batch_size"], point["learning_rate"], point["train_on"]) == (16, 1e-05, "train")
     with pytest.raises(PubmillError, match="no trial 'batch_size=8' .* it has batch_size=16[+]"):
         made.runs.trial_recipe(*run, "batch_size=8")
 

@@ -14,6 +14,9 @@ def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
     values = table_values("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known)
     written = write_table(values, specs)
     assert [path.name for path in written] == ["table01.yaml", "table01.published.csv"]
+    lines = written[0].read_text().splitlines()
+    keys = [line.partition(":")[0] for line in lines if line[0].isalpha()]
+    assert keys[:5] == ["name", "kind", "paper", "title", "caption"], "as they are explained, not sorted"
     table = load(specs, "full").tables["mine/table01"]
     assert [row.dataset for row in table.rows] == ["bc2gm", "chemprot@blurb"]
     assert (table.columns[0].model, table.setting) == ("pubmedbert-base", "standard")

@@ -129,6 +129,24 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Any:
         cached.cache_clear()
 
 
+@pytest.mark.parametrize(("layers", "calls"), [("eager", 0), ("compiled", 0), ("fused", 3)])
+def test_only_fused_layers_use_our_kernel(
+    layers: Layers, calls: int, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = list[str]()
+
+    class Counted(unpadded.BiasedGelu):
+        @classmethod
+        def apply(cls, product: torch.Tensor, bias: torch.Tensor, kind: str) -> torch.Tensor:
+            used.append(kind)
+            return F.gelu(product + bias, approximate=kind)
+
+    monkeypatch.setattr(unpadded, "BiasedGelu", Counted)
+    monkeypatch.setattr(torch, "compile", lambda function, **_: function)
+    encode_flat("bert", build("bert").eval(), FLAT_ROWS, layers=layers)
+    assert used == ["none"] * calls
+
+
 @pytest.mark.parametrize(
     ("name", "layers"),
     [("bert", "compiled"), ("bert", "fused"), ("megatron-bert", "fused"), ("albert", "fused")],

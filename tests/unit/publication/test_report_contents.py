@@ -26,6 +26,20 @@ def test_tables_of_a_section_follow_those_with_a_number(tmp_path: Path) -> None:
     assert "Section 3" in parsed(render(report)).xpath("string(//nav)")
 
 
+def test_trials_are_a_stage_where_hyper_parameters_were_chosen(tmp_path: Path) -> None:
+    results = put_study(tmp_path, made_up.table(tmp_path, made_up.recipe()))
+    assert "trials" not in stages(results)
+    choice = results / "runs/blurb/selected/bc2gm/standard.json"
+    choice.parent.mkdir(parents=True)
+    choice.write_text("{}")
+    assert stages(results)["trials"] == "hyper-parameters"
+
+
+def stages(results: Path) -> dict[str, str]:
+    """The stages in the figure of a report, with their counts."""
+    return {box.stage: box.counted for box in read_report(recipe(), results).pipeline.boxes}
+
+
 @pytest.mark.parametrize(
     ("number", "nouns", "text"),
     [

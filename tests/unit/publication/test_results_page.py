@@ -1,6 +1,7 @@
 """The page on finished studies, from made-up records."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,20 @@ def test_a_study_at_full_scale_states_its_verdicts(tmp_path: Path) -> None:
     text = render([read(tmp_path, comparable=True)], "results")
     assert "of 1 tested published values are reproduced" in text
     assert "No published value is tested" not in text
+
+
+def test_the_spread_over_seeds_is_a_limit_only_where_there_are_few(tmp_path: Path) -> None:
+    found = read(tmp_path)
+    [result] = found.tables
+    for runs, few in ((1, True), (4, True), (5, False), (0, False)):
+        changes = {"n": runs} if runs else {"n": 1, "seeds": (), "spread": None}
+        cells = {
+            column: {row: cell.model_copy(update=changes) for row, cell in rows.items()}
+            for column, rows in result.whole.cells.items()
+        }
+        table = replace(result, whole=replace(result.whole, cells=cells))
+        assert table.fewest_runs == runs
+        assert ("How far seeds scatter" in render([replace(found, tables=[table])], "results")) == few
 
 
 def test_the_figure_is_an_image_of_its_own(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """What objectives add to a model, in networks, loss terms and passes."""
 
-from pubmill.recipes import Generator
+import pytest
+
+from pubmill.recipes import Adversarial, Generator
 from pubmill.recipes.objectives import Pass, Term
 
 
@@ -13,3 +15,9 @@ def test_a_generator_costs_a_step_of_its_own_and_the_model_computes_all_tokens()
         Term("rtd", 50.0, "tokens", chooses=True),
     )
     assert generator.adds_weights
+
+
+def test_an_adversarial_step_costs_three_passes_forward_and_five_in_place_of_two_back() -> None:
+    """A plain step is one pass forward and one back, which costs as much as two forward."""
+    [once] = Adversarial().passes
+    assert once == Pass("model", pytest.approx((3 + 1 + 2 * 2) / (1 + 2)))

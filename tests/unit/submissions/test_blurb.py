@@ -87,6 +87,12 @@ def test_the_keys_and_values_are_those_of_blurb_s_schemas(dataset: str) -> None:
     jsonschema.validate(content["predictions"], schema)
 
 
+def test_archives_have_the_day_from_which_zip_counts(tmp_path: Path) -> None:
+    blurb.write_archive(tmp_path / "all.zip", {"bc2gm": {"predictions": {}}})
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert [entry.date_time for entry in archive.infolist()] == [(1980, 1, 1, 0, 0, 0)]
+
+
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_a_document_is_read_back(dataset: str) -> None:
     examples, _, expected = DATASETS[dataset]

@@ -1,6 +1,7 @@
 """Inputs for other systems: without gold, with ids, in forms that are read back."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,14 @@ def test_inputs_have_the_words_and_arguments_in_every_form(tmp_path: Path) -> No
     assert tree.xpath("//document/id/text()") == ["1000.T1"]
     assert tree.xpath("//annotation/@id") == ["T1", "T2"]
     assert tree.xpath("//location/@offset") == ["12", "26"]
+
+
+def test_letters_of_all_alphabets_stay_readable(tmp_path: Path) -> None:
+    toy.make(tmp_path, "doc")
+    [example, *_] = toy.examples("doc")
+    rows = [replace(example, text="TGF-β")]
+    for path in write_inputs(tmp_path / "in", rows, toy.recipe(tmp_path, "doc"), "Label {text}"):
+        assert path.name == "mapping.json" or "TGF-β" in path.read_text(encoding="utf-8"), path
 
 
 @pytest.mark.parametrize("name", FORMS)
