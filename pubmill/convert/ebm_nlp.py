@@ -22,6 +22,7 @@ from pubmill.annotation.examples import TokensExample
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, lines, quote
 from pubmill.errors import PubmillError
+from pubmill.messages.repeated_names import repeated
 from pubmill.storage.archives import decode, members
 
 LAYERS = {"participants": "I-PAR", "interventions": "I-INT", "outcomes": "I-OUT"}
@@ -97,8 +98,7 @@ def _read_pmids(path: Path) -> list[str]:
     if not pmids or wrong:
         found = quote(rows[0] if rows else "")
         raise PubmillError(f"{path}:1: expected one line of PMIDs separated by commas, found {found}")
-    if len(set(pmids)) < len(pmids):
-        twice = sorted({pmid for pmid in pmids if pmids.count(pmid) > 1})
+    if twice := repeated(pmids):
         raise PubmillError(f"{path}:1: listed more than once: {', '.join(twice)}")
     return pmids
 

@@ -81,7 +81,9 @@ def normalised(text: str) -> str:
 def _placeholder_kind(inside: str) -> str:
     if _DATE.fullmatch(inside):
         return "date"
-    return " ".join(_WORD.findall(_ASIDE.sub(" ", inside))).lower() or "unknown"
+    # What follows the last `)` has no asides; searching each of its `(` for an end would take quadratic time.
+    head, end, tail = inside.rpartition(")")
+    return " ".join(_WORD.findall(_ASIDE.sub(" ", head + end) + tail)).lower() or "unknown"
 
 
 def _column_indices(header: list[str], path: Path) -> list[int]:

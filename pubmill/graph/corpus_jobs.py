@@ -10,6 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph.pmc_shards import packages, pmc_shards
 from pubmill.graph.pubmed_files import pubmed_files
 from pubmill.graph.user_folders import UserFolders
+from pubmill.messages.repeated_names import repeated
 from pubmill.recipes.corpora import (
     ClinicalParsingRecipe,
     LatestRecipe,
@@ -118,8 +119,7 @@ class Corpora:
                 f"{FILE_WORDS}. Rename it, or let `files:` of the source match others"
             )
         names = [_ENDING.sub("", file.name) for file in files]
-        alike = sorted({name for name in names if names.count(name) > 1})
-        if alike:
+        if alike := repeated(names):
             raise PubmillError(
                 f"corpus {corpus}: several files in {folder} are called {alike[0]}, but for their endings; "
                 f"let `files:` of the source match one of them, or rename them"

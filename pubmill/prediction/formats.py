@@ -13,6 +13,7 @@ from typing import IO
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import with_counts
+from pubmill.messages.repeated_names import repeated
 from pubmill.prediction.annotating import Annotator, own_types
 from pubmill.prediction.bioc_collections import BioCJson, BioCXml
 from pubmill.prediction.documents import GZIP, DocumentFile, JsonLines, TextFile, json_line, read_rows
@@ -59,7 +60,7 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
         return {sources[0]: output}
     found = [path for one in sources for path in (_files_in(one) if one.is_dir() else [one])]
     names = [path.name for path in found]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if twice := repeated(names):
         raise PubmillError(f"several files are named {', '.join(twice)}; annotate their folders one by one")
     return {path: output / path.name for path in found}
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from pubmill.messages.repeated_names import repeated
 from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
 from pubmill.specs.protocol_specs import SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict
@@ -168,7 +169,7 @@ class FactTableSpec(Spec):
     def _faults_of_names(self) -> Iterator[str]:
         keys = [column.key for column in self.columns]
         for what, names in (("rows", [row.subject for row in self.rows]), ("columns", keys)):
-            if twice := sorted({name for name in names if names.count(name) > 1}):
+            if twice := repeated(names):
                 yield f"duplicate {what}: {', '.join(twice)}"
         if strangers := sorted({key for row in self.rows for key in row.why} - set(keys)):
             yield f"`why` names unknown columns: {', '.join(strangers)}"

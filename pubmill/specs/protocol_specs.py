@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from pubmill.messages.repeated_names import repeated
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.tables import Aggregate, EquivalenceRule
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
@@ -197,7 +198,7 @@ class ProtocolSpec(Spec):
         if "default" not in self.final.seeds:
             faults.append("final.seeds must have the key `default`")
         parts = [name for folds in self.folds.values() for name in (folds.chosen_on, *folds.reported)]
-        if twice := sorted({name for name in parts if parts.count(name) > 1}):
+        if twice := repeated(parts):
             faults.append(f"folds: {', '.join(twice)} are listed twice")
         if faults:
             raise ValueError("; ".join(faults))

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from pubmill.messages.repeated_names import repeated
 from pubmill.metrics import METRICS
 from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.tables import Composite, Drop
@@ -304,8 +305,7 @@ class TableSpec(Spec):
         made = [*(one.name for one in self.composites), *(one.name for one in self.differences)]
         rows = [*(row.name for row in self.rows), *made]
         for what, known in (("rows", rows), ("columns", [column.name for column in self.columns])):
-            twice = sorted({name for name in known if known.count(name) > 1})
-            if twice:
+            if twice := repeated(known):
                 yield f"duplicate {what}: {', '.join(twice)}; give each a different `key`"
 
     def _unknown_rows(self) -> Iterator[str]:

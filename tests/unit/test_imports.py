@@ -20,7 +20,7 @@ ROOMS: dict[str, str] = {
     "specs": "annotation messages metrics pretraining recipes storage",
     "corpus": "messages recipes storage",
     "vocabs": "annotation recipes storage",
-    "convert": "annotation recipes storage",
+    "convert": "annotation messages recipes storage",
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",
     "prediction": "annotation finetuning hardware messages recipes storage",
     "submissions": "annotation convert hardware messages metrics prediction recipes storage",

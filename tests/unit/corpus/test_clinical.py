@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -148,5 +149,13 @@ def test_a_missing_quotation_mark_does_not_fill_the_memory(
 
 
 def test_an_endless_bracket_is_replaced_in_time() -> None:
-    """Trying each digit as the one of a date would take hours."""
+    """Trying each digit as the one of a date, or each parenthesis as the one that is closed, would take
+    hours."""
     assert normalised(f"a [**{'2 ' * 500_000}name**] b [**{' ' * 500_000}**]") == "a name b unknown"
+    assert normalised(f"[**a (b {'(' * 1_000_000}) c {'(' * 1_000_000}name**]") == "a c name"
+
+
+@given(st.text("ab() ", max_size=30))
+def test_asides_end_at_the_first_parenthesis_that_closes(inside: str) -> None:
+    words = " ".join(re.findall("[a-z]+", re.sub(r"\([^)]*\)", " ", inside)))
+    assert normalised(f"[**{inside}**]") == (words or "unknown")

@@ -81,7 +81,7 @@ def test_the_spread_over_seeds_is_a_limit_only_where_there_are_few(tmp_path: Pat
         }
         table = replace(result, whole=replace(result.whole, cells=cells))
         assert table.fewest_runs == runs
-        assert ("How far seeds scatter" in render([replace(found, tables=[table])], "results")) == few
+        assert ("How far seeds scatter" in render([replace(found, tables=(table,))], "results")) == few
 
 
 def test_the_figure_is_an_image_of_its_own(tmp_path: Path) -> None:

@@ -20,4 +20,5 @@ def test_a_generator_costs_a_step_of_its_own_and_the_model_computes_all_tokens()
 def test_an_adversarial_step_costs_three_passes_forward_and_five_in_place_of_two_back() -> None:
     """A plain step is one pass forward and one back, which costs as much as two forward."""
     [once] = Adversarial().passes
-    assert once == Pass("model", pytest.approx((3 + 1 + 2 * 2) / (1 + 2)))
+    assert once == Pass("model", once.plain_steps)
+    assert once.plain_steps == pytest.approx((3 + 1 + 2 * 2) / (1 + 2))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from pubmill.annotation.examples import MultilabelExample
 from pubmill.errors import PubmillError
 from pubmill.specs.dataset_specs import TASKS
 from pubmill.submissions.inputs_without_gold import TEMPLATES, prompt_of, write_inputs
@@ -73,6 +74,7 @@ def test_inputs_have_the_words_and_arguments_in_every_form(tmp_path: Path) -> No
 def test_letters_of_all_alphabets_stay_readable(tmp_path: Path) -> None:
     toy.make(tmp_path, "doc")
     [example, *_] = toy.examples("doc")
+    assert isinstance(example, MultilabelExample)
     rows = [replace(example, text="TGF-β")]
     for path in write_inputs(tmp_path / "in", rows, toy.recipe(tmp_path, "doc"), "Label {text}"):
         assert path.name == "mapping.json" or "TGF-β" in path.read_text(encoding="utf-8"), path
