@@ -123,7 +123,8 @@ def _shown_text(text: str) -> str:
     for found in _NOT_TEXT.finditer(text):
         hidden.append((found.start(), group_end(text, found.end()) or len(text)))
     if wide := _SPAN.match(text):
-        hidden.append((wide.start(), (arguments(text, wide.end(), 1) or [(0, wide.end())])[0][1] + 1))
+        width = arguments(text, wide.end(), 1)
+        hidden.append((wide.start(), 1 + (width[0][1] if width else wide.end())))
     shown = blanked(text, hidden)
     return _MINUS.sub(lambda found: " " * (len(found[0]) - 1) + "-", shown)
 

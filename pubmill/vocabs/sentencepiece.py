@@ -128,8 +128,8 @@ def make_tokenizer(pieces: list[tuple[str, float]], model: Model, lowercase: boo
     marks = [name for name in SPECIAL.values() if name != SPECIAL["mask"]]
     tokenizer.add_special_tokens(
         [
-            *(AddedToken(mark, special=True, normalized=False) for mark in marks),
-            AddedToken(SPECIAL["mask"], lstrip=True, special=True, normalized=False),
+            *(AddedToken(mark, normalized=False) for mark in marks),
+            AddedToken(SPECIAL["mask"], lstrip=True, normalized=False),
         ]
     )
     return tokenizer

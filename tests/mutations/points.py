@@ -1,7 +1,8 @@
 """Places of a module that can be mutated, each with its replacement.
 
 Left out is what cannot change behaviour by construction: annotations, decorators, type-checking blocks,
-the texts of errors, messages and logs, `zip(..., strict=True)`, and the lines of `immaterial.yaml`.
+the texts of errors, messages and logs, `zip(..., strict=True)`, `md5(usedforsecurity=False)`, which only
+computers in FIPS mode notice, and the lines of `immaterial.yaml`.
 """
 
 import ast
@@ -23,6 +24,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift, ast.RShift: ast.LShift,
 }  # fmt: skip
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
+SKIPPED_KEYS = {"strict", "usedforsecurity"}
 MESSAGES = {"print", "say", "log", "warn", "warning"}
 """Functions whose arguments are only read by people."""
 
@@ -105,7 +107,7 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     if isinstance(node, ast.JoinedStr | ast.Raise) or _only_prints(node) or _is_for_type_checkers(node):
         return
     for field, value in ast.iter_fields(node):
-        if field not in SKIPPED_FIELDS and not (isinstance(node, ast.keyword) and node.arg == "strict"):
+        if field not in SKIPPED_FIELDS and not (isinstance(node, ast.keyword) and node.arg in SKIPPED_KEYS):
             children = value if isinstance(value, list) else [value]
             yield from ((field, child) for child in children if isinstance(child, ast.AST))
 

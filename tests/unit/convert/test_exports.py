@@ -259,7 +259,7 @@ def test_bioc_has_each_mention_at_its_offset_in_the_document() -> None:
         for annotation in found:
             [place] = annotation["locations"]
             assert whole[place["offset"] : place["offset"] + place["length"]] == annotation["text"]
-        assert len({one["id"] for one in found}) == len(found)
+        assert [one["id"] for one in found] == [f"T{number}" for number in range(1, 1 + len(found))]
     kinds = [
         [
             (one["infons"]["type"], one["text"])

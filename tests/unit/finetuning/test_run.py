@@ -130,6 +130,14 @@ def test_only_the_same_head_goes_on(
     assert changed is same
 
 
+def test_without_dev_the_last_weights_are_kept(model: Path, tokens: Path) -> None:
+    job = FinetuningJob(replace(TOKENS, **STILL), model, tokens, 1, "test", dev=None)
+    with pytest.raises(PubmillError, match="no dev to choose the best weights by"):
+        finetune(job)
+    run = finetune(replace(job, recipe=replace(job.recipe, keep="last")))
+    assert run.report["data_sha256"].keys() == {"train", "test"} and run.predictions
+
+
 def test_a_damaged_head_is_no_new_one(model: Path, tokens: Path, tmp_path: Path) -> None:
     folder = begun_with(tmp_path / "kept", replace(TOKENS, **STILL), model, tokens)
     save_file({"linear.weight": torch.zeros(2, 2)}, folder / "head.safetensors")

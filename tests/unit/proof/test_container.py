@@ -18,7 +18,13 @@ def test_other_programs_read_it() -> None:
     with zipfile.ZipFile(io.BytesIO(sealed())) as archive:
         assert archive.testzip() is None
         assert {name: archive.read(name) for name in archive.namelist()} == unpack(sealed())
-        assert all(one.date_time == (1980, 1, 1, 0, 0, 0) for one in archive.infolist())
+        for member in archive.infolist():
+            assert member.date_time == (1980, 1, 1, 0, 0, 0)
+            assert (member.compress_type, member.extract_version, member.extra) == (
+                zipfile.ZIP_STORED,
+                20,
+                b"",
+            )
 
 
 def test_the_list_of_sums_is_that_of_sha256sum() -> None:
