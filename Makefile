@@ -25,13 +25,14 @@ known = $(if $(filter-out undefined,$(origin $1)),$(if $(filter-out $2,$(or $($1
 $(if $(filter test test-all,$(MAKECMDGOALS)),$(call known,ROOM,$(ROOMS)))
 $(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 
-.PHONY: help setup world demo test test-all bench attack data-check docs lint format lock sbom clean
+.PHONY: help setup world demo test test-all kernels bench attack data-check docs lint format lock sbom clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
 	@echo "make test    the tests that a change needs (ROOM=corpus: the unit tests of one room)"
 	@echo "make test-all  all tests, including hundreds of cases, kills and clusters"
+	@echo "make kernels compile the GPU kernels by Triton, and run them on its interpreter, without a GPU"
 	@echo "make bench   all benchmarks, quickly (BENCH=medline: one; FLAGS=: for figures to quote)"
 	@echo "make attack  faults by the thousand: docs/reliability.md (ATTACKS='medline yaml' for some)"
 	@echo "make data-check MIRROR=FOLDER [LOCAL='KEY=FOLDER ...'] [DATASETS='NAME ...']"
@@ -75,6 +76,14 @@ test: world
 
 test-all: world
 	$(PYTEST) $(ROOM:%=tests/unit/%)
+
+# Beside the other packages, because transformers and torch look for Triton.
+kernels: .venv/triton/ready
+	PYTHONPATH=.venv/triton $(BIN)/python -m pytest -q tests/gpu/test_kernels.py
+
+.venv/triton/ready: $(READY) requirements/triton.txt
+	$(BIN)/python -m pip install --quiet --upgrade --target .venv/triton $(HASHED)/triton.txt
+	@touch $@
 
 bench: .venv/bench
 	@set -e; for name in $(or $(BENCH),$(BENCHES)); do \

@@ -1,10 +1,12 @@
-"""Hashes of PyTorch's wheels on the package index, of its CUDA libraries, and of what benchmarks need.
+"""Hashes of PyTorch's wheels on the package index, of its CUDA libraries and compiler, and of what benchmarks
+need.
 
     python -m tests.torch_lock --write      (make lock)
 
 Writes requirements/torch.txt: the index's wheels (CUDA on Linux, CPU on a Mac) of the version that the file
 names, and requirements/cuda.txt: those for Linux and the CUDA libraries that they depend on, each for every
-Python and machine below. requirements/bench.txt gets the packages that it names, which `make bench` installs.
+Python and machine below. requirements/triton.txt repeats those of Triton, which `make kernels` installs.
+requirements/bench.txt gets the packages that it names, which `make bench` installs.
 pip resolves all from metadata; nothing is installed, and no wheel is fetched.
 """
 
@@ -23,7 +25,8 @@ PYTHONS = ("3.11", "3.12", "3.13")
 GLIBC = ("manylinux_2_28", *(f"manylinux_2_{minor}" for minor in range(27, 16, -1)), "manylinux2014")
 LINUX = ("x86_64", "aarch64")
 MAC = ("macosx_14_0_arm64",)
-TORCH, CUDA, BENCH = (ROOT / "requirements" / name for name in ("torch.txt", "cuda.txt", "bench.txt"))
+NAMES = "torch.txt", "cuda.txt", "triton.txt", "bench.txt"
+TORCH, CUDA, TRITON, BENCH = (ROOT / "requirements" / name for name in NAMES)
 
 Hashes = dict[str, set[str]]
 """`name==version` -> SHA-256 of each wheel."""
@@ -93,6 +96,10 @@ CUDA_COMMENT = """
 PyTorch for NVIDIA GPUs on Linux (CUDA 13) and the CUDA libraries that it asks for; all else is in lock.txt.
 Written by `make lock` from requirements/torch.txt.
 """
+TRITON_COMMENT = """
+The compiler of kernels that PyTorch for NVIDIA GPUs brings with it, for `make kernels` on machines without a
+GPU. Written by `make lock` from requirements/cuda.txt.
+"""
 BENCH_COMMENT = """
 What only benchmarks/ need (`make bench`); their dependencies are in lock.txt and torch.txt. Written by
 `make lock`; for another version or package, name it here first.
@@ -100,13 +107,19 @@ What only benchmarks/ need (`make bench`); their dependencies are in lock.txt an
 
 
 def main() -> None:
-    """Write the three files."""
+    """Write all files."""
     pin = f"torch=={pins()['torch']}"
     mac = joined(resolved(pin, python, MAC, whole=False) for python in PYTHONS)
     cuda = cuda_closure(pin)
     TORCH.write_text(written(TORCH_COMMENT, {pin: mac[pin] | cuda[pin]}))
     CUDA.write_text(written(CUDA_COMMENT, cuda))
+    TRITON.write_text(written(TRITON_COMMENT, triton_of(cuda)))
     write_bench()
+
+
+def triton_of(cuda: Hashes) -> Hashes:
+    """Return Triton among the CUDA libraries."""
+    return {pin: hashes for pin, hashes in cuda.items() if pin.startswith("triton==")}
 
 
 def write_bench() -> None:

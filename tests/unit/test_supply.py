@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.envs import pins
 from tests.sbom import bill
-from tests.torch_lock import CUDA, TORCH, pinned
+from tests.torch_lock import CUDA, TORCH, TRITON, pinned, triton_of
 
 
 def test_every_package_has_hashes(root: Path) -> None:
@@ -24,6 +24,7 @@ def test_torch_is_the_same_in_both_files_and_cuda_has_its_libraries() -> None:
     names = {name.partition("==")[0] for name in cuda}
     assert {"triton", "nvidia-cublas", "nvidia-cudnn-cu13", "nvidia-nccl-cu13", "cuda-toolkit"} <= names
     assert not (names - {"torch"}) & pins().keys()
+    assert pinned(TRITON) == triton_of(cuda)
 
 
 def test_the_bill_of_materials_has_every_package_with_its_hashes_and_is_reproducible() -> None:

@@ -1,0 +1,42 @@
+"""Pubmill's kernels by the real Triton, without a GPU (`make kernels`; it comes with PyTorch for GPUs)."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import patience
+
+PROGRAM = Path(__file__).with_name("triton_kernels.py")
+
+
+def output(task: str, **environment: str) -> str:
+    """What the program prints last."""
+    try:
+        version("triton")
+    except PackageNotFoundError:
+        pytest.skip("Triton is not installed; make kernels installs it")
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), task],
+        env=os.environ | environment, capture_output=True, text=True, timeout=patience(300),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+def test_kernels_are_compiled_to_wide_accesses_without_spills(tmp_path: Path) -> None:
+    """Eight blocks of 128 threads fit into the 65,536 registers of a multiprocessor."""
+    found = json.loads(output("compile", TRITON_CACHE_DIR=str(tmp_path)))
+    assert {one["kernel"] for one in found} == {"_differentiate_block", "_update_block"} and len(found) == 8
+    for one in found:
+        assert one["spilled"] == 0 and one["registers"] <= 64, one
+        # The update reads four single numbers, equal for all weights.
+        assert one["narrow"] == (4 if one["kernel"] == "_update_block" else 0), one
+
+
+def test_kernels_give_what_torch_gives() -> None:
+    assert output("interpret", TRITON_INTERPRET="1") == "11"
