@@ -36,7 +36,17 @@ def keep_mask(like: Tensor, rate: float, seed: Tensor) -> Tensor:
     """Return which elements of a tensor are kept, each with probability 1 - `rate`, by one copy of a seed;
     below 2^31 elements."""
     places = torch.arange(like.numel(), dtype=torch.int32, device=like.device).view(like.shape)
-    return mix(mix(places ^ seed[0]) + seed[1]) >= round(rate * 2**32) - 2**31
+    return mix(mix(places ^ seed[0]) + seed[1]) >= threshold(rate)
+
+
+def threshold(rate: float) -> int:
+    """Return the least mixed number of an element that is kept."""
+    return round(rate * 2**32) - 2**31
+
+
+def drop(values: Tensor, rate: float, seed: Tensor) -> Tensor:
+    """Return the values after dropout by one copy of a seed; unchanged if the rate is 0."""
+    return values * keep_mask(values, rate, seed) / (1 - rate) if rate else values
 
 
 class SeededDropout(torch.autograd.Function):
@@ -47,9 +57,9 @@ class SeededDropout(torch.autograd.Function):
         forward, backward = seed.unbind()
         ctx.save_for_backward(backward)
         ctx.rate = rate
-        return values * keep_mask(values, rate, forward) / (1 - rate)
+        return drop(values, rate, forward)
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None, None]:
         (seed,) = ctx.saved_tensors
-        return slopes[0] * keep_mask(slopes[0], ctx.rate, seed) / (1 - ctx.rate), None, None
+        return drop(slopes[0], ctx.rate, seed), None, None

@@ -18,13 +18,16 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from pubmill.pretraining.biased_gelu import BiasedGelu
+from pubmill.pretraining.fused_layer import FusedLayer
 from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
 
 GELU = {"gelu": "none", "gelu_new": "tanh"}
 """Activations of transformers' configurations -> the kind of torch's GELU, which is one kernel."""
+POST_NORM = 10
+"""Weights and biases after attention where LayerNorm follows each addition."""
 Layers = Literal["fused", "compiled", "eager"]
-"""How layers are computed: `compiled` by torch.compile; `fused`: compiled, and the backward pass of GELU with
-the gradient of its bias is a kernel of ours."""
+"""How layers are computed: `compiled` by torch.compile; `fused`: compiled, and the backward passes of GELU
+and of LayerNorm after an addition, with the gradients of biases, are kernels of ours."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,11 @@ def after_attention(
 ) -> Tensor:
     """Return a layer's output; with five modules LayerNorm follows each addition, with four it precedes the
     feed-forward network (Megatron). `seeds`: of the two dropouts; None: PyTorch's dropout."""
+    if settings.fused and seeds is not None and len(weights) == POST_NORM:
+        rates = settings.first_dropout, settings.second_dropout
+        given = context, hidden, seeds, rates, settings.epsilon, settings.gelu, *weights
+        found: Tensor = FusedLayer.apply(*given)  # type: ignore[no-untyped-call]
+        return found
     first, second = (None, None) if seeds is None else seeds.unbind()
     attended = _dropout(F.linear(context, *weights[:2]), settings.first_dropout, first)
     attended, size = hidden + attended, hidden.shape[-1:]

@@ -24,7 +24,7 @@ GATHERS = frozenset("embedding index index_select gather".split())
 CREATIONS = frozenset("new_zeros new_ones new_full zeros_like ones_like full_like".split())
 """Operations that only write: their input is an example of what to make."""
 PRODUCTS = frozenset("mm addmm addmm_ bmm baddbmm".split())
-OURS = {"gelu_slopes": 2}
+OURS = {"gelu_slopes": 2, "norm_slopes": 2}
 """Operations of ours, which no compiler fuses with others -> their number of kernels."""
 TENSORS_TOGETHER = 100
 """Tensors that one kernel of a foreach operation handles, of 30 to 110."""

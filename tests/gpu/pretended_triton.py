@@ -51,7 +51,17 @@ class Launch:
 
 def program_id(axis: int) -> torch.Tensor:
     assert axis == 0
-    return torch.arange(RUNNING[-1].blocks)[:, None]
+    return torch.arange(RUNNING[-1].blocks, dtype=torch.int32)[:, None]
+
+
+def arange(start: int, end: int) -> torch.Tensor:
+    return torch.arange(start, end, dtype=torch.int32)
+
+
+def total(values: torch.Tensor, axis: int) -> torch.Tensor:
+    """The sum within each block."""
+    assert axis == 0
+    return values.sum(-1, keepdim=True)
 
 
 def zeros(shape: tuple[int], dtype: torch.dtype) -> torch.Tensor:
@@ -75,7 +85,8 @@ def store(pointer: Pointer, value: torch.Tensor, mask: torch.Tensor) -> None:
     launch.stores.append(pointer)
     assert value.dtype == pointer.tensor.dtype
     if launch.values:
-        pointer.tensor.detach().view(-1)[pointer.at[mask]] = value[mask]
+        at, value, mask = torch.broadcast_tensors(pointer.at, value, mask)
+        pointer.tensor.detach().view(-1)[at[mask]] = value[mask]
 
 
 class Compiled:
@@ -84,8 +95,12 @@ class Compiled:
     def __init__(self, function: Callable[..., None]) -> None:
         self.function = function
 
+    def __call__(self, *given: Any) -> Any:
+        """Call it within another kernel."""
+        return self.function(*given)
+
     def __getitem__(self, grid: tuple[int]) -> Callable[..., None]:
-        return lambda *given, **constants: self.run(grid[0], given, constants)
+        return lambda *given, num_warps=4, **constants: self.run(grid[0], given, constants)
 
     def run(self, blocks: int, given: tuple[Any, ...], constants: dict[str, Any]) -> None:
         values = not any(isinstance(argument, FakeTensor) for argument in given)
@@ -111,9 +126,10 @@ def install(trace: KernelTrace | None = None) -> None:
     """Give this process the modules triton and triton.language; `trace` lists their kernels."""
     TRACES[:] = [trace] if trace else []
     language = ModuleType("triton.language")
-    same = "float32 bfloat16 int64 arange sqrt exp erf sigmoid".split()
+    same = "float32 bfloat16 int64 sqrt exp erf sigmoid where".split()
     vars(language).update({name: getattr(torch, name) for name in same})
-    vars(language).update(constexpr=Any, program_id=program_id, zeros=zeros, load=load, store=store)
+    vars(language).update(constexpr=lambda value: value, program_id=program_id, arange=arange, sum=total)
+    vars(language).update(zeros=zeros, load=load, store=store)
     triton = ModuleType("triton")
     vars(triton).update(jit=Compiled, language=language)
     if "triton" not in sys.modules:

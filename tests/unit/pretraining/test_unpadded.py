@@ -129,22 +129,24 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Any:
         cached.cache_clear()
 
 
-@pytest.mark.parametrize(("layers", "calls"), [("eager", 0), ("compiled", 0), ("fused", 3)])
-def test_only_fused_layers_use_our_kernel(
-    layers: Layers, calls: int, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("layers", ["eager", "compiled", "fused"])
+@pytest.mark.parametrize(("name", "function"), [("bert", "FusedLayer"), ("megatron-bert", "BiasedGelu")])
+def test_only_fused_layers_use_our_kernels(
+    name: str, function: str, layers: Layers, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    used = list[str]()
+    used, real = list[str](), getattr(unpadded, function)
 
     class Counted:
         @staticmethod
-        def apply(product: torch.Tensor, bias: torch.Tensor, kind: str) -> torch.Tensor:
-            used.append(kind)
-            return F.gelu(product + bias, approximate=kind)
+        def apply(*given: Any) -> torch.Tensor:
+            used.append(function)
+            found: torch.Tensor = real.apply(*given)
+            return found
 
-    monkeypatch.setattr(unpadded, "BiasedGelu", Counted)
+    monkeypatch.setattr(unpadded, function, Counted)
     monkeypatch.setattr(torch, "compile", lambda function, **_: function)
-    encode_flat("bert", build("bert").eval(), FLAT_ROWS, layers=layers)
-    assert used == ["none"] * calls
+    encode_flat(name, build(name).eval(), FLAT_ROWS, layers=layers)
+    assert used == [function] * (3 if layers == "fused" else 0)
 
 
 @pytest.mark.parametrize(
