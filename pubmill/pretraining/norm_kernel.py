@@ -75,6 +75,11 @@ def _differentiate_rows(  # type: ignore[no-untyped-def]
     tl.store(sums + place + 2 * width, biases, mask=inside)
 
 
+def warps_of(block: int) -> int:
+    """Return the warps of a program that handles so many columns."""
+    return max(4, block // COLUMNS_PER_WARP)
+
+
 def compiled_slopes(
     first: Tensor,
     second: Tensor | None,
@@ -97,7 +102,7 @@ def compiled_slopes(
     _differentiate_rows[(parts,)](
         *tensors, rows, width, epsilon, 1 / (1 - rate), block=block, rows_at_once=ROWS,
         both=second is not None, dropout=rate > 0, least=threshold(rate),
-        num_warps=max(4, block // COLUMNS_PER_WARP),
+        num_warps=warps_of(block),
     )  # fmt: skip
     gains, shifts, biases = sums.sum(0).to(weight.dtype).unbind()
     return residual, product, gains, shifts, biases

@@ -24,8 +24,10 @@ GATHERS = frozenset("embedding index index_select gather".split())
 CREATIONS = frozenset("new_zeros new_ones new_full zeros_like ones_like full_like".split())
 """Operations that only write: their input is an example of what to make."""
 PRODUCTS = frozenset("mm addmm addmm_ bmm baddbmm".split())
-OURS = {"gelu_slopes": 2, "norm_slopes": 2}
-"""Operations of ours, which no compiler fuses with others -> their number of kernels."""
+OURS = {"gelu_slopes": 1, "norm_slopes": 3}
+"""Operations of ours, which no compiler fuses with others: two kernels, of which the first sums over
+`ROWS` rows each and writes that many sums per column, in float32, and the second reads these again."""
+ROWS = 64
 TENSORS_TOGETHER = 100
 """Tensors that one kernel of a foreach operation handles, of 30 to 110."""
 Storage = tuple[int, int]
@@ -147,6 +149,13 @@ class KernelTrace(TorchDispatchMode):
     def _storages(self, tensors: list[torch.Tensor]) -> list[Storage]:
         return [(self._number(tensor), tensor.numel() * tensor.element_size()) for tensor in tensors]
 
+    def _partial_sums(self, name: str, outputs: list[torch.Tensor]) -> list[Storage]:
+        """Return what the kernels of an operation of ours move beside its inputs and outputs."""
+        if name not in OURS:
+            return []
+        rows, width = outputs[0].shape
+        return [(self._number(outputs[0]), 2 * 4 * OURS[name] * width * -(-rows // ROWS))]
+
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = op(*args, **(kwargs or {}))
         outputs = _on_device(made)
@@ -158,10 +167,10 @@ class KernelTrace(TorchDispatchMode):
             self.kernels.append(
                 Kernel(
                     name=name,
-                    count=-(-len(inputs) // TENSORS_TOGETHER) if together else OURS.get(name, 1),
+                    count=-(-len(inputs) // TENSORS_TOGETHER) if together else 1 + (name in OURS),
                     flops=flops(name, [t.shape for t in inputs], args),
                     reads=[] if name in CREATIONS else self._storages(inputs),
-                    writes=written,
+                    writes=written + self._partial_sums(name, outputs),
                     single=any(t.dtype == torch.float32 for t in inputs[-2:]),
                     region=REGIONS.here(),
                 )

@@ -42,7 +42,7 @@ H100 = Device(
     product=798e12,
     memory=85e9,
 )
-OVER_ROWS, LAYER_NORM = "sum", "native_layer_norm_backward"
+OVER_ROWS = "sum"
 Roofline = dict[str, float]
 
 
@@ -70,15 +70,13 @@ def seconds_of(kernel: Kernel, device: Device) -> float:
 def fused(trace: list[Kernel]) -> list[Kernel]:
     """Return the kernels after fusion in compiled regions."""
     last_read = {storage: at for at, kernel in enumerate(trace) for storage, _ in kernel.reads}
-    found, normed = list[Kernel](), set[int]()
+    found = list[Kernel]()
     for key, group in groupby(enumerate(trace), lambda pair: _fusion_key(*pair)):
         members = list(group)
         if key[0] is None:
             found += [kernel for _, kernel in members]
             continue
-        if any(kernel.name == LAYER_NORM for _, kernel in members):
-            normed |= {storage for _, kernel in members for storage, _ in kernel.writes}
-        found += _fuse_kernels(members, last_read, normed)
+        found += _fuse_kernels(members, last_read)
     return found
 
 
@@ -89,21 +87,16 @@ def _fusion_key(at: int, kernel: Kernel) -> tuple[int | None, int]:
     return kernel.region, 0
 
 
-def _fuse_kernels(
-    members: list[tuple[int, Kernel]], last_read: dict[int, int], normed: set[int]
-) -> list[Kernel]:
-    """Return one kernel for consecutive ones of a region, and those for reductions over rows.
-
-    `last_read`: storage -> the last kernel that reads it; `normed`: storages written beside a LayerNorm.
-    """
+def _fuse_kernels(members: list[tuple[int, Kernel]], last_read: dict[int, int]) -> list[Kernel]:
+    """Return one kernel for consecutive ones of a region, and those for reductions over rows; `last_read`:
+    storage -> the last kernel that reads it."""
     end, region = members[-1][0], members[0][1].region
     over_rows = [kernel for _, kernel in members if kernel.name == OVER_ROWS]
     rowwise = [kernel for _, kernel in members if kernel.name != OVER_ROWS]
-    extra = [kernel for kernel in over_rows if not any(storage in normed for storage, _ in kernel.reads)]
-    alone = [Kernel("over rows", 1, 0.0, kernel.reads, [], False, region) for kernel in extra]
+    alone = [Kernel("over rows", 1, 0.0, kernel.reads, [], False, region) for kernel in over_rows]
     if not rowwise:
         return alone
-    read_here = {storage for kernel in extra for storage, _ in kernel.reads}
+    read_here = {storage for kernel in over_rows for storage, _ in kernel.reads}
     written = _largest_parts(storage for kernel in rowwise for storage in kernel.writes)
     seen, reads = set[int](), dict[int, int]()
     for kernel in rowwise:

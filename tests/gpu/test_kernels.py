@@ -28,15 +28,18 @@ def output(task: str, **environment: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
+NARROW = {"_differentiate_block": (0,), "_differentiate_rows": (0, 2), "_update_block": (4,)}
+"""Kernels -> single numbers that a program reads: of a seed, if there is dropout; the update's factors."""
+
+
 def test_kernels_are_compiled_to_wide_accesses_without_spills(tmp_path: Path) -> None:
-    """Eight blocks of 128 threads fit into the 65,536 registers of a multiprocessor."""
+    """At least 20 warps fit into the 65,536 registers of a multiprocessor."""
     found = json.loads(output("compile", TRITON_CACHE_DIR=str(tmp_path)))
-    assert {one["kernel"] for one in found} == {"_differentiate_block", "_update_block"} and len(found) == 8
+    assert {one["kernel"] for one in found} == NARROW.keys() and len(found) == 14
     for one in found:
-        assert one["spilled"] == 0 and one["registers"] <= 64, one
-        # The update reads four single numbers, equal for all weights.
-        assert one["narrow"] == (4 if one["kernel"] == "_update_block" else 0), one
+        assert one["spilled"] == 0 and one["narrow"] in NARROW[one["kernel"]], one
+        assert 65536 // (32 * one["registers"]) >= max(20, one["warps"]), one
 
 
 def test_kernels_give_what_torch_gives() -> None:
-    assert output("interpret", TRITON_INTERPRET="1") == "11"
+    assert output("interpret", TRITON_INTERPRET="1") == "27"

@@ -70,12 +70,3 @@ def test_two_regions_are_not_fused_and_reductions_over_rows_are_extra() -> None:
     assert len(fused(two)) == 2
     bias = [kernel("gelu_backward", [1], [2], region=-1), kernel("sum", [2], [3], region=-1)]
     assert [found.bytes for found in fused(bias)] == [2 * MEGABYTE, MEGABYTE]
-
-
-def test_reductions_over_rows_are_fused_with_the_layer_norm_that_made_their_input() -> None:
-    trace = [
-        kernel("native_layer_norm_backward", [1], [2], region=-1),
-        kernel("mm", [2], [3], region=-1),
-        kernel("sum", [2], [4], region=-1),
-    ]
-    assert [found.name for found in fused(trace)] == ["fused", "mm"]

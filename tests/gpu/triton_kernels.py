@@ -3,11 +3,11 @@
     python tests/gpu/triton_kernels.py compile
     TRITON_INTERPRET=1 python tests/gpu/triton_kernels.py interpret
 
-`compile` prints a JSON list with an object per kernel and GPU: `{"kernel", "capability", "registers",
-"spilled", "narrow"}`: registers of a thread, bytes that do not fit into them, and the instructions that move
-fewer than 16 bytes between memory and a thread at once. `interpret` compares the kernels with PyTorch's
-functions, as before their first use on a GPU and at further sizes, and prints the number of comparisons;
-it raises what differs.
+`compile` prints a JSON list with an object per kernel and GPU: `{"kernel", "capability", "warps",
+"registers", "spilled", "narrow"}`: warps of a program; registers of a thread, bytes that do not fit into
+them, and the instructions that move fewer than 16 bytes between memory and a thread at once. `interpret`
+compares the kernels with PyTorch's functions, as before their first use on a GPU and at further sizes, and
+prints the number of comparisons; it raises what differs.
 """
 
 import json
@@ -29,7 +29,8 @@ from torch import Tensor
 from pubmill.finetuning import update_kernel
 from pubmill.finetuning.parameter_groups import BETA1, BETA2, EPSILON
 from pubmill.finetuning.weight_updates import compile_update
-from pubmill.pretraining import biased_gelu, gelu_kernel
+from pubmill.pretraining import biased_gelu, gelu_kernel, norm_kernel, residual_norm
+from pubmill.pretraining.seeded_dropout import threshold
 
 CAPABILITIES = (80, 90)
 """A100 and H100: the oldest GPUs on which the kernels are used, and those of the figures."""
@@ -41,34 +42,58 @@ CPU = torch.device("cpu")
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel with the types of its arguments ("bf16" for a pointer to bfloat16) and its constants."""
+    """A kernel with the types of its arguments ("*bf16" for a pointer to bfloat16), its constants, and the
+    warps of a program."""
 
     kernel: Any
     types: dict[str, str]
     constants: dict[str, Any]
+    warps: int = 4
 
 
 def variants() -> list[Variant]:
-    """Return every way in which the library calls its kernels."""
-    gelu = {
+    """Return the ways in which the library calls its kernels."""
+    return [*gelu_variants(), *norm_variants(), *update_variants()]
+
+
+def gelu_variants() -> list[Variant]:
+    types = {
         **dict.fromkeys(("slope", "product", "bias", "slopes"), "*bf16"), "sums": "*fp32",
         **dict.fromkeys(("rows", "width", "columns"), "i32"),
     }  # fmt: skip
     blocks = {"block": gelu_kernel.BLOCK, "rows_at_once": gelu_kernel.ROWS}
-    adam = {
+    kernel = gelu_kernel._differentiate_block
+    return [Variant(kernel, types, {**blocks, "tanh": tanh}) for tanh in (True, False)]
+
+
+def norm_variants() -> list[Variant]:
+    """BERT's two LayerNorms of a layer, and that of ALBERT-xxlarge."""
+    types = {
+        **dict.fromkeys(("first", "second", "summed", "weight", "residual", "product"), "*bf16"),
+        "seed": "*i32", "sums": "*fp32", "rows": "i32", "width": "i32", "epsilon": "fp32", "factor": "fp32",
+    }  # fmt: skip
+    return [
+        Variant(
+            norm_kernel._differentiate_rows,
+            types,
+            {
+                "block": block, "rows_at_once": norm_kernel.ROWS, "both": both, "dropout": rate > 0,
+                "least": threshold(rate),
+            },
+            norm_kernel.warps_of(block),
+        )
+        for block, both, rate in ((1024, True, 0.1), (1024, False, 0.1), (4096, True, 0.0))
+    ]  # fmt: skip
+
+
+def update_variants() -> list[Variant]:
+    types = {
         **dict.fromkeys(("weight", "mean", "square", "factors", "scale"), "*fp32"),
         "copied": "*bf16", "size": "i32",
     }  # fmt: skip
-    rates = {
-        "block": update_kernel.BLOCK, "beta1": BETA1, "beta2": BETA2, "epsilon": EPSILON,
-    }  # fmt: skip
-    slopes = (
-        Variant(gelu_kernel._differentiate_block, gelu, {**blocks, "tanh": one}) for one in (True, False)
-    )
-    updates = (
-        Variant(update_kernel._update_block, {"gradient": of, **adam}, rates) for of in ("*bf16", "*fp32")
-    )
-    return [*slopes, *updates]
+    constants = {"block": update_kernel.BLOCK, "beta1": BETA1, "beta2": BETA2, "epsilon": EPSILON}
+    kernel = update_kernel._update_block
+    return [Variant(kernel, {"gradient": of, **types}, constants) for of in ("*bf16", "*fp32")]
 
 
 def compiled(variant: Variant, capability: int) -> dict[str, Any]:
@@ -78,13 +103,16 @@ def compiled(variant: Variant, capability: int) -> dict[str, Any]:
 
     names = variant.kernel.arg_names
     signature = {name: variant.types.get(name, "constexpr") for name in names}
-    attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in variant.types}
+    whole = (name for name, kind in variant.types.items() if kind != "fp32")
+    attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in whole}
     source = ASTSource(variant.kernel, signature, variant.constants, attributes)
-    text = triton.compile(source, target=GPUTarget("cuda", capability, 32)).asm["ptx"]
+    target, options = GPUTarget("cuda", capability, 32), {"num_warps": variant.warps}
+    text = triton.compile(source, target=target, options=options).asm["ptx"]
     said = assembled(text)
     return {
         "kernel": variant.kernel.fn.__name__,
         "capability": capability,
+        "warps": variant.warps,
         "registers": int(re.findall(r"Used (\d+) registers", said)[0]),
         "spilled": sum(map(int, re.findall(r"(\d+) bytes spill", said))),
         "narrow": len(re.findall(r"(?:ld|st)\.global(?!\.v4\.b32)", text)),
@@ -104,25 +132,33 @@ def assembled(text: str) -> str:
 
 def compare_all() -> int:
     """Compare the kernels with PyTorch's functions; return the number of comparisons."""
-    kinds = ("none", "tanh")
-    for kind, size in product(kinds, SIZES):
-        given = numbers(*size)
-        ours, theirs = biased_gelu._kernel(*given, kind), biased_gelu.plain_slopes(*given, kind)
-        for found, expected in zip(ours, theirs, strict=True):
-            torch.testing.assert_close(found, expected, rtol=2**-7, atol=1e-4)
-    for kind in kinds:
-        biased_gelu._check_kernel(CPU, kind)
+    done = 0
+    for kind, (rows, width) in product(("none", "tanh"), SIZES):
+        slope, values, _, bias, _ = numbers(rows, width)
+        done += close(biased_gelu, slope, values, bias, kind)
+    for rate, both, (rows, width) in product((0.0, 0.1), (False, True), SIZES):
+        slope, values, other, weight, seed = numbers(rows, width)
+        done += close(residual_norm, slope, other if both else None, values, weight, seed, rate, 1e-5)
+    biased_gelu._check_kernel(CPU, "none")
+    residual_norm._check_kernel(CPU, 768, True, 0.1, 1e-12)
     update, refused = compile_update(CPU)
     assert update, refused
-    return len(kinds) * (len(SIZES) + 1) + 1
+    return done + 3
 
 
-def numbers(rows: int, width: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return gradients, products and biases in bfloat16."""
+def close(module: Any, *given: Any) -> bool:
+    """Return true; raise an AssertionError if a kernel differs from PyTorch's functions."""
+    for found, expected in zip(module._kernel(*given), module.plain_slopes(*given), strict=True):
+        torch.testing.assert_close(found, expected, rtol=2**-7, atol=4e-3)
+    return True
+
+
+def numbers(rows: int, width: int) -> tuple[Tensor, ...]:
+    """Return three tensors (rows, width) and a weight (width,) in bfloat16, and a seed."""
     seeded = torch.Generator().manual_seed(rows)
-    shapes = (rows, width), (rows, width), (width,)
-    slope, values, bias = (torch.randn(shape, generator=seeded).bfloat16() for shape in shapes)
-    return slope, 3 * values, bias
+    shapes = (rows, width), (rows, width), (rows, width), (width,)
+    first, second, third, weight = (torch.randn(shape, generator=seeded).bfloat16() for shape in shapes)
+    return first, 3 * second, third, weight, torch.tensor([5, -9]).int()
 
 
 def main() -> None:
