@@ -13,17 +13,22 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pubmill.pretraining.unpadded import SequenceBounds, encode_unpadded, layers_of
+from pubmill.pretraining.unpadded import SequenceBounds, embed_compiled, encode_unpadded, layers_of
 
 Layer = Callable[[Any, Tensor, "Tensor | None", "Tensor | None"], Tensor]
 
 
-def embed(model: Any, ids: Tensor, segments: Tensor, positions: Tensor | None = None) -> Tensor:
+def embed(
+    model: Any, ids: Tensor, segments: Tensor, positions: Tensor | None = None, compiled: bool = False
+) -> Tensor:
     """Return the embeddings (batch, length, embedding size) of a batch; `positions`: of the tokens in their
-    sequences, from 0, by default those in the rows of the batch."""
+    sequences, from 0, by default those in the rows of the batch; `compiled`: what follows the tables is
+    computed by a compiled function, except Megatron's, which has no LayerNorm."""
     base = model.base_model
     if positions is not None and base.config.model_type == "roberta":
         positions = positions + base.embeddings.padding_idx + 1
+    if compiled and positions is not None and hasattr(base.embeddings, "LayerNorm"):
+        return embed_compiled(base.embeddings, ids, segments, positions)
     embedded: Tensor = base.embeddings(input_ids=ids, token_type_ids=segments, position_ids=positions)
     return embedded
 

@@ -221,7 +221,25 @@ def after_attention_at_rows(
     return after_attention(context, hidden, weights, seeds, settings)
 
 
+def norm_embeddings(
+    words: Tensor, others: list[Tensor], norm: list[Tensor], seed: Tensor | None, numbers: tuple[float, float]
+) -> Tensor:
+    """Return the sum of embeddings after LayerNorm and dropout; `numbers`: rate and epsilon."""
+    (rate, epsilon), (weight, bias) = numbers, norm
+    summed = sum(others, words)
+    return _dropout(F.layer_norm(summed, summed.shape[-1:], weight, bias, epsilon), rate, seed)
+
+
+def embed_compiled(embeddings: Any, ids: Tensor, segments: Tensor, positions: Tensor) -> Tensor:
+    """Return what a module of transformers returns that adds embeddings, normalises and drops out."""
+    norm, rate = embeddings.LayerNorm, embeddings.dropout.p if embeddings.training else 0.0
+    others = [embeddings.token_type_embeddings(segments), embeddings.position_embeddings(positions)]
+    given = embeddings.word_embeddings(ids), others, [norm.weight, norm.bias]
+    return compiled_functions().embeddings(*given, draw_seeds(device=ids.device), (rate, norm.eps))
+
+
 AfterAttention = Callable[[Tensor, Tensor, list[Tensor], Tensor | None, Settings], Tensor]
+Embeddings = Callable[[Tensor, list[Tensor], list[Tensor], Tensor | None, tuple[float, float]], Tensor]
 
 
 class Functions(NamedTuple):
@@ -229,9 +247,10 @@ class Functions(NamedTuple):
 
     after: AfterAttention
     after_at_rows: AfterAttention
+    embeddings: Embeddings
 
 
-FUNCTIONS = Functions(after_attention, after_attention_at_rows)
+FUNCTIONS = Functions(after_attention, after_attention_at_rows, norm_embeddings)
 
 
 @cache
@@ -240,4 +259,5 @@ def compiled_functions() -> Functions:
     return Functions(
         torch.compile(after_attention, fullgraph=True, dynamic=False),
         torch.compile(after_attention_at_rows, fullgraph=True, dynamic=False),
+        torch.compile(norm_embeddings, fullgraph=True, dynamic=False),
     )

@@ -48,7 +48,7 @@ class ReplacedTokenDetection(Learner):
 
     def _scores(self, ids: Tensor, part: Part) -> Tensor:
         """Return the logits at all tokens that they were replaced."""
-        embedded = embed(self.model, ids, part.segments, part.positions)
+        embedded = embed(self.model, ids, part.segments, part.positions, part.compiled)
         if part.unpadded:
             # Almost all positions are tokens, and their number varies.
             hidden = encode(self.model, embedded, part.mask, None, self.recompute)

@@ -164,6 +164,35 @@ def test_all_layers_are_one_compiled_function(name: str, layers: Layers, compile
     assert compiler.graphs == 2
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_compiled_embeddings_are_those_of_transformers(name: str, compiler: Compiler) -> None:
+    """Megatron's have no LayerNorm and are not compiled."""
+    model, (ids, segments) = build(name).eval(), inputs(name)
+    positions = flat(torch.arange(12).expand(3, 12))
+    theirs, ours = (
+        embed(model, flat(ids), flat(segments), positions, compiled) for compiled in (False, True)
+    )
+    same(ours, theirs)
+    for left, right in zip(gradients(model, ours), gradients(model, theirs), strict=True):
+        torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-4)
+    assert compiler.graphs == (name != "megatron-bert")
+
+
+def test_compiled_embeddings_have_dropout(compiler: Compiler) -> None:
+    model, (ids, segments) = build("bert").train(), inputs("bert")
+    given = model, flat(ids), flat(segments), flat(torch.arange(12).expand(3, 12))
+    found = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        found.append(embed(*given, compiled=True))
+    first, again, other = found
+    assert first.equal(again) and not first.equal(other)
+    assert 0.02 < first.eq(0).double().mean() < 0.3
+    kept = first.ne(0)
+    plain = embed(model.eval(), *given[1:])
+    torch.testing.assert_close(first[kept], plain[kept] / (1 - model.config.hidden_dropout_prob))
+
+
 @pytest.mark.parametrize("name", ["bert", "megatron-bert"])
 def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Compiler) -> None:
     """By the generator of random numbers alone, with other masks in each layer and at each time."""
