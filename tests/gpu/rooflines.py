@@ -42,7 +42,7 @@ H100 = Device(
     product=798e12,
     memory=85e9,
 )
-OVER_ROWS = "sum"
+OVER_ROWS, LAYER_NORM = "sum", "native_layer_norm_backward"
 Roofline = dict[str, float]
 
 
@@ -94,6 +94,8 @@ def _fuse_kernels(members: list[tuple[int, Kernel]], last_read: dict[int, int]) 
     over_rows = [kernel for _, kernel in members if kernel.name == OVER_ROWS]
     rowwise = [kernel for _, kernel in members if kernel.name != OVER_ROWS]
     alone = [Kernel("over rows", 1, 0.0, kernel.reads, [], False, region) for kernel in over_rows]
+    norms = [kernel.reads for kernel in rowwise if kernel.name == LAYER_NORM]
+    alone += [Kernel("over rows", 1, 0.0, [*reads, *reads], [], False, region) for reads in norms]
     if not rowwise:
         return alone
     read_here = {storage for kernel in over_rows for storage, _ in kernel.reads}

@@ -9,17 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.gpu.conftest import Trace
 from tests.waiting import patience
 
 PROGRAM = Path(__file__).with_name("triton_kernels.py")
 
 
-def output(task: str, **environment: str) -> str:
-    """What the program prints last."""
+@pytest.fixture(autouse=True)
+def triton() -> None:
     try:
         version("triton")
     except PackageNotFoundError:
         pytest.skip("Triton is not installed; make kernels installs it")
+
+
+def output(task: str, **environment: str) -> str:
+    """What the program prints last."""
     done = subprocess.run(
         [sys.executable, str(PROGRAM), task],
         env=os.environ | environment, capture_output=True, text=True, timeout=patience(300),
@@ -43,3 +48,21 @@ def test_kernels_are_compiled_to_wide_accesses_without_spills(tmp_path: Path) ->
 
 def test_kernels_give_what_torch_gives() -> None:
     assert output("interpret", TRITON_INTERPRET="1") == "27"
+
+
+def test_torch_compile_fuses_what_the_roofline_assumes(trace: Trace) -> None:
+    """A tensor is one of the size of a layer's output; GELU's are four times as large."""
+    found = trace("inductor_schedule.py", "fused", "compiled", "fused, Megatron", "embeddings")
+    assert between_products(found["fused"]["forward"]) == [("fused", 4), ("fused", 8), ("fused", 4)]
+    assert between_products(found["fused"]["backward"]) == [("ours", 4), ("ours", 12), ("ours", 5)]
+    assert between_products(found["embeddings"]["forward"]) == [("fused", 5)]
+    assert sum(size for _, size in between_products(found["embeddings"]["backward"])) == 7
+    # What our kernels save: torch.compile reads tensors again for the gradients of biases and of LayerNorm.
+    plain = sum(size for _, size in between_products(found["compiled"]["backward"]))
+    assert plain == 4 + 12 + 5 + 9
+    kinds = [kind for kind, _ in between_products(found["fused, Megatron"]["backward"])]
+    assert kinds.count("ours") == 1
+
+
+def between_products(kernels: list[tuple[str, float]]) -> list[tuple[str, int]]:
+    return [(kind, round(size)) for kind, size in kernels if kind != "product"]

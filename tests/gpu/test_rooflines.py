@@ -70,3 +70,8 @@ def test_two_regions_are_not_fused_and_reductions_over_rows_are_extra() -> None:
     assert len(fused(two)) == 2
     bias = [kernel("gelu_backward", [1], [2], region=-1), kernel("sum", [2], [3], region=-1)]
     assert [found.bytes for found in fused(bias)] == [2 * MEGABYTE, MEGABYTE]
+
+
+def test_layer_norm_reads_its_inputs_again_for_the_gradients_of_its_weights() -> None:
+    norm = [kernel("native_layer_norm_backward", [1, 2], [3], region=-1), kernel("mm", [3], [4], region=-1)]
+    assert [found.bytes for found in fused(norm)[:2]] == [3 * MEGABYTE, 4 * MEGABYTE]
