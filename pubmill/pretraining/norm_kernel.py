@@ -77,7 +77,7 @@ def _differentiate_rows(  # type: ignore[no-untyped-def]
 
 def warps_of(block: int) -> int:
     """Return the warps of a program that handles so many columns."""
-    return max(4, block // COLUMNS_PER_WARP)
+    return max(1, block // COLUMNS_PER_WARP)
 
 
 def compiled_slopes(

@@ -23,6 +23,9 @@ GATHERS = frozenset("embedding index index_select gather".split())
 """Operations that read as much of their input as they write."""
 CREATIONS = frozenset("new_zeros new_ones new_full zeros_like ones_like full_like".split())
 """Operations that only write: their input is an example of what to make."""
+SCATTERS = frozenset({"index_put"})
+"""Operations that change some rows in place, of which the values are the last tensor: the backward pass of
+indexing does so, but not for tensors without numbers, of which PyTorch makes a new one."""
 PRODUCTS = frozenset("mm addmm addmm_ bmm baddbmm".split())
 OURS = {"gelu_slopes": 1, "norm_slopes": 3}
 """Operations of ours, which no compiler fuses with others: two kernels, of which the first sums over
@@ -50,6 +53,8 @@ class Kernel:
     @property
     def bytes(self) -> float:
         """Bytes moved if the kernel runs alone."""
+        if self.name in SCATTERS:
+            return 2.0 * self.reads[-1][1]
         written = sum(size for _, size in self.writes)
         return 2.0 * written if self.name in GATHERS else written + sum(size for _, size in self.reads)
 

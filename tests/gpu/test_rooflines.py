@@ -30,6 +30,11 @@ def test_a_kernel_takes_its_arithmetic_or_its_traffic() -> None:
     )
 
 
+def test_a_scatter_touches_only_its_values() -> None:
+    scatter = replace(kernel("index_put", [1, 2], [3]), reads=[(1, 50 * MEGABYTE), (2, MEGABYTE)])
+    assert roofline([scatter], DEVICE)["rest"] == pytest.approx(2e-3)
+
+
 def test_attention_has_its_own_rates() -> None:
     both = [kernel("flash_attention", [], [], 1e9), kernel("flash_attention_backward", [], [], 1e9)]
     assert roofline(both, DEVICE)["attention"] == pytest.approx(3e-3)

@@ -67,7 +67,7 @@ def gelu_variants() -> list[Variant]:
 
 
 def norm_variants() -> list[Variant]:
-    """BERT's two LayerNorms of a layer, and that of ALBERT-xxlarge."""
+    """BERT's two LayerNorms of a layer, that of ALBERT-xxlarge, and that of ELECTRA-base's generator."""
     types = {
         **dict.fromkeys(("first", "second", "summed", "weight", "residual", "product"), "*bf16"),
         "seed": "*i32", "sums": "*fp32", "rows": "i32", "width": "i32", "epsilon": "fp32", "factor": "fp32",
@@ -82,7 +82,7 @@ def norm_variants() -> list[Variant]:
             },
             norm_kernel.warps_of(block),
         )
-        for block, both, rate in ((1024, True, 0.1), (1024, False, 0.1), (4096, True, 0.0))
+        for block, both, rate in ((1024, True, 0.1), (1024, False, 0.1), (4096, True, 0.0), (256, True, 0.1))
     ]  # fmt: skip
 
 
