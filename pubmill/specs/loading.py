@@ -195,11 +195,12 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
     name.
 
     The included spec is in the same folder. Its lines are prefixed with the line of the `include:`, so that
-    errors in the merged result name the including file.
+    errors in the merged result name the including file. If it cannot be included, the key `include` stays.
     """
     document = strict_yaml.read(path, shown, errors)
-    base_name = document.value.pop("include", None)
+    base_name = document.value.get("include")
     if base_name is None:
+        document.value.pop("include", None)
         return document, None
     include = document.where(("include",))
     if not isinstance(base_name, str) or not names.fits(names.SPEC, base_name):
@@ -207,8 +208,13 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
         return document, None
     base_path = path.with_name(f"{base_name}.yaml")
     if not base_path.is_file():
-        errors.append(f"{include}: there is no {base_path.name} beside this file")
+        near = nearest(base_name, (one.stem for one in path.parent.glob("*.yaml") if one != path))
+        errors.append(
+            f"{include}: there is no {base_path.name} in the same folder; the nearest: "
+            f"{', '.join(near[:SHOWN]) or 'none'}"
+        )
         return document, None
+    del document.value["include"]
     base = strict_yaml.read(base_path, shown.replace(path.name, base_path.name), errors=[])
     if "include" in base.value:
         errors.append(f"{include}: {base_name} itself has an `include`; only one level is allowed")
@@ -222,11 +228,15 @@ _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any:
-    """Return the spec of a document, or None after adding its mistakes to `errors`."""
+    """Return the spec of a document, or None after adding its mistakes to `errors`, except the keys that are
+    missing because another spec cannot be included."""
+    partial = document.value.pop("include", None) is not None
     try:
         return _adapter(model).validate_python(document.value)
     except ValidationError as error:
         for problem in error.errors():
+            if partial and problem["type"] == "missing":
+                continue
             place = tuple(problem["loc"])
             # for specs of several kinds, pydantic puts the kind in front of each location
             if place and place[0] == document.value.get("kind"):

@@ -161,11 +161,19 @@ def test_a_mistake_is_reported_in_the_file_that_has_it_and_once(folder: Path) ->
     assert ": expect: names dev, but the dataset's splits are train, test (found" in both
     assert len([line for line in found if "sequense" in line]) == 1
     for name, fault in (
-        ("a", "there is no "),
+        ("a", "there is no nobody.yaml in the same folder; the nearest: "),
         ("b", "expected the name of a spec"),
         ("c", "expected the name"),
     ):
-        assert any(line.startswith(f"specs/datasets/{name}.yaml:2: {fault}") for line in found)
+        [line] = (line for line in found if line.startswith(f"specs/datasets/{name}.yaml"))
+        assert line.startswith(f"specs/datasets/{name}.yaml:2: {fault}")
+
+
+def test_other_mistakes_beside_one_in_include_are_reported(folder: Path) -> None:
+    including(folder, "datasets", "mine", "nobody", "expekt: {}", "metric: 3")
+    found = mistakes(folder, "full").splitlines()
+    lines = [line.split(":")[1] for line in found if line.startswith("specs/datasets/mine.yaml")]
+    assert sorted(lines) == ["2", "3", "4"]
 
 
 def test_numbers_without_a_dot_are_numbers(root: Path) -> None:
