@@ -5,8 +5,9 @@
 A step of each recipe runs on a pretended CUDA device (tests/gpu), which computes no numbers but lists the
 kernels that PyTorch starts. Each kernel then takes the time of its arithmetic or of its memory traffic on an
 H100, whichever is longer, at the rates in tests/gpu/rooflines.py. MFU is relative to a measured product of
-8192 rows and columns (798 TFLOP/s). The peer is the BERT-base of transformers' Trainer. Needs g++ and a build
-of PyTorch for processors. With --quick, only BERT-base at 128 tokens.
+8192 rows and columns (798 TFLOP/s). The peer is the BERT-base of transformers' Trainer; `in_tiles` is the
+ratio if attention computes whole tiles of 128 positions, which the other columns leave out. Needs g++ and a
+build of PyTorch for processors. With --quick, only BERT-base at 128 tokens.
 """
 
 import argparse
@@ -26,8 +27,8 @@ from tests.gpu.trace_recipes import CASES, TRAINER
 
 PROGRAM = Path(__file__).resolve().parents[1] / "tests/gpu/trace_recipes.py"
 HEADER = (
-    "recipe tokens/s MFU ms/step products attention rest kernels waits peak_GB padding over_Trainer".split()
-)
+    "recipe tokens/s MFU ms/step products attention rest kernels waits peak_GB padding over_Trainer in_tiles"
+).split()
 
 
 def traced(case: str, library: Path) -> dict[str, Any]:
@@ -44,6 +45,7 @@ def cells(case: str, found: dict[str, Any], peers: dict[str, float]) -> list[str
     """Return a line of the table; `peers`: the Trainer's tokens per second by length."""
     speed = found["tokens"] / found["seconds"]
     peer = peers.get(case.partition(",")[0].rpartition(" ")[2]) if "BERT-base" in case else None
+    in_tiles = found["seconds"] + found["attention"] * (found.get("tiles", 1.0) - 1)
     times = [f"{found[name] * 1e3:.0f}" for name in ("seconds", "products", "attention", "rest")]
     return [
         case,
@@ -55,6 +57,7 @@ def cells(case: str, found: dict[str, Any], peers: dict[str, float]) -> list[str
         f"{found['peak'] / 1e9:.1f}",
         f"{1 - found['tokens'] / found['padded']:.1%}",
         f"{speed / peer:.2f}" if peer else "–",
+        f"{found['tokens'] / in_tiles / peer:.2f}" if peer else "–",
     ]
 
 

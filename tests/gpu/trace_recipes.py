@@ -3,8 +3,9 @@
 LD_PRELOAD=LIBRARY python tests/gpu/trace_recipes.py CASE...
 
 CASE: a key of `CASES`. Prints a JSON object, case -> `{"tokens", "padded", "flops", "peak", "waits",
-"copies", "methods"}` and the roofline: tokens, padded tokens and the model's operations in a step, peak bytes
-of memory, waits of the host, copies from pageable memory, and the methods that the engine chose.
+"copies", "methods", "tiles"}` and the roofline: tokens, padded tokens and the model's operations in a step,
+peak bytes of memory, waits of the host, copies from pageable memory, the methods that the engine chose, and
+the work of attention in whole tiles, relative to what the roofline counts.
 """
 
 import json
@@ -38,6 +39,8 @@ from tests.gpu.rooflines import roofline
 
 GPU = torch.device("cuda", 0)
 DOCUMENTS = 2500
+TILE = 128
+"""Positions of a tile of flash attention, for queries and for keys, at a head size of 64."""
 LAMB = replace(benchmark.make_recipe(BASE, benchmark.ORDERED, 128, 1).optimisation, optimiser="lamb")
 
 
@@ -66,8 +69,15 @@ def ours(wanted: PretrainingRecipe) -> dict[str, Any]:
         with trace.record(), Watch() as watch:
             sums = work.update(1)
     done = {name: sums[name] for name in ("tokens", "padded", "flops")}
-    methods = {"methods": asdict(work.methods)}
+    methods = {"methods": asdict(work.methods), "tiles": tiles(work.masked_batch(1)[0].lengths, wanted)}
     return done | methods | watch.found() | {"peak": trace.peak} | roofline(trace.kernels)
+
+
+def tiles(lengths: Any, wanted: PretrainingRecipe) -> float:
+    """Return the positions in the tiles of flash attention over those that the roofline counts, which takes
+    each token to attend to a sequence of full length."""
+    whole = -(-lengths // TILE) * TILE
+    return float((whole**2).sum() / (lengths.sum() * wanted.sequence_length))
 
 
 def trainers(length: int, tokens: int = 65_536) -> dict[str, Any]:
