@@ -191,6 +191,8 @@ def test_the_scores_of_hallmarks_differ() -> None:
     assert scores["label_accuracy"] == pytest.approx(4 / 6)
     assert scores["weighted_f1_labels"] == pytest.approx((0.8 + 2 / 3) / 2)
     assert scores["example_f1_labelled"] is None
+    nothing = set_scores(("", ""))
+    assert nothing["label_accuracy"] == nothing["example_overlap"] == 1.0
 
 
 def test_documents_without_a_gold_label_are_left_out_or_counted() -> None:
