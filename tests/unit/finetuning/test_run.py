@@ -130,25 +130,6 @@ def test_only_the_same_head_goes_on(
     assert changed is same
 
 
-def test_tokens_and_seconds_are_those_of_both_trainings() -> None:
-    first = FinetuningProgress(steps=5, steps_per_epoch=4, tokens=60, seconds=2.0, best=(5, 0.5))
-    again = FinetuningProgress(steps=3, tokens=90, seconds=1.0)
-    report = runs._training_report(BOTH, first, again)
-    assert (report["tokens"], report["tokens_per_second"]) == (150, 50)
-    assert (report["steps"], report["steps_on_train_and_dev"], report["dev"]["best_epoch"]) == (5, 3, 1.25)
-    alone = runs._training_report(TOKENS, first, None)
-    assert (alone["tokens_per_second"], alone["steps_on_train_and_dev"]) == (30, None)
-    assert runs._training_report(TOKENS, FinetuningProgress(), None)["tokens_per_second"] is None
-
-
-def test_without_dev_the_last_weights_are_kept(model: Path, tokens: Path) -> None:
-    job = FinetuningJob(replace(TOKENS, **STILL), model, tokens, 1, "test", dev=None)
-    with pytest.raises(PubmillError, match="no dev to choose the best weights by"):
-        finetune(job)
-    run = finetune(replace(job, recipe=replace(job.recipe, keep="last")))
-    assert run.report["data_sha256"].keys() == {"train", "test"} and run.predictions
-
-
 def test_a_damaged_head_is_no_new_one(model: Path, tokens: Path, tmp_path: Path) -> None:
     folder = begun_with(tmp_path / "kept", replace(TOKENS, **STILL), model, tokens)
     save_file({"linear.weight": torch.zeros(2, 2)}, folder / "head.safetensors")
