@@ -6,13 +6,15 @@ against PyTorch's functions before its first use.
 """
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from pubmill.pretraining.seeded_dropout import WORDS, drop
 
+Slopes = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+"""The fields of `NormSlopes`: operations of torch return no named tuples."""
 CHECKED_ROWS = 70
 """Rows in the check: more than a program of the kernel handles."""
 
@@ -37,7 +39,7 @@ def norm_slopes(
     seed: Tensor,
     rate: float,
     epsilon: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+) -> Slopes:
     """Return `NormSlopes`; by the kernel on a GPU.
 
     `first` and `second`: gradients of LayerNorm's result, which are added; `summed`: what it normalised;
@@ -52,15 +54,8 @@ def norm_slopes(
 
 
 @norm_slopes.register_fake
-def _(
-    first: Tensor,
-    second: Tensor | None,
-    summed: Tensor,
-    weight: Tensor,
-    seed: Tensor,
-    rate: float,
-    epsilon: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def _(*given: Any) -> Slopes:
+    _, _, summed, weight, _, rate, _ = given
     product = torch.empty_like(summed) if rate else summed.new_empty(0)
     gains, shifts, biases = (torch.empty_like(weight) for _ in range(3))
     return torch.empty_like(summed), product, gains, shifts, biases
@@ -74,7 +69,7 @@ def plain_slopes(
     seed: Tensor,
     rate: float,
     epsilon: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+) -> Slopes:
     """Return the same by PyTorch's functions, at least in float32."""
     wide, size = torch.promote_types(summed.dtype, torch.float32), summed.shape[1:]
     given, values, gain = first.to(wide), summed.to(wide), weight.to(wide)
@@ -89,18 +84,10 @@ def plain_slopes(
     return residual.to(summed.dtype), apart.to(summed.dtype), gains, shifts, biases
 
 
-def _kernel(
-    first: Tensor,
-    second: Tensor | None,
-    summed: Tensor,
-    weight: Tensor,
-    seed: Tensor,
-    rate: float,
-    epsilon: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def _kernel(*given: Any) -> Slopes:
     from pubmill.pretraining.norm_kernel import compiled_slopes
 
-    return compiled_slopes(first, second, summed, weight, seed, rate, epsilon)
+    return compiled_slopes(*given)
 
 
 @cache

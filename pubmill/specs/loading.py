@@ -200,7 +200,6 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
     document = strict_yaml.read(path, shown, errors)
     base_name = document.value.get("include")
     if base_name is None:
-        document.value.pop("include", None)
         return document, None
     include = document.where(("include",))
     if not isinstance(base_name, str) or not names.fits(names.SPEC, base_name):

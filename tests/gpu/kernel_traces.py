@@ -28,9 +28,12 @@ SCATTERS = frozenset({"index_put"})
 indexing does so, but not for tensors without numbers, of which PyTorch makes a new one."""
 PRODUCTS = frozenset("mm addmm addmm_ bmm baddbmm".split())
 OURS = {"gelu_slopes": 1, "norm_slopes": 3}
-"""Operations of ours, which no compiler fuses with others: two kernels, of which the first sums over
-`ROWS` rows each and writes that many sums per column, in float32, and the second reads these again."""
-ROWS = 64
+"""Operations of ours, which no compiler fuses with others -> how many sums over all rows each returns.
+
+Each operation is two kernels: one writes a part of each sum, in float32, for every `ROWS_PER_PART` rows; the
+other adds these parts.
+"""
+ROWS_PER_PART = 64
 TENSORS_TOGETHER = 100
 """Tensors that one kernel of a foreach operation handles, of 30 to 110."""
 Storage = tuple[int, int]
@@ -159,7 +162,7 @@ class KernelTrace(TorchDispatchMode):
         if name not in OURS:
             return []
         rows, width = outputs[0].shape
-        return [(self._number(outputs[0]), 2 * 4 * OURS[name] * width * -(-rows // ROWS))]
+        return [(self._number(outputs[0]), 2 * 4 * OURS[name] * width * -(-rows // ROWS_PER_PART))]
 
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = op(*args, **(kwargs or {}))
