@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.pretraining.methods import FUSED, PLAIN
+from pubmill.pretraining.methods import COMPILED, PLAIN
 from tests.gpu.conftest import Trace
 from tests.gpu.finetuning_cases import RECIPES as FINETUNING
 from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
@@ -90,7 +90,7 @@ def test_the_fast_methods_are_chosen_where_activations_may_be_in_bfloat16(
     objective: str, pretraining: dict[str, Any]
 ) -> None:
     plain = objective.startswith(("adversarial", "distillation", "float16"))
-    assert pretraining[objective]["methods"] == asdict(PLAIN if plain else FUSED)
+    assert pretraining[objective]["methods"] == asdict(PLAIN if plain else COMPILED)
 
 
 @pytest.mark.parametrize("planted", ["planted teacher", "planted tensor"])
