@@ -117,7 +117,7 @@ def test_planted_faults_of_finetuning_are_found(finetuning: dict[str, Any]) -> N
     for planted in ("planted wait", "planted mask"):
         assert sum(finetuning[planted]["usual"]["waits"].values()) == 1
     assert sum(finetuning["planted copy"]["step"]["copies"].values()) == 1
-    for planted, replays in (("planted wait in a recording", 0), ("planted wait in a loss", 2)):
+    for planted in ("planted wait in a recording", "planted wait in a loss"):
         refused = finetuning[planted]
-        assert refused["outcome"].startswith("operation not permitted") and refused["replays"] == replays
+        assert refused["outcome"].startswith("operation not permitted") and refused["replays"] == 0
         assert refused["after"] == USUAL

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import cross_entropy, engine, methods, segments, unpadded
+from pubmill.pretraining import batch_preparation, cross_entropy, methods, segments, unpadded
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -44,7 +44,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several micro-batches a step."""
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
 
 
 class Observed(Pretraining):
@@ -192,13 +192,13 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
     made, found = work(data, recipe)
-    assert made.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
+    assert made.batches.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
     assert found == pytest.approx(expected, rel=1e-4)
 
 
 def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often: PyTorch refuses to compile a function again for many shapes."""
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
     # Compiled functions are kept, so that other tests must not see these.
     for module, name in ((unpadded, "compiled_functions"), (cross_entropy, "_compiled")):
@@ -214,7 +214,7 @@ def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyP
             found.append(made.update(step)["loss"])
             if step < 3:
                 made._halve_micro_batch()
-    assert made.at_once == 1 and found == pytest.approx(expected[:4], rel=1e-4)
+    assert made.batches.at_once == 1 and found == pytest.approx(expected[:4], rel=1e-4)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
@@ -238,6 +238,7 @@ def test_what_does_not_work_here_is_replaced_by_what_does(
     tried = failing(monkeypatch, lambda tried: tried.layers != "eager")
     made, _ = work(data, RECIPE, steps=1)
     assert made.methods == UNPADDED and made.copies and tried[:2] == [COMPILED, UNPADDED]
+    assert made.methods_refused == (f"{COMPILED.describe()} do not work here (RuntimeError: no kernel image)")
     assert (
         "compiled layers do not work here (RuntimeError: no kernel image); trying slower methods"
         in capsys.readouterr().err
@@ -276,11 +277,6 @@ def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     capability[0] = (7, 0)
     assert fastest(networks, True, GPU) == PLAIN
     assert [slower(one) for one in (COMPILED, UNPADDED)] == [UNPADDED, PLAIN]
-
-
-def test_an_older_torch_has_the_plain_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(methods, "torch", SimpleNamespace(ops=SimpleNamespace(aten=SimpleNamespace())))
-    assert fastest({}, True, GPU) == PLAIN
 
 
 def test_the_record_of_a_gpu_says_which_ran(data: Path) -> None:
