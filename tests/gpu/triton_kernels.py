@@ -27,7 +27,7 @@ import triton
 from torch import Tensor
 
 from pubmill.finetuning import update_kernel
-from pubmill.finetuning.parameter_groups import BETA1, BETA2, EPSILON
+from pubmill.finetuning.parameter_groups import BETA1, BETA2
 from pubmill.finetuning.weight_updates import compile_update
 from pubmill.pretraining import biased_gelu, gelu_kernel, norm_kernel, residual_norm
 from pubmill.pretraining.seeded_dropout import threshold
@@ -91,7 +91,7 @@ def update_variants() -> list[Variant]:
         **dict.fromkeys(("weight", "mean", "square", "factors", "scale"), "*fp32"),
         "copied": "*bf16", "size": "i32",
     }  # fmt: skip
-    constants = {"block": update_kernel.BLOCK, "beta1": BETA1, "beta2": BETA2, "epsilon": EPSILON}
+    constants = {"block": update_kernel.BLOCK, "beta1": BETA1, "beta2": BETA2}
     kernel = update_kernel._update_block
     return [Variant(kernel, {"gradient": of, **types}, constants) for of in ("*bf16", "*fp32")]
 
