@@ -229,8 +229,8 @@ def test_updates_are_those_of_the_formula(
     folders: dict[str, Path], corrected: bool, dtype: torch.dtype, decay: float, slowed: float, epsilon: float
 ) -> None:
     """Adam with and without bias correction, step by step; BERT's own is without (Devlin et al. 2019)."""
-    changes = {"weight_decay": decay, "layerwise_decay": slowed, "adam_epsilon": epsilon}
-    recipe = replace(RECIPE, bias_correction=corrected, **changes)
+    recipe = replace(RECIPE, bias_correction=corrected, weight_decay=decay)
+    recipe = replace(recipe, layerwise_decay=slowed, adam_epsilon=epsilon)
     model = TaskModel(prepared(folders["bert"]), Layers(32, 2, recipe)).to(dtype)
     place = "encoder.encoder.layer.0.output."
     watched = [f"{place}dense.weight", f"{place}dense.bias"]

@@ -148,7 +148,7 @@ def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
         ("alrowili2021", "chemprot@blurb", "standard", "biom-bert-large",
          {"layerwise_decay": 0.9, "bias_correction": False, "weight_decay": 0.01}),
         ("shin2020", "ddi@blue", "oversampled", "any", {"oversample": True}),
-        ("alrowili2021", "chemprot@blurb", "standard", "albert-xxlarge", 
+        ("alrowili2021", "chemprot@blurb", "standard", "albert-xxlarge",
          {"batch_size": 128, "epochs": 5, "dropout": 0.0}),
         ("alrowili2021", "squad-v2", "standard", "albert-xxlarge",
          {"batch_size": 128, "epochs": 2, "learning_rate": 3e-5, "max_length": 384, "head_dropout": 0.0}),
