@@ -21,7 +21,7 @@ VERSIONS = {
     "export": 2,
     "convert": 2,
     "concepts": 1,
-    "floors": 1,
+    "floors": 2,
     "years": 1,
     "finetune": 2,
     "annotate": 1,

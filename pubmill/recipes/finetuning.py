@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind, Precision
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Kind, Precision
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 
@@ -87,6 +87,7 @@ class FinetuningRecipe:
     - `precision`: number format of the computation (`auto`: bfloat16 where the device has it, else float16 on
       GPUs with tensor cores, else float32).
     - `bias_correction`: whether Adam corrects its first means.
+    - `adam_epsilon`: what Adam adds to the root of the second moment.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -127,6 +128,7 @@ class FinetuningRecipe:
     precision: Precision = "auto"
 
     bias_correction: bool = True
+    adam_epsilon: float = field(default=1e-8, metadata=OMIT_DEFAULT)
     frozen_layers: int | None = None
     layerwise_decay: float = 1.0
     reinitialised_layers: int = 0
@@ -182,7 +184,7 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
 
 POSITIVE = (
     "learning_rate", "batch_size", "epochs", "max_length", "max_gradient_norm", "n_best", "max_answer_length",
-    "evaluate_every", "stop_after", "layerwise_decay",
+    "evaluate_every", "stop_after", "layerwise_decay", "adam_epsilon",
 )  # fmt: skip
 NOT_NEGATIVE = ("weight_decay", "stride", "frozen_layers", "reinitialised_layers", "removed_layers")
 SHARES = ("warmup", "dropout", "head_dropout")

@@ -26,7 +26,7 @@ import torch
 import triton
 
 from pubmill.finetuning import update_kernel
-from pubmill.finetuning.parameter_groups import BETA1, BETA2, EPSILON
+from pubmill.finetuning.parameter_groups import BETA1, BETA2
 from pubmill.finetuning.weight_updates import compile_update
 
 CAPABILITIES = (80, 90)
@@ -51,7 +51,7 @@ def variants() -> list[Variant]:
         **dict.fromkeys(("weight", "mean", "square", "factors", "scale"), "*fp32"),
         "copied": "*bf16", "size": "i32",
     }  # fmt: skip
-    constants = {"block": update_kernel.BLOCK, "beta1": BETA1, "beta2": BETA2, "epsilon": EPSILON}
+    constants = {"block": update_kernel.BLOCK, "beta1": BETA1, "beta2": BETA2}
     kernel = update_kernel._update_block
     return [Variant(kernel, {"gradient": of, **types}, constants) for of in ("*bf16", "*fp32")]
 

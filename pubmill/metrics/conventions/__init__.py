@@ -44,7 +44,8 @@ USED: Mapping[str, Mapping[str, str]] = {
     },
     "regression": {"pearson": "gu2020 4.4; BLUE's `eval_sts.py`; LinkBERT's `pearsonr`"},
     "span": {
-        "f1": "SQuAD's script, 2.0; alrowili2021 Table 2",
+        "f1": "SQuAD's script, 2.0; shin2020 Table 7",
+        "best_f1": "SQuAD's script, 2.0; ALBERT's `run_squad_v2.py`; alrowili2021 Table 2",
         "strict_accuracy": "BioASQ's EvaluatorTask1b; SAcc of shin2020 Table 2",
         "lenient_accuracy": "BioASQ's EvaluatorTask1b; LAcc of shin2020 Table 2",
         "mrr": "BioASQ's EvaluatorTask1b; shin2020 Table 2; alrowili2021 Table 2",

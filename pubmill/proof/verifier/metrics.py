@@ -161,7 +161,7 @@ add_metric("macro_f1", macro, "class:", "negative:")
 add_metric("accuracy", share_correct, "class:", "negative:", "examples")
 add_metric("example_f1", over_examples, "examples", "without_gold", "precision", "recall")
 add_metric("pearson", correlation, "examples", "x", "y", "xx", "yy", "xy")
-for _part in ("exact_match", "f1"):
+for _part in ("exact_match", "f1", "best_f1"):
     add_metric(_part, over_questions(_part, False), _part, "questions")
 for _part in ("strict_accuracy", "lenient_accuracy", "mrr"):
     add_metric(_part, over_questions(_part, True), _part, "questions", "without_gold")

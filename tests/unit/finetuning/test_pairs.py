@@ -49,6 +49,7 @@ LOSSES: list[Setting] = [*WEIGHTS, {"loss": "dice"}]
 STABILISATION: list[Setting] = [
     {},
     {"bias_correction": False},
+    {"adam_epsilon": 1e-6},
     {"frozen_layers": 0},
     {"frozen_layers": 1},
     {"layerwise_decay": 0.8},

@@ -13,7 +13,7 @@ from pubmill.specs.study import check_study
 
 PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
 URL = "https://example.org/bert.tar.gz"
-UNPINNED = {"biobert-large", "bluebert-large", "biom-bert-large"}
+UNPINNED = {"biobert-large", "bluebert-large", "biom-bert-large", "biom-bert-large@uncased"}
 """Models on the hub of which no commit is known."""
 PRETRAINED = {
     "gu2020": {
