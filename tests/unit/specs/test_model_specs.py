@@ -18,7 +18,7 @@ UNPINNED = {"biobert-large", "bluebert-large", "biom-bert-large", "biom-bert-lar
 PRETRAINED = {
     "gu2020": {
         "pubmedbert-base@adversarial", "pubmedbert-base@general-vocabulary",
-        "pubmedbert-base@general-vocabulary-subword", "pubmedbert-base@pmc-100k",
+        "pubmedbert-base@general-vocabulary-subword", "pubmedbert-base@pmc",
         "pubmedbert-base@subword-masking",
     },
     "tinn2021": {"pubmedbert-base@no-nsp", "pubmedbert-base@no-nsp-single"},
