@@ -26,7 +26,7 @@ Scores = Callable[[str, str], tuple[Optional[float], Optional[str]]]
 """Record and metric -> score in points, or why there is none."""
 Place = tuple[str, str, str]
 """Row, column and metric of a published value."""
-PRINTED = re.compile("-?[0-9]+([.][0-9]+)?|")
+PRINTED = re.compile("([+-]?[0-9]+([.][0-9]+)?)?")
 NO_RECORD = "no record"
 AGGREGATES: dict[str, Callable[[Iterable[float]], float]] = {
     "mean": statistics.fmean,
@@ -52,9 +52,9 @@ def read_published(content: bytes, left_out: Mapping[str, str], where: str) -> d
     found: dict[Place, Json] = {}
     for line in lines:
         place = line["row"], line["column"], line["metric"]
-        if place in found or not PRINTED.fullmatch(line["value"]) or len(line) != 5:
-            raise RefusedError(f"{where}: a line is repeated or no value: {', '.join(place)}")
         hidden = line["column"] in left_out or f"{line['column']}/{line['metric']}" in left_out
+        if place in found or len(line) != 5 or not (hidden or PRINTED.fullmatch(line["value"])):
+            raise RefusedError(f"{where}: a line is repeated or no value: {', '.join(place)}")
         if line["value"] and not hidden:
             found[place] = {
                 "value": float(line["value"]),
@@ -70,7 +70,8 @@ def half_digit(printed: str) -> float:
 
 
 class Builder:
-    """Cells of one table. `others`: the builders of the tables that its cells refer to."""
+    """Cells of one table. `others`: the builders of the tables that its cells refer to; `lost`: the published
+    values that are in no cell."""
 
     def __init__(
         self,
@@ -88,8 +89,7 @@ class Builder:
         self.differences: dict[str, Json] = {one["name"]: one for one in recipe.get("differences", [])}
         self._used: set[Place] = set()
         self.cells = self._build()
-        if lost := [place for place in published if place not in self._used]:
-            raise RefusedError(f"{recipe['table']}: no cell has the published value of {', '.join(lost[0])}")
+        self.lost = [place for place in published if place not in self._used]
 
     def _build(self) -> Cells:
         cells: Cells = {key: {} for key in self.columns}

@@ -171,6 +171,8 @@ class ShownTable:
         """Check everything that is shown, and return how much it is."""
         recipe, cells = self.basis["recipe"], self.builder.cells
         number = check_cells(self.builder, self.shown["cells"], self.name)
+        for place in self.builder.lost:
+            raise RefusedError(f"{self.name}: no cell has the published value of {', '.join(place)}")
         made_with = provenance_of(recipe, cells, self.proof.runs)
         same(
             {
@@ -336,7 +338,7 @@ def check_proof(path: str, jobs: int) -> dict[str, int]:
     """Check a whole proof with several processes, and return how much was checked."""
     proof = proof_at(path)
     proof.check_structure()
-    parts = [(path, part) for part in (*proof.study["tables"], *range(len(proof.sets)))]
+    parts = [(path, part) for part in (*range(len(proof.sets)), *proof.study["tables"])]
     if jobs > 1:
         with multiprocessing.Pool(jobs) as pool:
             found = pool.starmap(check_part, parts, chunksize=1)
