@@ -68,9 +68,11 @@ def centres(names: Iterable[str], seeds: int) -> dict[str, float]:
     return found
 
 
-def counts_of(kind: str, units: int, share: float, noise: np.random.Generator) -> Counts:
-    """Draw the counts of each unit, with about this share of correct items."""
-    one, gold = np.ones(units), 1.0 + noise.poisson(3, units)
+def counts_of(
+    kind: str, units: int, share: float, labels: np.random.Generator, noise: np.random.Generator
+) -> Counts:
+    """Draw the counts of each unit, with about this share of correct items; `labels` draws the gold ones."""
+    one, gold = np.ones(units), 1.0 + labels.poisson(3, units)
     right = noise.binomial(gold.astype(int), share).astype(float)
     if kind == "tokens":
         names = ("gold", "predicted", "correct", "relaxed_correct", "relaxed_found")
@@ -92,7 +94,7 @@ def counts_of(kind: str, units: int, share: float, noise: np.random.Generator) -
             **{f"negative:{name}:N": one for name in ("gold", "predicted", "correct")},
         }
     if kind == "regression":
-        x = noise.standard_normal(units)
+        x = labels.standard_normal(units)
         y = share * x + np.sqrt(1 - share * share) * noise.standard_normal(units)
         return {"examples": one, "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
     hit = noise.binomial(1, share, units).astype(float)
@@ -107,7 +109,8 @@ def write_runs(folder: Path, chosen: Sequence[tuple[str, float]]) -> None:
         dataset, seed = run_of(path).dataset, zlib.crc32(path.encode())
         kind = specs().datasets[dataset].kind
         units = SIZES[sum(dataset.encode()) % len(SIZES)]
-        counts = counts_of(kind, units, share, np.random.default_rng(seed))
+        labels = np.random.default_rng(zlib.crc32(dataset.encode()))
+        counts = counts_of(kind, units, share, labels, np.random.default_rng(seed))
         found = Contributions(tuple(counts), np.stack(list(counts.values()), axis=1))
         unit = "question" if kind == "span" else "document"
         write_items(folder / BELOW.contributions(path), Items(kind, unit, "d" * 64, found))

@@ -30,7 +30,7 @@ from pubmill.proof.evidence import (
     predictions_of,
     read_runs,
 )
-from pubmill.proof.verifier.container import SUMS, pack, sums
+from pubmill.proof.verifier.container import SUMS, pack, spelled, sums
 from pubmill.recipes.proofs import ProofRecipe
 from pubmill.storage.files import read_json, writing
 from pubmill.storage.result_paths import BELOW
@@ -177,8 +177,7 @@ def item_name(record: str) -> str:
 
 def as_gzip(value: Any) -> bytes:
     """Return gzipped JSON: equal values give equal bytes."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return gzip.compress(text.encode(), COMPRESSION, mtime=0)
+    return gzip.compress(spelled(value), COMPRESSION, mtime=0)
 
 
 def as_gzipped_array(values: Array) -> bytes:

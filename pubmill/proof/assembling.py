@@ -10,7 +10,10 @@ from functools import cache
 from pathlib import Path
 
 VERIFIER = Path(__file__).with_name("verifier")
-MODULES = ("container", "metrics", "items", "resampling", "equivalence", "cells", "ranks", "verification")
+MODULES = (
+    "container", "forms", "metrics", "items", "resampling", "equivalence", "cells", "ranks", "structure",
+    "verification", "command",
+)  # fmt: skip
 """Modules in an order in which each needs only those before it."""
 HEAD = '''\
 #!/usr/bin/env python3

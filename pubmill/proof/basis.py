@@ -25,7 +25,6 @@ def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[st
     found: dict[str, Any] = to_jsonable_python(
         {
             "recipe": with_record_paths(recipe.table),
-            "audited": as_values(recipe.audited),
             "others": {
                 other: {"recipe": with_record_paths(part), "cells": others[other].cells}
                 for other, part in recipe.table.others.items()

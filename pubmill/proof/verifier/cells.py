@@ -5,17 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 import statistics
-from typing import Any, Callable, Iterable, Mapping, Optional
+from typing import Callable, Iterable, Mapping, Optional
 
 from pubmill.proof.verifier.container import RefusedError
-from pubmill.proof.verifier.equivalence import Uncertain, of_runs, seeds_for_half_a_point, summed, verdict_of
+from pubmill.proof.verifier.equivalence import (
+    Uncertain,
+    of_runs,
+    seeds_for_half_a_point,
+    summed,
+    untested,
+    verdict_of,
+)
+from pubmill.proof.verifier.forms import Json, Stated, same
 
-Json = dict[str, Any]
 Cells = dict[str, dict[str, Json]]
 """Column -> row -> cell."""
 Scores = Callable[[str, str], tuple[Optional[float], Optional[str]]]
 """Record and metric -> score in points, or why there is none."""
+Place = tuple[str, str, str]
+"""Row, column and metric of a published value."""
+PRINTED = re.compile("([+-]?[0-9]+([.][0-9]+)?)?")
 NO_RECORD = "no record"
 AGGREGATES: dict[str, Callable[[Iterable[float]], float]] = {
     "mean": statistics.fmean,
@@ -28,13 +39,24 @@ def dataset_of(record: str) -> str:
     return record.split("/")[-4]
 
 
-def read_published(content: bytes, left_out: Mapping[str, str]) -> dict[tuple[str, str, str], Json]:
+def model_of(record: str) -> str:
+    """Return the model in the path of a record."""
+    return record.split("/")[-5]
+
+
+def read_published(content: bytes, left_out: Mapping[str, str], where: str) -> dict[Place, Json]:
     """Return the published values of a table by row, column and metric."""
-    found: dict[tuple[str, str, str], Json] = {}
-    for line in csv.DictReader(io.StringIO(content.decode(), newline="")):
+    lines = csv.DictReader(io.StringIO(content.decode(), newline=""), strict=True)
+    if lines.fieldnames != ["row", "column", "metric", "value", "note"]:
+        raise RefusedError(f"{where}: its columns are not row, column, metric, value, note")
+    found: dict[Place, Json] = {}
+    for line in lines:
+        place = line["row"], line["column"], line["metric"]
         hidden = line["column"] in left_out or f"{line['column']}/{line['metric']}" in left_out
+        if place in found or len(line) != 5 or not (hidden or PRINTED.fullmatch(line["value"])):
+            raise RefusedError(f"{where}: a line is repeated or no value: {', '.join(place)}")
         if line["value"] and not hidden:
-            found[line["row"], line["column"], line["metric"]] = {
+            found[place] = {
                 "value": float(line["value"]),
                 "printed": line["value"],
                 "note": line["note"],
@@ -48,12 +70,13 @@ def half_digit(printed: str) -> float:
 
 
 class Builder:
-    """Cells of one table. `others`: the builders of the tables that its cells refer to."""
+    """Cells of one table. `others`: the builders of the tables that its cells refer to; `lost`: the published
+    values that are in no cell."""
 
     def __init__(
         self,
         recipe: Json,
-        published: Mapping[tuple[str, str, str], Json],
+        published: Mapping[Place, Json],
         scores: Scores,
         shown: Cells,
         others: Mapping[str, Builder],
@@ -64,7 +87,9 @@ class Builder:
         self.rows: dict[str, Json] = {one["key"]: one for one in recipe["rows"]}
         self.composites: dict[str, Json] = {one["name"]: one for one in recipe["composites"]}
         self.differences: dict[str, Json] = {one["name"]: one for one in recipe.get("differences", [])}
+        self._used: set[Place] = set()
         self.cells = self._build()
+        self.lost = [place for place in published if place not in self._used]
 
     def _build(self) -> Cells:
         cells: Cells = {key: {} for key in self.columns}
@@ -85,9 +110,9 @@ class Builder:
 
     def _printed(self, column: str, row: str, metric: str) -> Optional[Json]:
         metric = "delta" if self.columns[column]["drop"] else metric
-        places = ((row, metric, name) for name in self.columns[column]["published"])
-        found = (self._published.get((name, row, metric)) for row, metric, name in places)
-        return next((dict(one) for one in found if one), None)
+        places = [(name, row, metric) for name in self.columns[column]["published"]]
+        self._used.update(places)
+        return next((dict(self._published[one]) for one in places if one in self._published), None)
 
     def _cell(self, published: Optional[Json], value: Optional[float], n: int, expected: int) -> Json:
         known = value is not None and published is not None
@@ -100,8 +125,26 @@ class Builder:
             "published": published,
             "difference": value - published["value"] if known else None,  # type: ignore[index]
             "verdict": None,
+            "missing": Stated(str) if value is None else None,
             "other": None,
         }
+
+    def as_shown(self, cell: Json) -> Json:
+        """Return a cell as it must be shown, with the cell of another table that it refers to."""
+        found, reference = {**cell}, cell["other"]
+        del found["other"]
+        if reference is not None:
+            other = self.others[reference["table"]]
+            labels = {**other.rows, **other.composites, **other.differences}
+            found["minus" if cell.get("subtracts") else "copied_from"] = {
+                "table": reference["table"],
+                "linked": reference["linked"],
+                "column": other.columns[reference["column"]]["label"],
+                "row": labels[reference["row"]]["label"],
+                "cell": other.as_shown(other.at(reference)),
+            }
+        found.pop("subtracts", None)
+        return found
 
     def _of_runs(self, cells: Cells, column: str, row: str) -> Json:
         seeds = self._seeds(column, row)
@@ -121,6 +164,7 @@ class Builder:
         out."""
         paths = self.recipe["records"].get(column, {}).get(row, [])
         name = f"{column}/{row}"
+        self._check_paths(paths, column, row)
         if name in self.recipe["found"] and not self._shown[column][row]["seeds"]:
             return []
         folds = self.rows[row]["folds"] and name not in self.recipe.get("datasets", {})
@@ -129,8 +173,22 @@ class Builder:
             score, failed = self._scores(path, self.rows[row]["metric"])
             number = int(path.rpartition("-")[2][: -len(".json")])
             fold = dataset_of(path) if folds else ""
-            seeds.append({"seed": number, "value": score, "failed": failed, "fold": fold, "record": path})
+            seeds.append({
+                "seed": number, "value": score, "failed": failed, "fold": fold, "record": path,
+                "seconds": Stated((float, None)),
+            })  # fmt: skip
         return seeds
+
+    def _check_paths(self, paths: list[str], column: str, row: str) -> None:
+        """Refuse a run that a cell counts twice, or that is of another model or dataset."""
+        spec, name = self.rows[row], f"{column}/{row}"
+        own = [self.recipe.get("datasets", {}).get(name)] if name in self.recipe.get("datasets", {}) else None
+        datasets = own or spec["folds"] or [spec["dataset"]]
+        for path in paths:
+            if model_of(path) != self.columns[column]["model"] or dataset_of(path) not in datasets:
+                raise RefusedError(f"{name}: {path} is a run of another model or dataset")
+        if len(set(paths)) < len(paths):
+            raise RefusedError(f"{name}: a run counts twice")
 
     def _of_columns(self, cells: Cells, column: str, row: str) -> Json:
         spec = self.columns[column]
@@ -169,7 +227,7 @@ class Builder:
             follow(printed, gap, sum(half_digit(one["printed"]) for one in all_three))
         known = [one["value"] for one in (own, other) if one["value"] is not None]
         cell = self._cell(printed, known[0] - known[1] if len(known) == 2 else None, len(known), 2)
-        cell["other"] = reference
+        cell |= {"other": reference, "subtracts": True}
         if cell["difference"] is not None:
             cell["verdict"] = self._verdict_on_difference(cells, column, spec, reference, cell["difference"])
         return cell
@@ -257,51 +315,13 @@ def follow(printed: Json, value: float, slack: float) -> None:
         printed["recomputed"] = value
 
 
-def untested(name: str) -> Json:
-    return {"verdict": name, "margin": None, "p": None, "detectable": None}
-
-
-def same(found: Any, shown: Any, where: str) -> None:
-    """Refuse a shown value that is not what was recomputed; floats may differ in their last bits."""
-    if isinstance(found, dict):
-        for key, value in found.items():
-            same(value, shown.get(key) if isinstance(shown, dict) else None, f"{where}, {key}")
-    elif isinstance(found, (list, tuple)):
-        if not isinstance(shown, (list, tuple)) or len(found) != len(shown):
-            raise RefusedError(f"{where}: recomputed {len(found)} parts, shown {shown!r:.80}")
-        for number, (one, other) in enumerate(zip(found, shown)):
-            same(one, other, f"{where} {number + 1}")
-    elif isinstance(found, float) and isinstance(shown, (int, float)) and not isinstance(shown, bool):
-        if not math.isclose(found, shown, rel_tol=1e-7, abs_tol=1e-9):
-            raise RefusedError(f"{where}: recomputed {found!r}, shown {shown!r}")
-    elif found != shown:
-        raise RefusedError(f"{where}: recomputed {found!r:.80}, shown {shown!r:.80}")
-
-
 def check_cells(builder: Builder, shown: Cells, where: str) -> int:
     """Check every cell of a table, and return their number."""
-    number = 0
     if {key: set(rows) for key, rows in shown.items()} != {
         key: set(rows) for key, rows in builder.cells.items()
     }:
         raise RefusedError(f"{where}: its cells are not those of its recipe")
     for column, rows in builder.cells.items():
         for row, cell in rows.items():
-            place, printed = f"{where}, {column}, {row}", shown[column][row]
-            same({key: value for key, value in cell.items() if key != "other"}, printed, place)
-            if (printed["missing"] is None) != (cell["value"] is not None):
-                raise RefusedError(f"{place}: a cell has either a value or the reason why it has none")
-            other = printed.get("copied_from") or printed.get("minus")
-            if (cell["other"] is None) != (other is None):
-                raise RefusedError(f"{place}: refers to another cell than its recipe")
-            if other is not None:
-                reference = cell["other"]
-                same(reference["table"], other["table"], place)
-                builder_of_other = builder.others[reference["table"]].at(reference)
-                same(
-                    {key: value for key, value in builder_of_other.items() if key != "other"},
-                    other["cell"],
-                    place,
-                )
-            number += 1
-    return number
+            same(builder.as_shown(cell), shown[column][row], f"{where}, {column}, {row}")
+    return sum(map(len, builder.cells.values()))

@@ -7,6 +7,8 @@ import math
 import statistics
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
+from pubmill.proof.verifier.forms import Stated
+
 MDD = "within the minimal detectable difference"
 
 
@@ -116,16 +118,20 @@ def summed(parts: Sequence[tuple[float, Uncertain]]) -> Uncertain:
     return Uncertain(math.sqrt(total), total**2 / spent if spent else 0.0)
 
 
+def untested(name: str) -> dict[str, Any]:
+    return {"verdict": name, "margin": None, "p": None, "detectable": None, "why": Stated(str)}
+
+
 def verdict_of(
     difference: float, of: Optional[Uncertain], margin: float, rule: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return verdict, margin, p value and minimal detectable difference of ours minus published."""
     if of is None or of.error == 0:
-        return {"verdict": "no verdict", "margin": None, "p": None, "detectable": None}
+        return untested("no verdict")
     p = t_below(of.freedom, (abs(difference) - margin) / of.error)
     detectable = of.error * detectable_shift(of.freedom, rule["alpha"], rule["power"])
     if p <= rule["alpha"]:
         name = "reproduced"
     else:
         name = "not reproduced" if abs(difference) > max(margin, detectable) else MDD
-    return {"verdict": name, "margin": margin, "p": p, "detectable": detectable}
+    return {**untested(name), "margin": margin, "p": p, "detectable": detectable}

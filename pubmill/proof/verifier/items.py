@@ -9,6 +9,7 @@ from typing import Any, Iterable, Mapping, Sequence
 import numpy as np
 
 from pubmill.proof.verifier.container import RefusedError
+from pubmill.proof.verifier.forms import TEXT_OR_NONE, check_form
 from pubmill.proof.verifier.metrics import Numbers
 
 Item = Mapping[str, Any]
@@ -127,6 +128,23 @@ def standardised(values: Sequence[float]) -> Numbers:
     return np.array(centred) / deviation
 
 
+LABELS = {"labels": [str]}
+GOLD_FORMS: dict[str, Any] = {
+    "tokens": {**LABELS, "layers?": {"*": [int]}},
+    "sequence": {"label": str},
+    "multilabel": LABELS,
+    "regression": {"score": float},
+}
+PREDICTED_FORMS: dict[str, Any] = {**GOLD_FORMS, "tokens": {**LABELS, "subword_labels?": [[str]]}}
+SAME_IN_ALL = ("gold", "examples", "questions", "without_gold", "x", "xx")
+"""Counts of the gold labels alone, which all runs on a test set share."""
+MOST = {
+    "correct": ("gold", "predicted"), "relaxed_correct": ("predicted",), "relaxed_found": ("gold",),
+    "subtoken_correct": ("subtoken_gold", "subtoken_predicted"), "subtoken_sentences": ("examples",),
+    "precision": ("examples",), "recall": ("examples",),
+    **dict.fromkeys(("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr"), ("questions",)),
+}  # fmt: skip
+"""Count -> counts that it cannot exceed."""
 COUNTED_BY = {
     "tokens": counts_of_labelled_words,
     "sequence": counts_of_labels,
@@ -141,6 +159,45 @@ def units_of_items(gold: Sequence[Item]) -> list[int]:
     numbers: dict[tuple[bool, str], int] = {}
     keys = [(True, item["id"]) if item["document"] is None else (False, item["document"]) for item in gold]
     return [numbers.setdefault(key, len(numbers)) for key in keys]
+
+
+def check_items(kind: str, gold: Any, predicted: Any, where: str) -> None:
+    """Refuse items of another form, or predictions that are not one for each gold item and each of its
+    words."""
+    check_form(gold, [{"id": str, "document": TEXT_OR_NONE, **GOLD_FORMS[kind]}], f"{where}, gold")
+    check_form(predicted, [PREDICTED_FORMS[kind]], where)
+    if len({item["id"] for item in gold}) < len(gold) or len(predicted) != len(gold):
+        raise RefusedError(f"{where}: {len(predicted)} predictions for {len(gold)} items, each with an id")
+    for item, answer in zip(gold, predicted) if kind == "tokens" else ():
+        lists = [
+            answer["labels"],
+            answer.get("subword_labels", item["labels"]),
+            *item.get("layers", {}).values(),
+        ]
+        if any(len(one) != len(item["labels"]) for one in lists):
+            raise RefusedError(f"{where}: {item['id']} has labels for more or fewer words")
+
+
+def implausible_counts(kind: str, names: Sequence[str], counts: Numbers) -> str:
+    """Return what no predictions can give in counts [runs, units, names], such as more correct mentions than
+    there are, or other gold counts than the first run's; empty if there is nothing."""
+    by_name = {name: counts[:, :, place] for place, name in enumerate(names)}
+    for name, found in by_name.items():
+        if len(by_name) < len(names) or not np.isfinite(found).all():
+            return f"{name} is no number or occurs twice"
+        family, count, label = [*name.split(":", 2), "", ""][:3]
+        gold = name in SAME_IN_ALL or count == "gold"
+        if gold and not np.allclose(found, found[:1], rtol=1e-9, atol=1e-9):
+            return f"{name} differs between runs"
+        if kind != "regression" and (found < 0).any():
+            return f"{name} is negative"
+        most = MOST.get(name, ())
+        if count == "correct":
+            most = (f"{family}:gold:{label}", f"{family}:predicted:{label}")
+        none = np.zeros(1)
+        if any((found > by_name.get(one, none) + 1e-9).any() for one in most):
+            return f"{name} is larger than {' or '.join(most)}"
+    return ""
 
 
 def counts_by_unit(

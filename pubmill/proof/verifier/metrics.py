@@ -12,6 +12,14 @@ Totals = Mapping[str, Numbers]
 KEPT: dict[str, tuple[str, ...]] = {}
 """Metric -> the counts that it needs, by name, or by family if it ends with a colon."""
 METRICS: dict[str, Callable[[Totals], Numbers]] = {}
+OF_KIND: dict[str, tuple[str, ...]] = {
+    "tokens": ("entity_", "relaxed_", "subtoken_", "word_macro_f1", "layers_macro_f1"),
+    "sequence": ("micro_", "positive_f1", "macro_f1", "accuracy"),
+    "multilabel": ("micro_f1", "macro_f1", "example_f1"),
+    "regression": ("pearson",),
+    "span": ("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr"),
+}
+"""Kind of examples -> the names, or their beginnings, of all its metrics."""
 
 
 def divided(part: Any, whole: Any, otherwise: float) -> Numbers:
@@ -165,6 +173,11 @@ for _part in ("exact_match", "f1", "best_f1"):
     add_metric(_part, over_questions(_part, False), _part, "questions")
 for _part in ("strict_accuracy", "lenient_accuracy", "mrr"):
     add_metric(_part, over_questions(_part, True), _part, "questions", "without_gold")
+
+
+def metrics_of_kind(kind: str) -> list[str]:
+    """Return the names of the metrics that each run on examples of a kind has."""
+    return [name for name in METRICS if name.startswith(OF_KIND[kind])]
 
 
 def columns_read(metric: str, names: list[str]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from pubmill.proof.verifier.cells import Json
+from pubmill.proof.verifier.forms import Json
 from pubmill.proof.verifier.metrics import Numbers
 from pubmill.proof.verifier.resampling import (
     CONFIDENCE,
@@ -35,7 +35,7 @@ class Scored:
 def rows_by_dataset(rows: Sequence[Json], present: set[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for row in rows:
-        if row["key"] in present and row.get("part", "") not in ("precision", "recall"):
+        if row["key"] in present and not row["metric"].endswith(("_precision", "_recall")):
             found.setdefault(row["dataset"] or row["key"], []).append(row["key"])
     return found
 
@@ -113,20 +113,21 @@ def weights_by_mean(composites: Sequence[Json], rows: Mapping[str, list[str]]) -
     return found if same_mean else {"mean of the datasets": plain, **found}
 
 
-def rankings(table: Json, scored: Scored, rows: Mapping[str, list[str]], same_too: bool) -> list[Json]:
+def rankings(recipe: Json, scored: Scored, rows: Mapping[str, list[str]], same_too: bool) -> list[Json]:
     """Return the rankings over drawn datasets, where there are enough, and on the same datasets."""
-    means = weights_by_mean(table["composites"], rows)
+    means = weights_by_mean(recipe["composites"], rows)
     drawn = [
-        ranking(table["name"], label, scored, weights, True)
+        ranking(recipe, label, scored, weights, True)
         for label, weights in means.items()
         if np.count_nonzero(weights) >= FEWEST
     ]
-    same = [ranking(table["name"], label, scored, weights, False) for label, weights in means.items()]
+    same = [ranking(recipe, label, scored, weights, False) for label, weights in means.items()]
     return drawn + (same if same_too else [])
 
 
-def ranking(table: str, label: str, scored: Scored, weights: Numbers, over_datasets: bool) -> Json:
+def ranking(recipe: Json, label: str, scored: Scored, weights: Numbers, over_datasets: bool) -> Json:
     """Return the ranking by one mean."""
+    table = f"{recipe['paper']}/{recipe['table']}"
     used = np.flatnonzero(weights)
     levels = [*([f"{len(used)} datasets"] if over_datasets else []), *scored.levels]
     generator = np.random.default_rng(zlib.crc32(f"{table}/{label}/{'+'.join(levels)}".encode()))
@@ -169,7 +170,10 @@ def ranking(table: str, label: str, scored: Scored, weights: Numbers, over_datas
                 "resolved": bool(p_values[upper, lower] <= 1 - CONFIDENCE),
             }
         )
-    return {"score": label, "levels": levels, "datasets": len(used), "models": models, "adjacent": pairs}
+    name = {"table": table, "paper": recipe["paper"], "number": int(recipe["table"][len("table") :])}
+    return {
+        **name, "score": label, "levels": levels, "datasets": len(used), "models": models, "adjacent": pairs,
+    }  # fmt: skip
 
 
 def both_sided(drawn: Numbers) -> Numbers:

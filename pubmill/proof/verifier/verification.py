@@ -1,15 +1,10 @@
-"""Verification of a whole proof, and the command."""
+"""Verification of a whole proof."""
 
 from __future__ import annotations
 
-import argparse
 import functools
-import hashlib
 import multiprocessing
-import os
 import pathlib
-import sys
-import time
 import zlib
 from typing import Any, Mapping, Optional, Sequence
 
@@ -18,15 +13,14 @@ import numpy as np
 from pubmill.proof.verifier.cells import (
     NO_RECORD,
     Builder,
-    Json,
     check_cells,
     dataset_of,
     read_published,
-    same,
 )
 from pubmill.proof.verifier.container import RefusedError, intact, read_array, read_packed
-from pubmill.proof.verifier.items import counts_by_unit
-from pubmill.proof.verifier.metrics import METRICS, columns_read
+from pubmill.proof.verifier.forms import Json, Stated, check_form, same
+from pubmill.proof.verifier.items import check_items, counts_by_unit, implausible_counts
+from pubmill.proof.verifier.metrics import METRICS, columns_read, metrics_of_kind
 from pubmill.proof.verifier.ranks import (
     RowOfRuns,
     complete_columns,
@@ -35,34 +29,66 @@ from pubmill.proof.verifier.ranks import (
     scored_by_print,
     scored_by_runs,
 )
-from pubmill.proof.verifier.resampling import RESAMPLINGS, Fold, holm_adjusted, tested
-
-SHARED = ("aggregate", "columns", "comparable", "equivalence", "paper", "rows", "scale", "table")
-"""Keys that a shown table shares with its recipe."""
+from pubmill.proof.verifier.resampling import CONFIDENCE, RESAMPLINGS, Fold, holm_adjusted, tested
+from pubmill.proof.verifier.structure import (
+    BASIS,
+    FLOORS,
+    HEADING,
+    MADE_WITH,
+    RUNS,
+    STUDY,
+    TITLES,
+    check_members,
+    check_recipe,
+    check_runs,
+    expected_members,
+    provenance_of,
+    rows_of_composites,
+)
 
 
 class Proof:
-    """The members of a proof: its runs, and their counts by test set."""
+    """The members of a proof: its runs, their counts by test set, and what its tables are computed from."""
 
     def __init__(self, data: bytes) -> None:
         self.members = intact(data)
         self.study: Json = read_packed(self.members, "study.json.gz")
-        runs = read_packed(self.members, "runs.json.gz")
-        self.sets: list[Json] = runs["sets"]
-        self.runs: dict[str, Json] = runs["runs"]
-        for record, run in self.runs.items():
-            if (run["failed"] is None) != (run["set"] is not None):
-                raise RefusedError(f"{record}: a run has either counts or the reason why it failed")
-        self.counts = functools.lru_cache(maxsize=4)(self._counts)
+        check_form(self.study, STUDY, "study.json.gz")
+        content = read_packed(self.members, "runs.json.gz")
+        check_form(content, RUNS, "runs.json.gz")
+        self.sets: list[Json] = content["sets"]
+        self.runs: dict[str, Json] = content["runs"]
+        self.scored = [record for record, run in self.runs.items() if run["failed"] is None]
+        if not self.study["tables"] or not self.scored:
+            raise RefusedError("there is nothing to verify: no table, or no run with a score")
+        check_runs(self.sets, self.runs, content["recipes"])
+        self.counts = functools.lru_cache(maxsize=2)(self._counts)
+
+    def check_structure(self) -> None:
+        """Refuse members, tables and runs that belong to nothing, or that are missing."""
+        bases = {name: self.basis(name) for name in self.study["tables"]}
+        check_members({*self.members}, expected_members(self.study, self.sets, self.runs, bases))
+        parts = [part for basis in bases.values() for part in (basis, *basis["others"].values())]
+        cells = [rows for part in parts for rows in part["recipe"]["records"].values()]
+        named = {path for rows in cells for paths in rows.values() for path in paths}
+        if odd := sorted(self.runs.keys() - named):
+            raise RefusedError(f"{odd[0]} is a run of no table ({len(odd)} such runs)")
+
+    def basis(self, table: str) -> Json:
+        """Return what a table is recomputed from."""
+        name = f"tables/{table}.basis.json.gz"
+        found: Json = read_packed(self.members, name)
+        check_form(found, BASIS, name)
+        check_recipe(found["recipe"], table, self.study)
+        for other, part in found["others"].items():
+            check_recipe(part["recipe"], other, self.study)
+        return found
 
     def _counts(self, number: int) -> Any:
         """Return the counts of a test set [runs, units, names]."""
-        found, known = read_array(self.members, self.sets[number]["counts"]), self.sets[number]
-        if found.shape[1:] != (known["units"], len(known["names"])):
-            raise RefusedError(
-                f"{known['counts']}: its shape {found.shape} is not that of its units and names"
-            )
-        return found
+        known = self.sets[number]
+        runs = sum(run["set"] == number for run in self.runs.values())
+        return read_array(self.members, known["counts"], (runs, known["units"], len(known["names"])))
 
     def score(self, record: str, metric: str) -> tuple[Optional[float], Optional[str]]:
         """Return the score of a run in points, or why it has none."""
@@ -88,27 +114,27 @@ class Proof:
         return Fold([names[place] for place in kept], values, models)
 
 
-def check_set(proof: Proof, number: int) -> tuple[int, int]:
+def check_set(proof: Proof, number: int) -> dict[str, int]:
     """Check the metrics of all runs on a test set, and for open data their counts by their items; return the
     numbers of runs and of those with items."""
-    known = proof.sets[number]
-    counts = proof.counts(number)
+    known, counts = proof.sets[number], proof.counts(number)
+    if odd := implausible_counts(known["kind"], known["names"], counts):
+        raise RefusedError(f"{known['counts']}: {odd}")
     runs = {record: run for record, run in proof.runs.items() if run["set"] == number}
-    if sorted(run["place"] for run in runs.values()) != list(range(len(counts))):
-        raise RefusedError(f"{known['counts']}: its runs are not those of the records")
     totals = counts.sum(axis=1, dtype=np.float64)
     by_name = {name: totals[:, place] for place, name in enumerate(known["names"])}
-    stated = sorted({name for run in runs.values() for name in run["metrics"]})
-    if unknown := [name for name in stated if name not in METRICS]:
-        raise RefusedError(f"{known['counts']}: no metric is called {', '.join(unknown)}")
-    scores = {name: METRICS[name](by_name) for name in stated}
+    scores = {name: METRICS[name](by_name) for name in metrics_of_kind(known["kind"])}
     for record, run in runs.items():
-        found = {name: float(scores[name][run["place"]]) for name in run["metrics"]}
-        same(found, run["metrics"], record)
-    return len(runs), check_items(proof, known, runs, counts)
+        found = {name: float(values[run["place"]]) for name, values in scores.items()}
+        same({name: value for name, value in found.items() if value == value}, run["metrics"], record)
+    return {
+        "test sets": 1,
+        "runs": len(runs),
+        "runs by their items": check_by_items(proof, known, runs, counts),
+    }
 
 
-def check_items(proof: Proof, known: Json, runs: Mapping[str, Json], counts: Any) -> int:
+def check_by_items(proof: Proof, known: Json, runs: Mapping[str, Json], counts: Any) -> int:
     """Check the counts of a test set by its items, if the proof has any."""
     if known["gold"] is None:
         return 0
@@ -116,6 +142,7 @@ def check_items(proof: Proof, known: Json, runs: Mapping[str, Json], counts: Any
     with_items = {record: run for record, run in runs.items() if run["items"] is not None}
     for record, run in with_items.items():
         predicted = read_packed(proof.members, run["items"])
+        check_items(known["kind"], gold, predicted, record)
         found = counts_by_unit(known["kind"], gold, predicted, known["negative"], known["names"])
         if found.shape != counts.shape[1:] or not np.allclose(
             found, counts[run["place"]], rtol=1e-9, atol=1e-9
@@ -128,34 +155,62 @@ class ShownTable:
     """A table of a proof: as it is shown, and what it is recomputed from."""
 
     def __init__(self, proof: Proof, name: str) -> None:
-        self.proof, self.name = proof, name
-        files: dict[str, str] = proof.study["tables"][name]
-        self.shown: Json = read_packed(proof.members, files["shown"])
-        self.basis: Json = read_packed(proof.members, files["basis"])
-        self.compared: Json = read_packed(proof.members, files["comparisons"])
+        self.proof, self.name, self.basis = proof, name, proof.basis(name)
+        self.shown: Json = read_packed(proof.members, f"tables/{name}.json.gz")
+        self.compared: Json = read_packed(proof.members, f"tables/{name}.comparisons.json.gz")
         others = {other: self._builder(other, one) for other, one in self.basis["others"].items()}
         whole = {"recipe": self.basis["recipe"], "cells": self.shown["cells"]}
         self.others, self.builder = others, self._builder(name, whole, others)
 
     def _builder(self, name: str, part: Json, others: Optional[Mapping[str, Builder]] = None) -> Builder:
-        recipe = part["recipe"]
-        published = read_published(self.proof.members[f"published/{name}.csv"], recipe["left_out"])
+        recipe, file = part["recipe"], f"published/{name}.csv"
+        published = read_published(self.proof.members[file], recipe["left_out"], file)
         return Builder(recipe, published, self.proof.score, part["cells"], others or {})
 
     def check(self) -> dict[str, int]:
         """Check everything that is shown, and return how much it is."""
-        recipe = self.basis["recipe"]
-        same({key: recipe[key] for key in SHARED}, self.shown, self.name)
-        cells = check_cells(self.builder, self.shown["cells"], self.name)
+        recipe, cells = self.basis["recipe"], self.builder.cells
+        number = check_cells(self.builder, self.shown["cells"], self.name)
+        for place in self.builder.lost:
+            raise RefusedError(f"{self.name}: no cell has the published value of {', '.join(place)}")
+        made_with = provenance_of(recipe, cells, self.proof.runs)
+        same(
+            {
+                **{key: recipe[key] for key in HEADING},
+                "cells": Stated(object),
+                "composites": rows_of_composites(recipe),
+                "floors": Stated(FLOORS),
+                "provenance": {**made_with, **{key: Stated(form) for key, form in MADE_WITH.items()}},
+                "seeds_needed": self.builder.seeds_needed(),
+                "silences": Stated([str]),
+            },
+            self.shown,
+            self.name,
+        )
         for name, other in self.others.items():
-            cells += check_cells(other, self.basis["others"][name]["cells"], f"{name} for {self.name}")
-        needed = self.builder.seeds_needed()
-        same(needed, self.shown["seeds_needed"], f"{self.name}, seeds needed")
-        if needed.keys() != self.shown["seeds_needed"].keys():
-            raise RefusedError(f"{self.name}: the rows with seeds needed are not those with enough runs")
-        every = (cell for rows in self.builder.cells.values() for cell in rows.values())
-        verdicts = sum(cell["verdict"] is not None for cell in every)
-        return {"cells": cells, "verdicts": verdicts, "tests": self._tests(), "rankings": self._rankings()}
+            number += check_cells(other, self.basis["others"][name]["cells"], f"{name} for {self.name}")
+        self._check_mixtures()
+        every = [cell for rows in cells.values() for cell in rows.values()]
+        return {
+            "tables": 1,
+            "cells": number,
+            "verdicts": sum(cell["verdict"] is not None for cell in every),
+            "tests": self._tests(),
+            "rankings": self._rankings(),
+        }
+
+    def _check_mixtures(self) -> None:
+        """Refuse cells whose runs are of several recipes or initial weights, and rows with several splits or
+        data of one dataset."""
+        kinds: dict[tuple[str, ...], Any] = {}
+        for column, rows in self.builder.cells.items():
+            for row, cell in rows.items():
+                for record in (seed["record"] for seed in cell["seeds"] if seed["record"] in self.proof.runs):
+                    run = self.proof.runs[record]
+                    made, scored = ("recipe", "model_sha256"), ("split", "data_sha256")
+                    for key, names in (((column, row), made), ((row, dataset_of(record)), scored)):
+                        values = {name: run[name] for name in names}
+                        same(kinds.setdefault((names[0], *key), values), values, f"{self.name}, {record}")
 
     def _runs(self, row: Json) -> dict[str, list[Json]]:
         """Return the runs of the complete cells of a row on its own dataset, by column."""
@@ -178,14 +233,14 @@ class ShownTable:
 
     def _tests(self) -> int:
         """Check the comparisons of models in each row, and return the number of pairs."""
-        aggregate, found = self.builder.recipe["aggregate"], []
-        for row in self.builder.recipe["rows"]:
+        recipe, found = self.builder.recipe, []
+        for row in recipe["rows"]:
             runs = self._runs(row) if row["shown"] else {}
             if len(runs) < 2:
                 continue
             folds, columns = self._folds(row, runs), list(runs)
             scores, tests = tested(
-                folds, row["metric"], aggregate, zlib.crc32(f"{self.name}/{row['key']}".encode())
+                folds, row["metric"], recipe["aggregate"], zlib.crc32(f"{self.name}/{row['key']}".encode())
             )
             for column, score in zip(columns, scores):
                 cell = self.builder.cells[column][row["key"]]
@@ -208,7 +263,17 @@ class ShownTable:
             units = sum(len(fold.values) for fold in folds)
             unit = self._unit(runs)
             found.append({"row": row["key"], "unit": unit, "units": units, "best": best, "pairs": pairs})
-        same({"rows": found, "resamplings": RESAMPLINGS}, self.compared, f"{self.name}, comparisons")
+        rows = [row for row in recipe["rows"] if row["shown"]]
+        whole = {
+            **{key: recipe[key] for key in (*TITLES, "aggregate")},
+            "resamplings": RESAMPLINGS,
+            "confidence": CONFIDENCE,
+            "row_labels": {row["key"]: row["label"] for row in rows},
+            "metrics": {row["key"]: row["metric"] for row in rows},
+            "column_labels": {one["key"]: one["label"] for one in recipe["columns"]},
+            "rows": found,
+        }
+        same(whole, self.compared, f"{self.name}, comparisons")
         return sum(len(row["pairs"]) for row in found)
 
     def _unit(self, runs: Mapping[str, list[Json]]) -> str:
@@ -218,20 +283,17 @@ class ShownTable:
 
     def _rankings(self) -> int:
         """Check the ranks of models by published values and by runs, and return the number of rankings."""
-        table = {**self.basis["audited"], "name": self.name}
-        content = self.proof.members[f"published/{self.name}.csv"]
-        printed = read_published(content, table["left_out"])
-        values = {}
-        for column in table["columns"]:
-            for row in table["rows"]:
-                metric = "delta" if column.get("by") == "drop" else row["printed"]
-                for name in reversed(column["published"]):
-                    if (name, row["published"], metric) in printed:
-                        values[column["key"], row["key"]] = printed[name, row["published"], metric]["value"]
-        rows, scored = scored_by_print(table, values)
-        by_print = rankings(table, scored, rows, False) if scored else []
+        recipe = self.basis["recipe"]
+        values = {
+            (column, row): cell["published"]["value"]
+            for column, rows in self.builder.cells.items()
+            for row, cell in rows.items()
+            if cell["published"]
+        }
+        rows, scored = scored_by_print(recipe, values)
+        by_print = rankings(recipe, scored, rows, False) if scored else []
         same(by_print, self.basis["ranks"]["published"], f"{self.name}, ranks by published values")
-        by_runs = self._rankings_of_runs(table)
+        by_runs = self._rankings_of_runs(recipe)
         same(by_runs, self.basis["ranks"]["runs"], f"{self.name}, ranks by runs")
         return len(by_print) + len(by_runs)
 
@@ -268,15 +330,14 @@ def proof_at(path: str) -> Proof:
 
 def check_part(path: str, part: Any) -> dict[str, int]:
     """Check a test set (by number) or a table (by name)."""
-    if isinstance(part, int):
-        runs, items = check_set(proof_at(path), part)
-        return {"runs": runs, "runs by their items": items}
-    return ShownTable(proof_at(path), part).check()
+    proof = proof_at(path)
+    return check_set(proof, part) if isinstance(part, int) else ShownTable(proof, part).check()
 
 
 def check_proof(path: str, jobs: int) -> dict[str, int]:
     """Check a whole proof with several processes, and return how much was checked."""
     proof = proof_at(path)
+    proof.check_structure()
     parts = [(path, part) for part in (*range(len(proof.sets)), *proof.study["tables"])]
     if jobs > 1:
         with multiprocessing.Pool(jobs) as pool:
@@ -287,37 +348,6 @@ def check_proof(path: str, jobs: int) -> dict[str, int]:
     for one in found:
         for name, number in one.items():
             total[name] = total.get(name, 0) + number
+    whole = {"tables": len(proof.study["tables"]), "test sets": len(proof.sets), "runs": len(proof.scored)}
+    same(whole, {name: total.get(name) for name in whole}, "visited")
     return total
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Recompute every number of a proof and compare.")
-    parser.add_argument("proof", help="the archive, STUDY.proof.zip")
-    parser.add_argument("--sha256", help="digest that the archive must have")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
-    arguments = parser.parse_args()
-    start = time.monotonic()
-    try:
-        data = pathlib.Path(arguments.proof).read_bytes()
-        digest = hashlib.sha256(data).hexdigest()
-        if arguments.sha256 and digest != arguments.sha256.lower():
-            raise RefusedError(f"its SHA-256 is {digest}, not {arguments.sha256}")
-        study, own = proof_at(arguments.proof).study, pathlib.Path(__file__).read_bytes()
-        total = check_proof(arguments.proof, arguments.jobs)
-    except (RefusedError, OSError) as error:
-        print(f"REFUSED: {arguments.proof}: {error}", file=sys.stderr)
-        return 1
-    except Exception as error:
-        kind = type(error).__name__
-        print(f"REFUSED: {arguments.proof}: malformed content ({kind}: {error})", file=sys.stderr)
-        return 1
-    print(f"{study['title']} (study {study['study']}, {study['scale_title']})")
-    print(", ".join(f"{number} {name}" for name, number in total.items()))
-    if proof_at(arguments.proof).members.get("verify.py") != own:
-        print("note: this verify.py is another one than that of the archive")
-    print(f"VERIFIED in {time.monotonic() - start:.1f} s; SHA-256 {digest}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -44,7 +44,7 @@ def test_it_runs_alone(results: Path, data: bytes, tmp_path: Path) -> None:
 
     done = run("--sha256", digest)
     assert done.returncode == 0, done.stderr
-    assert "63 runs, 45 runs by their items" in done.stdout and f"SHA-256 {digest}" in done.stdout
+    assert "63 of 63 runs with a score, all 66 members" in done.stdout and f"SHA-256 {digest}" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("VERIFIED")
     done = run("--sha256", "0" * 64)
     assert done.returncode == 1 and "its SHA-256 is" in done.stderr
