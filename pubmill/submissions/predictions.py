@@ -77,6 +77,7 @@ class Normaliser:
         }
         build = of_kind[self.recipe.kind]
         pairs = zip(matched, examples, strict=True)
+        self.reading.answers += sum(row.key != "output" for row in matched)
         made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
         self._refuse_unknown_labels()
         self.check_alignment()

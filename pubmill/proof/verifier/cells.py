@@ -14,8 +14,8 @@ from pubmill.proof.verifier.equivalence import Uncertain, of_runs, seeds_for_hal
 Json = dict[str, Any]
 Cells = dict[str, dict[str, Json]]
 """Column -> row -> cell."""
-Scores = Callable[[str, str], tuple[Optional[float], Optional[str]]]
-"""Record and metric -> score in points, or why there is none."""
+Scores = Callable[[str, str], tuple[Optional[float], Optional[str], bool]]
+"""Record and metric -> score in points, or why there is none; whether its predictions are all the same."""
 NO_RECORD = "no record"
 AGGREGATES: dict[str, Callable[[Iterable[float]], float]] = {
     "mean": statistics.fmean,
@@ -94,6 +94,7 @@ class Builder:
         return {
             "value": value,
             "spread": None,
+            "without_collapsed": None,
             "n": n,
             "expected": expected,
             "seeds": [],
@@ -114,6 +115,9 @@ class Builder:
         )
         cell["seeds"] = seeds
         cell["spread"] = statistics.stdev(scores) if whole and len(scores) > 1 else None
+        kept = [seed["value"] for seed in seeds if not seed["collapsed"]]
+        if whole and 0 < len(kept) < len(seeds):
+            cell["without_collapsed"] = AGGREGATES[self.recipe["aggregate"]](kept)
         return cell
 
     def _seeds(self, column: str, row: str) -> list[Json]:
@@ -126,10 +130,11 @@ class Builder:
         folds = self.rows[row]["folds"] and name not in self.recipe.get("datasets", {})
         seeds = []
         for path in paths:
-            score, failed = self._scores(path, self.rows[row]["metric"])
+            score, failed, collapsed = self._scores(path, self.rows[row]["metric"])
             number = int(path.rpartition("-")[2][: -len(".json")])
             fold = dataset_of(path) if folds else ""
-            seeds.append({"seed": number, "value": score, "failed": failed, "fold": fold, "record": path})
+            run = {"seed": number, "value": score, "failed": failed, "fold": fold, "record": path}
+            seeds.append({**run, "collapsed": collapsed or None})  # a table shows only True
         return seeds
 
     def _of_columns(self, cells: Cells, column: str, row: str) -> Json:
