@@ -19,7 +19,7 @@ def score_correlation(
 ) -> Scored:
     """Score pairs of texts with `pearson` (-1..1) (BIOSSES: gu2020 section 4.4).
 
-    It is 0 if all predicted scores are equal. It is not defined, and not reported, if all gold scores are equal
+    It is 0 if all predicted scores are equal; not defined, and not reported, if all gold scores are equal
     or if there are fewer than two pairs. Count: `examples`.
     """
     x, y = np.array(_standardise(gold)), np.array(_standardise(predicted))
