@@ -24,7 +24,7 @@ GOLD = {
 """Kind -> the fields of its examples that are no text; a kind that is missing has no such items."""
 OWN = (
     "metrics", "failed", "split", "versions", "data_sha256", "trained_on_sha256", "model_sha256", "commit",
-    "made_by",
+    "made_by", "collapsed",
 )  # fmt: skip
 """Fields of records that a proof holds."""
 

@@ -274,7 +274,17 @@ def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
 
 def _record_fields(record: Record) -> Account:
     """Return the fields of a record that describe how it was made."""
-    kept = {"split", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages"}
+    kept = {
+        "split",
+        "collapsed",
+        "dev_score",
+        "dev_split",
+        "max_length",
+        "seconds",
+        "commit",
+        "python",
+        "packages",
+    }
     hashes = {"data_sha256", "trained_on_sha256", "model_sha256", "versions", "recipe", "scored_with"}
     return {**record.model_dump(include=kept | hashes), "machine": machine(record.hardware)}
 

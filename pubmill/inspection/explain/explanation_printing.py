@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pubmill.inspection.explain.cell_explanations import CellRun, Explanation
+from pubmill.metrics.collapse import CONSTANT
 from pubmill.planning.terminal_tables import BAD, DIM, table
 from pubmill.publication.rendering import count, duration, number, signed
 
@@ -96,6 +97,11 @@ def _print_parts(to: Console, explanation: Explanation) -> None:
     to.print(made)
 
 
+def _run_score(run: CellRun) -> str:
+    mark = f" ({CONSTANT})" if run.facts.get("collapsed") else ""
+    return run.failed or ("" if run.score is None else number(run.score) + mark)
+
+
 def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
     """Print a line for each run, then the software, machine and data of the runs."""
     made = table("Run", "Seed", "Score", "On dev", "Time", "File")
@@ -104,7 +110,7 @@ def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
         made.add_row(
             run.dataset,
             str(run.seed),
-            run.failed or ("" if run.score is None else number(run.score)),
+            _run_score(run),
             "" if dev is None else number(100 * dev),
             duration(run.facts["seconds"]) if run.facts else "",
             run.file,

@@ -122,13 +122,15 @@ def over_examples(totals: Totals) -> Numbers:
 
 
 def correlation(totals: Totals) -> Numbers:
-    """Return Pearson's correlation; a variance below 1e-12 of the mean square counts as 0."""
+    """Return Pearson's correlation, 0 for equal predictions; a variance below 1e-12 of the mean square counts
+    as 0."""
     n, x, y = (totals[name] for name in ("examples", "x", "y"))
     spreads = []
     for squares, total in ((n * totals["xx"], x), (n * totals["yy"], y)):
         rest = squares - total * total
         spreads.append(np.sqrt(np.where(rest > 1e-12 * squares, rest, 0.0)))
-    return np.clip(divided(n * totals["xy"] - x * y, spreads[0] * spreads[1], np.nan), -1.0, 1.0)
+    found = divided(n * totals["xy"] - x * y, spreads[0] * spreads[1], np.nan)
+    return np.clip(np.where((spreads[0] > 0) & (spreads[1] == 0), 0.0, found), -1.0, 1.0)
 
 
 def over_questions(name: str, answerable: bool) -> Callable[[Totals], Numbers]:
