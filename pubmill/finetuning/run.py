@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
 from pubmill.storage.privacy import label_of_process
 from pubmill.storage.result_paths import PREDICTIONS, TRAINING
@@ -200,7 +201,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
 def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -> tuple[Trainer, bool | None]:
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
-    tokenizer = load_encoder_tokenizer(model, words=recipe.task == "tokens")
+    tokenizer = load_encoder_tokenizer(model, words=recipe.spaced_words)
     encoder = load_encoder(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
@@ -293,7 +294,7 @@ def _training_report(
     seconds = progress.seconds + (refit.seconds if refit else 0)
     tokens = progress.tokens + (refit.tokens if refit else 0)
     return {
-        "recipe": asdict(recipe),
+        "recipe": as_values(recipe),
         "dev": {
             "metric": recipe.metric,
             "steps": [step for step, _ in progress.dev],

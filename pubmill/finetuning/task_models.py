@@ -8,7 +8,6 @@ text of the dataset.
 
 import copy
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe, build
+from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import check_folder_in_place, reported
 from pubmill.storage.weights_digest import REPORT, folder_sha256
@@ -99,7 +99,7 @@ def _load_task_model(folder: Path, device: torch.device) -> Predictor:
     check_folder_in_place(folder)
     with reported(f"{folder} can't be loaded as a task model; get or keep it again"):
         encoder = load_encoder(folder, recipe.dropout, device)
-        reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.task == "tokens"), encoder)
+        reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.spaced_words), encoder)
         task = TASKS[recipe.task](recipe, reader, facts["labels"])
         model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
         _load_head(model.head, folder)
@@ -166,7 +166,7 @@ def read_report(folder: Path, job: FinetuningJob) -> dict[str, Any]:
     report = _checked_report(folder / REPORT, keys)
     data = report["data_sha256"]
     wanted: dict[str, tuple[Any, Any]] = {
-        "recipe": (report["recipe"], asdict(job.recipe)),
+        "recipe": (report["recipe"], as_values(job.recipe)),
         "seed": (report["seed"], job.seed),
         "dev split": (report["dev_split"], job.dev),
         "model": (report["model_sha256"], folder_sha256(job.model)),

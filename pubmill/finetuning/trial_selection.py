@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.writing import later_defaults
 from pubmill.storage.files import read_json
 
 STEPS = "stop_after"
@@ -93,11 +95,12 @@ def _group_by_point(
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
         _check_form(path, training)
-        if unknown := [key for key in searched if key not in training["recipe"]]:
+        values = later_defaults(FinetuningRecipe) | training["recipe"]
+        if unknown := [key for key in searched if key not in values]:
             raise PubmillError(
                 f"{path}: its recipe has no {', '.join(unknown)}, which --recipe says was searched"
             )
-        point = {key: training["recipe"][key] for key in searched}
+        point = {key: values[key] for key in searched}
         points.setdefault(json.dumps(point), (point, []))[1].append((path, training))
     return list(points.values())
 

@@ -46,6 +46,8 @@ class FinetuningRecipe:
     - `max_length`: subwords per input, including special ones.
     - `tagging` and `labelled_subwords` (tokens): label scheme, and which subwords of a word carry its label:
       the `first`, `all`, or the first with the label X on the others (`separate`).
+    - `words` (tokens): words have the subwords that they have in a sentence (`spaced`), or each those of a
+      text of its own (`alone`).
     - `entities`: relation arguments are kept (`original`), replaced by dummies, or put between markers.
     - `segments`: two texts have two segment ids or one; `unit` (multilabel): a document is read whole, or
       sentence by sentence with the union of its sentences' labels.
@@ -100,6 +102,7 @@ class FinetuningRecipe:
     max_length: int = 512
     tagging: Literal["bio", "bioul", "io"] = "bio"
     labelled_subwords: Literal["first", "all", "separate"] = "first"
+    words: Literal["spaced", "alone"] = field(default="spaced", metadata=OMIT_DEFAULT)
     entities: Literal["dummies", "markers", "original"] = "dummies"
     segments: Literal["separate", "single"] = "separate"
     unit: Literal["document", "sentence"] = "document"
@@ -140,6 +143,11 @@ class FinetuningRecipe:
         if faults:
             raise ValueError("; ".join(faults))
 
+    @property
+    def spaced_words(self) -> bool:
+        """Whether examples are words, read as in a sentence."""
+        return self.task == "tokens" and self.words == "spaced"
+
 
 def _faults(recipe: FinetuningRecipe) -> list[str]:
     """Report settings that contradict each other or do not apply to the task and would be ignored."""
@@ -174,6 +182,7 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "tagging other than bio is for tokens": recipe.tagging != "bio" and not tokens,
         "labelled_subwords other than first is for tokens": recipe.labelled_subwords != "first"
         and not tokens,
+        "words other than spaced is for tokens": recipe.words != "spaced" and not tokens,
         "labelled_subwords separate needs tagging: bio": recipe.labelled_subwords == "separate"
         and recipe.tagging != "bio",
         "metric positive_f1 needs the negative label": recipe.metric == "positive_f1"

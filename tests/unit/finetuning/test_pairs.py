@@ -65,6 +65,7 @@ FACTORS: dict[str, list[list[Setting]]] = {
         [{}, {"crf": True}],
         [{"tagging": scheme} for scheme in ("bio", "bioul", "io")],
         [{"labelled_subwords": which} for which in ("first", "all", "separate")],
+        [{"words": how} for how in ("spaced", "alone")],
         LOSSES,
         STABILISATION,
     ],
