@@ -32,20 +32,25 @@ class Strict(BaseModel):
 
 
 Text = Annotated[str, Field(min_length=1)]
-Standing = Literal["as printed", "ours", "differs"]
+ProgramText = Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+@[0-9a-f]{7,40} [^:]+: .+")]
+"""`OWNER/NAME@COMMIT FILE: what the program does`; several files separated by commas."""
+Standing = Literal["as printed", "as the program", "ours", "differs"]
 
 
 class Statement(Strict):
-    """What a paper says about some values of a spec, and why the spec has other values or more.
+    """What a paper and its authors' program say about some values of a spec, and why the spec differs.
 
     - `says`, `section`: the paper's statement in short, and where it is.
-    - `ours`: why the spec has this value, where the paper does not decide it.
-    - `differs`: why the spec does not do what the paper says.
+    - `program`: what the authors' program does, where the paper is silent or vague: `OWNER/NAME@COMMIT FILE:
+      text`.
+    - `ours`: why the spec has this value, where neither the paper nor a public program decides it.
+    - `differs`: why the spec does not do what the paper or the program does.
     - `does`: what happens here, if the value alone does not show it.
     """
 
     section: Text | None = None
     says: Text | None = None
+    program: ProgramText | None = None
     differs: Text | None = None
     ours: Text | None = None
     does: Text | None = None
@@ -54,17 +59,20 @@ class Statement(Strict):
     def standing(self) -> Standing:
         if self.ours:
             return "ours"
-        return "differs" if self.differs else "as printed"
+        if self.differs:
+            return "differs"
+        return "as the program" if self.program else "as printed"
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
-        if not (self.says or self.ours):
+        if not (self.says or self.program or self.ours):
             raise ValueError(
-                "give `says`, the paper's statement, or `ours`, the reason for a value of our own"
+                "give `says`, the paper's statement, `program`, what the authors' program does, "
+                "or `ours`, the reason for a value of our own"
             )
-        if self.differs and (self.ours or not self.says):
+        if self.differs and (self.ours or not (self.says or self.program)):
             raise ValueError(
-                "`differs` needs `says`, the statement that the spec differs from, and no `ours`"
+                "`differs` needs `says` or `program`, the method that the spec differs from, and no `ours`"
             )
         if self.says and not self.section:
             raise ValueError("`says` needs `section`")

@@ -16,6 +16,7 @@ hyperparameters: {epochs: 3, warmup: 0.1, dropout: 0.1}
 method:
   hyperparameters.warmup, hyperparameters.dropout: {section: "6.2", says: a tenth of each}
 """
+PROGRAM = "owner/name@0123abc train.py: batches are sorted"
 EPOCHS = "  hyperparameters.epochs: {ours: not stated}\n"
 
 
@@ -79,9 +80,13 @@ def test_an_own_spec_without_a_paper_needs_no_statements(tmp_path: Path) -> None
         ({"ours": "a"}, "ours"),
         ({"section": "1", "says": "a", "ours": "b"}, "ours"),
         ({"section": "1", "says": "a", "differs": "b"}, "differs"),
+        ({"program": PROGRAM}, "as the program"),
+        ({"section": "1", "says": "a", "program": PROGRAM}, "as the program"),
+        ({"program": PROGRAM, "ours": "the program decides only half of it"}, "ours"),
+        ({"program": PROGRAM, "differs": "b"}, "differs"),
     ],
 )
-def test_a_statement_has_one_of_three_standings(given: dict[str, str], standing: str) -> None:
+def test_a_statement_has_one_of_four_standings(given: dict[str, str], standing: str) -> None:
     assert Statement.model_validate(given).standing == standing
 
 
@@ -91,6 +96,8 @@ def test_a_statement_has_one_of_three_standings(given: dict[str, str], standing:
         {"section": "1"},
         {"says": "a"},
         {"differs": "a"},
+        {"program": "no commit: a"},
+        {"program": "owner/name@0123abc no text"},
         {"section": "1", "says": "a", "ours": "b", "differs": "c"},
     ],
 )
