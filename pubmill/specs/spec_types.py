@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from pubmill.recipes.recipe_types import Kind
 from pubmill.specs.known_keys import nearest_keys
 from pubmill.storage import name_patterns as names
 
@@ -37,6 +38,17 @@ ProgramText = Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+@[0-9a-f]{7,40} [^:
 Standing = Literal["as printed", "as the program", "ours", "differs"]
 
 
+class Effect(Strict):
+    """How far a choice moves scores.
+
+    - `points`: the largest change of a score, in points (0 to 100).
+    - `source`: who measured it, on what, and where it is printed.
+    """
+
+    points: Annotated[float, Field(ge=0)]
+    source: Text
+
+
 class Statement(Strict):
     """What a paper and its authors' program say about some values of a spec, and why the spec differs.
 
@@ -46,6 +58,9 @@ class Statement(Strict):
     - `ours`: why the spec has this value, where neither the paper nor a public program decides it.
     - `differs`: why the spec does not do what the paper or the program does.
     - `does`: what happens here, if the value alone does not show it.
+    - `datasets`: the only datasets that it is about, without variants (`ddi`); null: all.
+    - `kinds`: the only kinds of examples that it is about; null: all.
+    - `effect`: how far it moves scores, where that was measured or printed.
     """
 
     section: Text | None = None
@@ -54,6 +69,9 @@ class Statement(Strict):
     differs: Text | None = None
     ours: Text | None = None
     does: Text | None = None
+    datasets: tuple[Name, ...] | None = None
+    kinds: tuple[Kind, ...] | None = None
+    effect: Effect | None = None
 
     @property
     def standing(self) -> Standing:
