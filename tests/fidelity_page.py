@@ -27,18 +27,19 @@ SHOWN = {"differs": 12, "ours": 8}
 INTRODUCTION = """# What is as printed
 
 What matters most where this program differs from the five papers, or decides what neither a paper nor its
-authors' program does. **Cells**: printed scores that our runs are compared with and that the choice touches,
-of {printed}. **Effect**: the largest change of a score in points, where somebody measured or printed it; these
-come first, by points times cells, then the others by cells. `pubmill explain tinn2021/table06` lists the same for one table.
+authors' program does. **Cells**: of {printed} printed scores with runs of ours, those that the choice
+touches. **Effect**: the largest change of a score in points, where somebody measured or printed it. These
+come first, by points times cells, then the others by cells. `pubmill explain tinn2021/table06` lists the
+same for one table.
 
 """
 EXPLANATION = """
 ## How to read the pages
 
-Every value of a protocol, corpus, vocabulary and pretraining recipe, every default of a recipe and the choices
-in code that move scores have a statement: what the paper says and in which section, what its authors' program
-does, what is done here, and why, if that is not the same. The pages are made from `method:` of the specs and
-`specs/choices` by
+Every value of a protocol, corpus, vocabulary and pretraining recipe, every default of a recipe and known
+choices in code have a statement: what the paper says and in which section, what its authors' program does,
+what is done here, and why, if that is not the same. The pages are made from `method:` of the specs and
+from `specs/choices` by
 
 ```sh
 .venv/bin/python -m tests.fidelity_page --write
@@ -48,10 +49,11 @@ and `tests/unit/specs/test_fidelity.py` fails if a value has no statement, a sta
 is old.
 
 - **as printed**: the spec does what the paper says, or takes what the paper refers to.
-- **as the program**: the paper is silent or vague, and the spec does what the authors' program does; repository,
-  commit and file are named.
+- **as the program**: the paper is silent or vague, and the spec does what the authors' program does, or the
+  program that the paper names; repository, commit and file are there.
 - **ours**: neither the paper nor a public program decides it; the reason for our choice follows.
-- **differs**: the paper says it, or the program does it, and the spec does something else; the reason follows.
+- **differs**: the paper says it, or the program does it, and the spec does something else; the reason
+  follows.
 
 A variant (`NAME@VARIANT`) has statements about its own values only; the others are those of the spec that it
 includes. Statements on pretraining touch no cells where released weights are used. A scale (`demo`, `small`)
@@ -176,7 +178,7 @@ def _index(touched: dict[FidelityRow, list[CellName]]) -> str:
 
 
 def _paper_page(paper: str, found: list[WeighedStatement]) -> str:
-    head = f"# {paper[0].upper()}{paper[1:]}: what is as printed\n\n[Fidelity](../fidelity.md) says how to read it.\n"
+    head = f"# What is as printed: {paper}\n\n[Fidelity](../fidelity.md) says how to read it.\n"
     if paper == ALL_PAPERS:
         return head + _specs(found) + _known(full_tables.specs())
     return head + _by_section(found) + _specs(found)
