@@ -162,8 +162,8 @@ def _index(touched: dict[FidelityRow, list[CellName]]) -> str:
     """Return the tables of results with the statements that differ there, those about most cells first."""
     of: dict[str, Counter[FidelityRow]] = {}
     for row, cells in touched.items():
-        for table in cells:
-            of.setdefault(table[0], Counter())[row] += 1
+        for cell in cells:
+            of.setdefault(cell[0], Counter())[row] += 1
     lines = [
         "\n## By table\n",
         f"| table | {' | '.join(STANDINGS)} | differs in (cells) |",

@@ -80,7 +80,7 @@ def recipe_defaults(recipe: type[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in fields(recipe):
         inner = get_type_hints(recipe)[one.name]
-        if is_dataclass(inner):
+        if isinstance(inner, type) and is_dataclass(inner):
             found |= {one.name: made} if (made := recipe_defaults(inner)) else {}
         elif one.default is not MISSING:
             found[one.name] = one.default

@@ -11,8 +11,9 @@ from pubmill.specs import FactTableSpec, Specs, load
 from pubmill.specs.affected_cells import AffectedCells
 from pubmill.specs.fidelity import FidelityRow, rows
 from pubmill.specs.model_specs import RecipeWeights
+from pubmill.specs.spec_types import Standing
 
-ORDER = ("differs", "ours", "as the program", "as printed")
+ORDER: tuple[Standing, ...] = ("differs", "ours", "as the program", "as printed")
 """Standings, those that matter most first."""
 
 
