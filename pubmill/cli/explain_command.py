@@ -24,10 +24,11 @@ def explain(
     column: Annotated[str | None, typer.Argument(help="key or label of a column, or its beginning")] = None,
     study: StudyOption = DEMO,
 ) -> None:
-    """Explain where a cell comes from, or what differs from the paper in a table.
+    """Explain where a cell comes from, or what differs in a table.
 
-    Of a cell, prints runs, recipe, data and weights, down to the source files; for an empty cell, also what is missing. Of a table (no
-    row and column), prints what differs, what is ours, and what the authors' program decides, with reasons.
+    Of a cell, prints runs, recipe, data and weights, down to the source files; for an empty cell, also what is
+    missing. Of a table (no row and column), prints what differs from the paper, what is ours, and what the
+    authors' program decides, with reasons.
     """
     checkout()
     words = sort_words(context.args)
