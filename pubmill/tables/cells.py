@@ -188,6 +188,11 @@ class Table(ResultHeading):
         collapsed = (COLLAPSED.format(aggregate=self.aggregate),) if self.collapsed else ()
         return source + rules + collapsed + self.notes + printed_notes(self) + self.silences + conflicts
 
+    def marks(self, column: str, row: str) -> str:
+        """Return the numbers of the reasons of a cell, of a column (`row` "") or of a row (`column` "")."""
+        place = f"{column}/{row}"
+        return ", ".join(str(mark) for mark, one in enumerate(self.reasons, 1) if place in one.cells)
+
     def room(self, row: Row, value: float | None) -> float | None:
         """Return the share of the room above a row's highest floor that a score takes, if both are known."""
         return self.floors[row.key].share(value) if row.key in self.floors and value is not None else None

@@ -32,7 +32,7 @@ USED: Mapping[str, Mapping[str, str]] = {
     },
     "sequence": {
         "accuracy": "gu2020 4.6; MedNLI of BLUE and lewis2020; `YesNo Acc` of BioASQ's EvaluatorTask1b",
-        "micro_f1": "gu2020 4.3; the second report of BLUE's `eval_rel.py`; BioBERT's "
+        "micro_f1": "gu2020 Table 3; the second report of BLUE's `eval_rel.py`; BioBERT's "
         "`re_eval.py --task=chemprot`; lewis2020's `chemprot_eval` and `ddi_eval`; LinkBERT's `PRF1`",
         "positive_f1": "BioBERT's `re_eval.py` (GAD, EU-ADR); lewis2020's `acc_p_r_and_f1`",
         "macro_f1": "lewis2020's `multiclass_acc_and_f1`; `average_F1` of SciBERT's `text_classifier.py`",

@@ -89,9 +89,10 @@ def test_a_copied_cell_has_no_runs_and_names_its_origin(root: Path) -> None:
     missing = made.tables.recipe("alrowili2021/table02").missing
     assert list(records["pubmedbert-base"]) == ["squad-v2"]
     assert missing["pubmedbert-base/bc5-chem"] == (
-        "the paper copied this value from gu2020 Table 6, so no run of its own stands behind it"
+        "the paper copied this value from gu2020 Table 6 (caption of the table), so no run of its own stands "
+        "behind it"
     )
-    assert missing["roberta-base/squad-v2"].startswith("the paper copied this value from Dai et al. 2020,")
+    assert missing["roberta-base/squad-v2"].startswith("the paper copied this value from Dai et al. 2020 (")
     spec = made.specs.tables["alrowili2021/table02"]
     assert sum(one.copied is not None for column in spec.columns for one in column.cells.values()) == 31
 
@@ -157,7 +158,7 @@ def test_a_cell_may_have_another_model_or_dataset(full: Graph, graph_of: Callabl
     assert made.datasets == {"pubmedbert-base/bc2gm": "jnlpba"}
     assert all("jnlpba" in path for path in made.record_paths["pubmedbert-base"]["bc2gm"])
     assert "pubmedbert-base/bc2gm" not in made.missing
-    assert any("ours is of jnlpba (w)" in note for note in made.notes)
+    assert any(one.text == "ours has dataset jnlpba: w" for one in made.reasons)
     made = graph_of(with_cell(full, dataset="gad@blurb", why="w"), **STUDY).tables.recipe("gu2020/table06")
     assert made.missing["pubmedbert-base/bc2gm"] == "not run in this study"
     made = graph_of(with_cell(full, model="biobert-base", why="w"), **STUDY).tables.recipe("gu2020/table06")
@@ -174,7 +175,7 @@ def test_a_cell_may_have_another_model_or_dataset(full: Graph, graph_of: Callabl
 def test_a_cell_that_must_not_be_compared_has_its_reason(full: Graph, graph_of: Callable[..., Graph]) -> None:
     made = graph_of(with_cell(full, not_comparable="other words"), **STUDY).tables.recipe("gu2020/table06")
     assert made.not_comparable == {"pubmedbert-base/bc2gm": "other words"}
-    assert any(note.endswith("not comparable, other words") for note in made.notes)
+    assert any(one.text == "not comparable: other words" for one in made.reasons)
 
 
 def test_records_on_disk_that_no_current_recipe_makes_are_not_shown(
