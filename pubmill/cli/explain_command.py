@@ -26,8 +26,8 @@ def explain(
 ) -> None:
     """Explain where a cell comes from, or what differs in a table.
 
-    Of a cell, prints runs, recipe, data and weights, down to the source files; for an empty cell, also what is
-    missing. Of a table (no row and column), prints what differs from the paper, what is ours, and what the
+    Of a cell, prints runs, recipe, data and weights, down to the source files; for an empty cell, also what
+    is missing. Of a table (no row and column), prints what differs from the paper, what is ours, and what the
     authors' program decides, with reasons.
     """
     checkout()
