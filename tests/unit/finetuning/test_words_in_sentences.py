@@ -37,7 +37,12 @@ from pubmill.recipes import FinetuningRecipe
 
 WORDS = ["The", "gene", "genes", "binds", "12", "(", ")", "p53", "IL-2", "'s", "mice", ".", "β-catenin", "é"]
 TEXT = [" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))] * 20
-SPECIAL = {"pad_token": "<pad>", "cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>"}
+SPECIAL: dict[str, Any] = {
+    "pad_token": "<pad>",
+    "cls_token": "<s>",
+    "sep_token": "</s>",
+    "unk_token": "<unk>",
+}
 BYTES = pre_tokenizers.ByteLevel.alphabet()
 
 
