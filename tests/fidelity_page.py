@@ -27,10 +27,10 @@ SHOWN = {"differs": 12, "ours": 8}
 INTRODUCTION = """# What is as printed
 
 What matters most where this program differs from the five papers, or decides what neither a paper nor its
-authors' program does. **Cells**: of {printed} printed scores with runs of ours, those that the choice
-touches. **Effect**: the largest change of a score in points, where somebody measured or printed it. These
-come first, by points times cells, then the others by cells. `pubmill explain tinn2021/table06` lists the
-same for one table.
+authors' program does. **Cells**: of {printed} printed scores with runs of ours, means included, those that
+the choice touches. **Effect**: the largest change of a score in points, where somebody measured or printed
+it. These come first, by points times cells, then the others by cells. `pubmill explain tinn2021/table06`
+lists the same for one table.
 
 """
 EXPLANATION = """
@@ -84,18 +84,25 @@ def affected_cells() -> AffectedCells:
 
 
 @cache
-def printed_cells() -> frozenset[CellName]:
-    """Return the cells with runs of their own and a printed score."""
-    found = set()
+def printed_cells() -> dict[CellName, frozenset[CellName]]:
+    """Return the printed scores that runs of ours stand behind -> the cells with these runs: its own, or
+    those of the datasets of a mean."""
+    found = {}
     for table in full_tables.specs().tables:
         recipe = full_tables.recipe(table)
-        printed = published_of_cells(recipe.columns, recipe.all_rows, full_tables.published(table))
-        found |= {(table, *place) for place in printed}
-    return frozenset(found & affected_cells().cells.keys())
+        means = {
+            one.name: [row for group in one.groups.values() for row in group] for one in recipe.composites
+        }
+        for column, row in published_of_cells(recipe.columns, recipe.all_rows, full_tables.published(table)):
+            parts = {(table, column, part) for part in means.get(row, [row])}
+            if parts <= affected_cells().cells.keys():
+                found[table, column, row] = frozenset(parts)
+    return found
 
 
 def _printed(cells: Iterable[CellName]) -> list[CellName]:
-    return [cell for cell in cells if cell in printed_cells()]
+    touched = frozenset(cells)
+    return [cell for cell, parts in printed_cells().items() if parts & touched]
 
 
 def _by(found: Iterable[WeighedStatement], field: str) -> list[tuple[str, list[WeighedStatement]]]:
@@ -233,9 +240,10 @@ def _line(one: WeighedStatement) -> str:
 
 def _known(specs: Specs) -> str:
     """Return what is known about models and datasets beside statements: notes, and contradictory counts."""
-    cells = [affected_cells().cells[cell] for cell in sorted(printed_cells())]
-    models = Counter(cell.model for cell in cells)
-    datasets = Counter(cell.data.name for cell in cells if cell.data)
+    known = affected_cells().cells
+    behind = [[known[part] for part in sorted(parts)] for parts in printed_cells().values()]
+    models = Counter(name for cells in behind for name in {cell.model for cell in cells})
+    datasets = Counter(name for cells in behind for name in {one.data.name for one in cells if one.data})
     lines = ["\n## Models\n", "| model | note | cells |", "|---|---|---:|"]
     lines += [
         f"| {name} | {_cell(note)} | {models[name]} |"

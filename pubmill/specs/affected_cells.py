@@ -58,7 +58,7 @@ class AffectedCells:
             "tables": {table},
             "datasets": {data.name} if data else set(),
             "models": {cell.model},
-            "pretraining": self._pretrainings(cell.model),
+            "pretraining": {part for one in self._pretrainings(cell.model) for part in _with_base(one)},
             "corpora": {self._specs.pretraining[one].corpus for one in self._pretrainings(cell.model)},
             "vocabs": {self._specs.pretraining[one].vocab for one in self._pretrainings(cell.model)},
         }.get(kind, set())
@@ -81,6 +81,11 @@ class AffectedCells:
         yield recipe
         for one in needed_before(self._specs.pretraining[recipe], self._specs.models, released):
             yield from self._with_prerequisites(one.recipe, released)
+
+
+def _with_base(recipe: str) -> set[str]:
+    """Return a recipe and, of a variant, the one that it includes, whose statements hold for it too."""
+    return {recipe, recipe.partition("@")[0]}
 
 
 def _takes(protocol: ProtocolSpec, cell: CellSource, key: tuple[str, ...], spec: str) -> bool:

@@ -67,6 +67,8 @@ def test_a_statement_is_about_the_cells_that_take_its_value() -> None:
     assert spans and {affected.cells[cell].data.kind for cell in spans} == {"span"}  # type: ignore[union-attr]
     trained = {affected.cells[cell].model for cell in affected.of(row("choices/pretraining"))}
     assert "pubmedbert-base@no-nsp" in trained and "pubmedbert-base" not in trained
+    base = {affected.cells[cell].model for cell in affected.of(row("pretraining/pubmedbert-base"))}
+    assert "pubmedbert-base@no-nsp" in base and "pubmedbert-base" not in base
 
 
 def test_it_is_printed_and_written_as_json(found: TableStatements) -> None:
