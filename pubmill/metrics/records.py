@@ -28,6 +28,7 @@ from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.contributions import Items, Scored, units_of
 from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.storage.checksums import check_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json
 
 Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], Scored]
@@ -125,6 +126,7 @@ def score_run(
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
     data = sha256(examples)
     _check_training(recipe, trained, training, data)
+    check_predictions(predictions, trained)
     failed, result = trained["failed"], None
     if failed is None:
         result = scorer(gold, read_predictions(predictions, gold), recipe.negative)
