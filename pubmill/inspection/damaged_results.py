@@ -134,7 +134,7 @@ def _check_json(path: Path) -> Iterator[CheckedFile]:
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
     yield CheckedFile(path, None if has_seal else "", path)
     for file, digest in _listed_digests(path, value).items():
-        of_one_file = path.name.endswith((SOURCE_RECORD, TRAINING))
+        of_one_file = path.name.endswith((SOURCE_RECORD, TRAINING, CARD))
         yield _compared(file, digest, path, file if of_one_file else path)
 
 

@@ -89,7 +89,7 @@ def test_whole_results_are_whole(results: Path) -> None:
         ("step-1/model.safetensors", "step-1/state.json"),
         ("step-1/state.json", "step-1/state.json"),
         ("source.xml", "source.xml"),
-        ("bc2gm/test.jsonl.gz", "bc2gm/card.json"),
+        ("bc2gm/test.jsonl.gz", "bc2gm/test.jsonl.gz"),
         ("models/bert/model.safetensors", "models/bert/tokenizer.json"),
         ("final/kept/model.safetensors", "final/kept"),
         ("page.html", "page.html"),
@@ -111,7 +111,7 @@ def test_predictions_and_examples_that_were_edited_are_found(results: Path) -> N
         write_jsonl_gz(results / name, [{"id": "2"}])
     assert damaged(results) == {
         "seed-1.predictions.jsonl.gz": "seed-1.predictions.jsonl.gz",
-        "bc2gm/test.jsonl.gz": "bc2gm/card.json",
+        "bc2gm/test.jsonl.gz": "bc2gm/test.jsonl.gz",
     }
 
 
