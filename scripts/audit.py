@@ -27,7 +27,7 @@ from pubmill.graph.study_graph import audit_recipe
 from pubmill.messages.nearest_names import unknown
 from pubmill.publication.audit_rendering import FORMS
 from pubmill.statistics.score_arithmetic import METRICS, report
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import audit
 from pubmill.tables.cells import read_table
@@ -82,10 +82,8 @@ def write_page(specs: Path, output: Path) -> None:
     """Audit all published values and write the page in every form."""
     found = audit(audit_recipe(specs), specs)
     output.parent.mkdir(parents=True, exist_ok=True)
-    for form, render in FORMS.items():
-        with writing(output.with_name(f"{output.name}.{form}")) as temporary:
-            temporary.write_text(render(found), encoding="utf-8")
-        print(output.with_name(f"{output.name}.{form}"))
+    for path in write_forms(output, found, FORMS):
+        print(path)
 
 
 def ranks_as_text(table: str, specs: Path, results: Path | None) -> str:

@@ -32,9 +32,9 @@ from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.writing import as_values
-from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
+from pubmill.storage.checksums import write_predictions
+from pubmill.storage.files import sha256
 from pubmill.storage.privacy import label_of_process
-from pubmill.storage.result_paths import PREDICTIONS, TRAINING
 from pubmill.storage.weights_digest import folder_sha256
 
 
@@ -145,9 +145,7 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
 def write_outcome(outcome: Outcome, job: FinetuningJob, predictions: Path, keep_in: Path | None) -> None:
     """Write the predictions, training.json beside them, and the task model into the folder `keep_in`."""
     report = outcome.report | label_of_process()
-    name = predictions.name.removesuffix(PREDICTIONS)
-    write_json(predictions.with_name(f"{name}{TRAINING}"), sealed(report))
-    write_jsonl_gz(predictions, outcome.predictions)
+    write_predictions(predictions, outcome.predictions, report)
     if keep_in and isinstance(outcome, Run):
         keep(keep_in, outcome.task, outcome.model, report, job.dataset)
     elif keep_in:

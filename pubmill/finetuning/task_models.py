@@ -30,6 +30,7 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.recipes.writing import as_values
+from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import check_folder_in_place, reported
 from pubmill.storage.weights_digest import REPORT, folder_sha256
@@ -76,6 +77,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
         card = task_model_card(folder.name, report, dataset, type(standard).__name__ if standard else None)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         _check_saved_model(temporary, model, task.reader)
+        write_folder_sums(temporary)
 
 
 def keep_report(folder: Path, report: dict[str, Any]) -> None:

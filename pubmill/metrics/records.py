@@ -29,6 +29,7 @@ from pubmill.hardware.provenance import provenance
 from pubmill.metrics.collapse import failure_of, is_collapsed
 from pubmill.metrics.contributions import Items, Scored, units_of
 from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.storage.checksums import check_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json
 
 Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], Scored]
@@ -128,6 +129,7 @@ def score_run(
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
     data = sha256(examples)
     _check_training(recipe, trained, training, data)
+    check_predictions(predictions, trained)
     failed, result, collapsed = failure_of(trained), None, False
     if failed is None:
         predicted = read_predictions(predictions, gold)

@@ -10,6 +10,7 @@ from snakemake.shell import shell
 
 from pubmill.errors import Plain, PubmillError, interrupt_plainly, plainly
 from pubmill.graph import Graph
+from pubmill.messages.run_sources import check_graph_sources, run_sources
 from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
@@ -43,8 +44,12 @@ class Prepared(NamedTuple):
 def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     """Check the configuration in the checkout `root`, and prepare Snakemake for its graph."""
     interrupt_plainly()
+    sources = {}
     if workflow.is_main_process:
         check_state_folder(Path.cwd())
+        sources = run_sources(root, workflow.configfiles)
+    else:  # part of a job, which reads rules and specs again
+        check_graph_sources()
     forget_failed_jobs()
     check_files(workflow.configfiles)
     study, specs = check_study(config, root / "specs", workflow.configfiles)
@@ -72,7 +77,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         # Imported here because only a run needs it; it imports the hub's library.
         from pubmill.workflow.run_start import begin
 
-        lock = begin(workflow, graph)
+        lock = begin(workflow, graph, sources)
         print_left_out()
         if display:
             display.mute_jobs()

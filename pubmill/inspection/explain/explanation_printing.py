@@ -18,7 +18,7 @@ from pubmill.metrics.collapse import CONSTANT
 from pubmill.planning.terminal_tables import BAD, DIM, table
 from pubmill.publication.rendering import count, duration, number, signed
 
-SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256")
+SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256", "predictions")
 """Facts that most runs of a cell share; each value is printed once for all runs that have it."""
 
 
