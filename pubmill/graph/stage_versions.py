@@ -39,6 +39,6 @@ VERSIONS = {
     "report": 13,
     "checklist": 2,
     "crate": 2,
-    "basis": 1,
-    "proof": 1,
+    "basis": 2,
+    "proof": 2,
 }
