@@ -11,6 +11,7 @@ from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
 from pubmill.cli.studies import (
     SPECS,
     configuration,
+    is_fact_table,
     paths,
     scale_names,
     snakemake_words,
@@ -48,6 +49,11 @@ def table(
         raise PubmillError(unknown("table", name, table_names()))
     if scale not in scale_names():
         raise PubmillError(unknown("scale", scale, scale_names()))
+    if is_fact_table(name):
+        raise PubmillError(
+            f"{name} is a table of facts, in which no model is run; make it as printed with {commands.verb('run')} "
+            f"{name.partition('/')[0]} {name}"
+        )
     words = sort_words(context.args)
     files = [*study_of_table(name, scale), *words.configfiles]
     config = configuration(files, words.settings)

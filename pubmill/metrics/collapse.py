@@ -33,7 +33,7 @@ def is_collapsed(examples: Sequence[Example], predicted: Sequence[Any]) -> bool:
         return _has_one_label(predicted) and not _has_one_label([*predicted, *gold])
     if isinstance(examples[0], RegressionExample):
         limit = SPREAD * pstdev(gold)
-        return pstdev(predicted) <= limit < pstdev([*predicted, *gold])
+        return bool(pstdev(predicted) <= limit < pstdev([*predicted, *gold]))
     first = isinstance(examples[0], SpanExample)
     answers = [_comparable(one[0][0] if first else one) for one in predicted]
     return len(set(answers)) == 1 and len({*answers, *map(_comparable, gold)}) > 1
