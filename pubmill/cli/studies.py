@@ -64,7 +64,7 @@ def table_names() -> list[str]:
 def is_fact_table(table: str) -> bool:
     """Return whether a table compares facts, not scores of models."""
     path = SPECS / "tables" / f"{table}.yaml"
-    return "subjects" in strict_yaml.read(path, str(path), []).value
+    return bool(strict_yaml.read(path, str(path), []).value.get("kind") == "facts")
 
 
 def scale_names() -> list[str]:

@@ -20,6 +20,7 @@ from pubmill.cli.studies import (
     table_names,
 )
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
@@ -50,10 +51,8 @@ def table(
     if scale not in scale_names():
         raise PubmillError(unknown("scale", scale, scale_names()))
     if is_fact_table(name):
-        raise PubmillError(
-            f"{name} is a table of facts, in which no model is run; make it as printed with {commands.verb('run')} "
-            f"{name.partition('/')[0]} {name}"
-        )
+        as_printed = commands.pubmill("run", name.partition("/")[0], name)
+        raise PubmillError(f"{name} is a table of facts, in which no model is run; make it with {as_printed}")
     words = sort_words(context.args)
     files = [*study_of_table(name, scale), *words.configfiles]
     config = configuration(files, words.settings)
