@@ -173,9 +173,7 @@ def test_trials_that_begin_with_a_failed_run_leave_nothing_to_choose(
     assert (selected["chosen"], selected["failed"]) == (None, "nan")
 
 
-def test_a_start_that_predicted_one_thing_is_a_start_like_others(
-    model: Path, squad: Path, tmp_path: Path
-) -> None:
+def test_a_collapsed_start_is_a_start_like_others(model: Path, squad: Path, tmp_path: Path) -> None:
     start = begun_with(tmp_path / "start", replace(SPAN, **STILL), model, squad)
     report = read_json(start / "training.json")
     write_json(start / "training.json", {**report, "failed": "constant predictions"})
