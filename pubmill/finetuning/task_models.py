@@ -28,6 +28,7 @@ from pubmill.finetuning.splits import read_split, split_path
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
+from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import write_folder_sums
@@ -56,7 +57,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
     Of a diverged run, only the report is kept. Raises a `PubmillError` if the written model gives other
     encodings.
     """
-    if report["failed"] == "nan":
+    if failure_of(report):
         keep_report(folder, report)
         return
     model.eval()
@@ -192,7 +193,7 @@ def base_model(folder: Path) -> str:
 def start_failed(folder: Path) -> str | None:
     """Return how the run of a folder's model failed; None if it did not, or if the model is pretrained."""
     report = _previous_report(folder)
-    return str(report["failed"]) if report and report["failed"] else None
+    return failure_of(report) if report else None
 
 
 def _previous_report(folder: Path) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """Everything that the rules need, prepared from the configuration before they are read."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,6 +88,15 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     def end_run() -> None:
         if left := runs_left(graph):
             print(f"{left} more runs may decide which models are better; the same command makes them")
+        # Imported here because only the end of a run reads tables.
+        from pubmill.workflow.failed_cells import FAILED_CELLS, failed_cells
+
+        if failed := failed_cells(graph):
+            if display:
+                display.failed_cells = failed
+            else:
+                print("\n".join(failed), file=sys.stderr)
+            raise SystemExit(FAILED_CELLS)
 
     return Prepared(study, specs, Plain(graph), needs, begin_run, end_run)
 

@@ -226,14 +226,6 @@ class Tokens(Task[TokensExample]):
         row = super().row(example, prediction)
         return row | {SUBWORDS: prediction.subwords} if isinstance(prediction, PredictedLabels) else row
 
-    def constant(self, predictions: Sequence[list[str]]) -> bool:
-        """Return whether a single label of the scheme at all words would give these predictions."""
-        return any(
-            all(labels == _convert_labels([label] * len(labels), "bio") for labels in predictions)
-            for label in self.labels
-            if label != CONTINUATION  # which is O at the first subword of a word
-        )
-
 
 def _convert_labels(labels: Sequence[str], scheme: Scheme) -> list[str]:
     """Convert a sentence's labels from any scheme to another one."""
