@@ -9,11 +9,12 @@
 `page` tests every published value of the five papers by the specs at full scale, and writes
 reports/audit.json, reports/audit.md and reports/audit.html. `value` tests one printed number of any paper:
 --n is the number of items of the test split (accuracy), of its gold items (f1, recall) or of its questions
-(mrr). `runs` lists printed values that are equal although different runs make them here, and printed values that
-differ although the same runs do, with the reasons; without one, it fails. `seen` splits the scores of runs on entities or relations by what the scored items share with the
-training split, from the runs' stored predictions (pubmill.metrics.training_overlap defines the parts); with
---corpora also by whether a corpus contains the item's document, and by its year. Identifiers of mentions are
-read from concepts/DATASET.jsonl.gz beside the runs, if it is there.
+(mrr). `runs` lists printed values that are equal although different runs make them here, and printed values
+that differ although the same runs do, with the reasons; it fails if one has none. `seen` splits the scores of
+runs on entities or relations by what the scored items share with the training split, from the runs' stored
+predictions (pubmill.metrics.training_overlap defines the parts); with --corpora also by whether a corpus
+contains the item's document, and by its year. Identifiers of mentions are read from concepts/DATASET.jsonl.gz
+beside the runs, if it is there.
 `ranks` ranks the models of a table by its published values, with a paired bootstrap over datasets; with
 --results also by a study's own runs, over datasets, documents and seeds, and with CV* of the reproduction.
 """

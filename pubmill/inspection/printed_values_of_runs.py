@@ -1,10 +1,10 @@
-"""Printed values against the runs that make them here: equal values of different runs, and different values of
-the same runs.
+"""Printed values against the runs that make them here: equal values of different runs, and different values
+of the same runs.
 
 Values of one model on one dataset and metric are compared over all tables, and printed means of datasets with
 the means of the values that other tables print. Values are equal if they can be one score; of a run that is
-printed with more digits elsewhere, these count. Equal values are explained by a search that contains the other
-run's or by a table's `coincidences`, different ones by a table's `elsewhere`.
+printed with more digits elsewhere, these count. Equal values are explained by a search that contains the
+other run's or by a table's `coincidences`, different ones by a table's `elsewhere`.
 """
 
 import itertools

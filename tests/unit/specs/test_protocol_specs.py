@@ -246,7 +246,7 @@ def test_on_a_reported_fold_nothing_is_looked_at(full: Specs) -> None:
          "[3, some]", "overrides.layer-freeze.grid.frozen_layers: on tokens"),
         ("tinn2021", "values: {max_length: 128}", "values: {max_length: long}",
          "max_length: long", "overrides.short-relations.values.max_length: on sequence (such as gad@blurb)"),
-        ("tinn2021", "grid: {reinitialised_layers: [0, 1]}\n    why", "values: {pooling: mention-max}\n    why",
+        ("tinn2021", "grid: {reinitialised_layers: [0, 1]}", "values: {pooling: mention-max}",
          "optimal-similarity:", "pooling other than cls is for sequence"),
         ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
          "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
