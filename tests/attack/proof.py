@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from pubmill.proof.verifier import verification
+from pubmill.proof.verifier import command, verification
 from pubmill.proof.verifier.container import unpack
 from pubmill.storage.result_paths import BELOW
 from tests.attack import Attack
@@ -44,7 +44,7 @@ def answer(data: bytes, folder: Path) -> str:
         redirect_stderr(StringIO()) as refused,
         mock.patch.object(sys, "argv", ["verify.py", str(path), "--jobs", "1"]),
     ):
-        status = verification.main()
+        status = command.main()
     is_refused = (
         status == 1 and refused.getvalue().startswith("REFUSED") and "VERIFIED" not in said.getvalue()
     )
