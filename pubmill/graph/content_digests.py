@@ -2,11 +2,14 @@
 
 import json
 import os
+import re
 import time
 from pathlib import Path
+from typing import Any
 
 from pubmill.storage.files import sha256
 
+_DIGEST = re.compile("[0-9a-f]{64}")
 SETTLED = 2.0
 """Seconds after its last change before a digest is stored: another change within the clock's resolution would
 leave size and times as they are."""
@@ -48,11 +51,9 @@ class Digests:
             except (OSError, UnicodeDecodeError):
                 lines = []
             for line in lines:
-                try:
-                    name, size, changed, renewed, digest = json.loads(line)
-                except (ValueError, TypeError):
-                    continue  # a process was killed while it wrote the line
-                self._known[name] = ([size, changed, renewed], digest)
+                if entry := _entry(line):
+                    name, *state, digest = entry
+                    self._known[name] = (state, digest)
         return self._known
 
     def _append_line(self, line: list[str | int]) -> None:
@@ -65,6 +66,17 @@ class Digests:
                 os.close(to)
         except OSError:
             pass  # a results folder that is read only
+
+
+def _entry(line: str) -> list[Any] | None:
+    """Return the values of a line of the store; None if it is damaged, such as by a kill while it was written."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    kinds = (str, int, int, int, str)
+    whole = isinstance(found, list) and tuple(map(type, found)) == kinds and _DIGEST.fullmatch(found[-1])
+    return found if whole else None
 
 
 def _file_state(path: Path) -> list[int]:

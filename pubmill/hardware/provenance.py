@@ -47,12 +47,16 @@ def provenance() -> dict[str, Any]:
 
 
 def commit(root: Path = ROOT) -> str | None:
-    """Commit of the checkout whose top folder is `root`, `-dirty` if modified; None if there is none."""
+    """Commit of the checkout whose top folder is `root`, `-dirty` if modified; None if there is none.
+
+    Variables such as `GIT_DIR`, which name another repository, are not obeyed.
+    """
     if not (root / ".git").exists():
         return None
     command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=own).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
 

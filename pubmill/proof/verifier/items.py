@@ -145,6 +145,10 @@ MOST = {
     **dict.fromkeys(("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr"), ("questions",)),
 }  # fmt: skip
 """Count -> counts that it cannot exceed."""
+FAMILIES, CLASS_COUNTS = ("word", "layer", "class", "negative"), ("gold", "predicted", "correct")
+COUNTS = {
+    *SAME_IN_ALL, *MOST, "predicted", "subtoken_gold", "subtoken_predicted", "y", "yy", "xy",
+}  # fmt: skip
 COUNTED_BY = {
     "tokens": counts_of_labelled_words,
     "sequence": counts_of_labels,
@@ -168,14 +172,18 @@ def check_items(kind: str, gold: Any, predicted: Any, where: str) -> None:
     check_form(predicted, [PREDICTED_FORMS[kind]], where)
     if len({item["id"] for item in gold}) < len(gold) or len(predicted) != len(gold):
         raise RefusedError(f"{where}: {len(predicted)} predictions for {len(gold)} items, each with an id")
-    for item, answer in zip(gold, predicted) if kind == "tokens" else ():
-        lists = [
-            answer["labels"],
-            answer.get("subword_labels", item["labels"]),
-            *item.get("layers", {}).values(),
-        ]
-        if any(len(one) != len(item["labels"]) for one in lists):
-            raise RefusedError(f"{where}: {item['id']} has labels for more or fewer words")
+    for item, answer in zip(gold, predicted):
+        if kind == "multilabel" and any(len({*one["labels"]}) < len(one["labels"]) for one in (item, answer)):
+            raise RefusedError(f"{where}: {item['id']} has a label twice")
+        if kind != "tokens":
+            continue
+        marks = item.get("layers", {}).values()
+        lists = [answer["labels"], answer.get("subword_labels", item["labels"]), *marks]
+        if any(len(one) != len(item["labels"]) for one in lists) or not {m for of in marks for m in of} <= {
+            0,
+            1,
+        }:
+            raise RefusedError(f"{where}: {item['id']} has other labels or marks than one for each word")
 
 
 def implausible_counts(kind: str, names: Sequence[str], counts: Numbers) -> str:
@@ -183,9 +191,13 @@ def implausible_counts(kind: str, names: Sequence[str], counts: Numbers) -> str:
     there are, or other gold counts than the first run's; empty if there is nothing."""
     by_name = {name: counts[:, :, place] for place, name in enumerate(names)}
     for name, found in by_name.items():
-        if len(by_name) < len(names) or not np.isfinite(found).all():
-            return f"{name} is no number or occurs twice"
         family, count, label = [*name.split(":", 2), "", ""][:3]
+        if not (name in COUNTS or (family in FAMILIES and count in CLASS_COUNTS)) or len(by_name) < len(
+            names
+        ):
+            return f"{name} is no count or occurs twice"
+        if not np.isfinite(found).all():
+            return f"{name} is no number"
         gold = name in SAME_IN_ALL or count == "gold"
         if gold and not np.allclose(found, found[:1], rtol=1e-9, atol=1e-9):
             return f"{name} differs between runs"

@@ -7,6 +7,7 @@ from typing import Iterable, Mapping, Sequence
 from pubmill.proof.verifier.cells import dataset_of
 from pubmill.proof.verifier.container import SUMS, RefusedError
 from pubmill.proof.verifier.forms import HASH, RECORD, TABLE, TEXT_OR_NONE, Json, check_form, same
+from pubmill.proof.verifier.metrics import OF_KIND
 
 WITHOUT_NUMBERS = ("verify.py", "README.md", SUMS)
 """Members that no number is computed from."""
@@ -83,6 +84,10 @@ def check_runs(sets: Sequence[Json], runs: Mapping[str, Json], recipes: Sequence
         known = sets[run["set"]]
         same(dataset_of(record), known["dataset"], f"{record}, dataset of its set")
         same(run["data_sha256"], known["data_sha256"], f"{record}, data of its set")
+        if known["kind"] not in OF_KIND or (
+            known["negative"] and not (known["gold"] and known["kind"] == "sequence")
+        ):
+            raise RefusedError(f"{known['counts']}: of an unknown kind, or a label without use")
         negative = recipes[run["recipe"]].get("negative")
         if known["gold"] and negative is not None:
             same(negative, known["negative"], f"{record}, label that does not count")
@@ -100,6 +105,7 @@ def expected_members(
 ) -> set[str]:
     """Return the names of all members; refuse a record that names a member otherwise than its place does."""
     found = {*WITHOUT_NUMBERS, "study.json.gz", "runs.json.gz"}
+    same(1, study["format"], "study.json.gz, format")
     for name, files in study["tables"].items():
         check_form(name, TABLE, "study.json.gz")
         below = {"shown": "", "comparisons": ".comparisons", "basis": ".basis"}
@@ -110,6 +116,7 @@ def expected_members(
         same(f"counts/{number:04d}.npy.gz", known["counts"], f"test set {number}")
         if known["gold"] is not None:
             same(f"items/{number:04d}.gold.json.gz", known["gold"], f"test set {number}")
+            same(True, known["dataset"] in study["open_datasets"], f"{known['dataset']} is open")
         found |= {known["counts"], known["gold"]} - {None}
     for record, run in runs.items():
         if run.get("items") is not None:

@@ -66,7 +66,7 @@ def test_a_search_that_contains_the_other_explains_equal_values(
 
 
 def test_equal_values_of_another_search_are_found(changed: Change) -> None:
-    """Table 9's standard as gu2020's fine-tuning, although its values are those of Table 6; Table 5 prints the
+    """Table 9 has gu2020's fine-tuning, although its values are those of Table 6; Table 5 prints the
     mean of its questions."""
     found = changed(
         "tinn2021/table09.yaml",
