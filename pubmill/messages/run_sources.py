@@ -82,7 +82,7 @@ class _Comparing(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname.startswith("pubmill."):
             found = PathFinder.find_spec(fullname, path)
-            self.compare(_files(fullname, found and found.origin))
+            self.compare(_files(fullname, found.origin if found else None))
         return None
 
     def compare(self, files: Iterable[str]) -> None:
