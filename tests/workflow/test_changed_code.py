@@ -1,11 +1,15 @@
 """Code that changes while a run goes on: jobs that start afterwards are refused, the same command ends it."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pubmill.inspection.damaged_results import examine
+from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
+from pubmill.storage.parquet import is_damaged
 from tests.workflow.conftest import TABLE, Project
 
 RECORDS = "results/demo/runs/*/*/*/*/final/seed-?.json"
@@ -37,6 +41,37 @@ def test_no_job_runs_code_that_is_not_that_of_its_run(unscored: tuple[Project, d
     assert copy.planned(TABLE)["score"] == len(records) - 1
     copy.run(TABLE)
     assert {path: json.loads(path.read_text())["metrics"] for path in records} == records
+
+
+def test_every_result_of_a_finished_study_is_compared_except_these(copy: Project) -> None:
+    """One file of each kind then gets another last byte, and keeps its time."""
+    results = copy.folder / "results"
+    found = examine(results)
+    assert [one for one in found if one.fault] == []
+    bare = [one.path.relative_to(results / "demo") for one in found if one.fault == ""]
+    assert {path.parts[0] for path in bare} <= {"logs", "pretraining"}, bare
+    assert all("tensorboard" in path.parts for path in bare if path.parts[0] == "pretraining")
+    checked = [one.path for one in found if one.fault is None]
+    kinds = {(path.relative_to(results).parts[1], path.suffix): path for path in checked}
+    for path in kinds.values():
+        content, stat = path.read_bytes(), path.stat()
+        path.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    is_damaged.cache_clear()
+    noticed = {one.path for one in examine(results) if one.fault}
+    assert {path for path in kinds.values() if path not in noticed} == set()
+
+
+def test_edited_predictions_are_not_scored(copy: Project) -> None:
+    path = next(copy.folder.glob("results/demo/runs/blurb/*/bc5-chem/*/final/seed-1.predictions.jsonl.gz"))
+    rows = list(read_jsonl_gz(path))
+    rows[0]["labels"] = ["O" for _ in rows[0]["labels"]][:-1] + ["B"]
+    write_jsonl_gz(path, rows)
+    refused = copy.run(TABLE, check=False)
+    assert refused.returncode != 0
+    assert f"{path.name} has changed since its run wrote it" in refused.stdout + refused.stderr
+    path.unlink()
+    assert copy.planned(TABLE) == {"finetune": 1, "score": 1, "table": 1}
 
 
 def test_code_of_another_stage_and_documents_stop_nothing(unscored: tuple[Project, dict[Path, Any]]) -> None:
