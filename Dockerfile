@@ -12,6 +12,10 @@ FROM ${BASE}
 ARG BUILD=cpu
 ARG USER_ID=1000
 WORKDIR /pubmill
+# Triton, which compiles kernels on a GPU, needs a C compiler at run time.
+RUN case "$BUILD" in cuda) apt-get update \
+    && apt-get install --yes --no-install-recommends gcc libc6-dev \
+    && rm -rf /var/lib/apt/lists/* ;; esac
 COPY requirements requirements
 RUN pip install --no-cache-dir --use-pep517 --no-deps --require-hashes -r requirements/lock.txt \
     && case "$BUILD" in \

@@ -221,7 +221,7 @@ class Ours:
     def __init__(self, work: Work, model: Path, seed: int = 1) -> None:
         self.work, kind = work, TASKS[work.recipe.task]
         encoder = load_encoder(model, work.recipe.dropout, DEVICE)
-        tokenizer = load_encoder_tokenizer(model, words=work.recipe.task == "tokens")
+        tokenizer = load_encoder_tokenizer(model, words=work.recipe.spaced_words)
         reader = make_reader(work.recipe, tokenizer, encoder)
         self.task = kind(work.recipe, reader, kind.labels_of(work.recipe, work.train.of))
         name = f"{work.name}, ours"

@@ -177,14 +177,20 @@ HEADER = ["model", "length", "tokens/s", "MFU", "peak GiB", "at once", PEERS_RAT
 
 
 def measure(name: str, case: Case, make: Any, seconds: float) -> Row:
-    """Measure one program with as many sequences at once as fit."""
+    """Measure one program with as many sequences at once as fit.
+
+    Raises a RuntimeError if pubmill's planned methods do not work here.
+    """
     planned = case.at_once // case.length
     if ON_GPU:
         torch.cuda.reset_peak_memory_stats()
+    torch.compiler.reset()  # PyTorch limits how often a function is compiled for other sizes.
     way, sequences = fitting(make, planned)
+    if isinstance(way, Ours) and way.work.methods_refused:
+        raise RuntimeError(way.work.methods_refused)
     speed = way.run(seconds)
     if isinstance(way, Ours):  # It halves the number itself.
-        sequences = way.work.at_once
+        sequences = way.work.batches.at_once
     peak = torch.cuda.max_memory_allocated() if ON_GPU else None
     too_many = 2 * sequences if sequences < planned else None
     return Row(name, case.length, speed, sequences, too_many, peak, way.methods)

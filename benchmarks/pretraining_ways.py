@@ -14,6 +14,7 @@ import torch
 import transformers
 
 from benchmarks import trainers_loop
+from pubmill.hardware.torch_setup import configure_cuda
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.distributed import World
@@ -86,8 +87,9 @@ class Ours:
     """pubmill's engine, at most `at_once` sequences at a time."""
 
     def __init__(self, recipe: PretrainingRecipe, packed: Any, at_once: int | None = None) -> None:
-        self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE))
-        self.work.at_once = at_once or self.work.at_once
+        if ON_GPU:
+            configure_cuda(deterministic=False)
+        self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE), at_once=at_once)
         self.step = 0
 
     @property

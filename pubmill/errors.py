@@ -91,9 +91,16 @@ def interrupt_plainly() -> None:
 
 def run(main: Callable[[], None]) -> None:
     """Run a program; print a `PubmillError` as a message and exit with status 1. If a signal asked it to
-    stop, exit with the status that shells expect, 128 plus the signal's number."""
+    stop, exit with the status that shells expect, 128 plus the signal's number. A job of a run is refused if
+    its sources have changed since the run began."""
+    from pubmill.messages.run_sources import watch  # which raises the errors of this module
+
+    def watched() -> None:
+        watch()
+        main()
+
     interrupt_plainly()
     try:
-        plainly(main)()
+        plainly(watched)()
     except StopRequestedError as stop:
         raise SystemExit(128 + stop.number) from None

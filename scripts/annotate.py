@@ -20,9 +20,9 @@ from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
 from pubmill.prediction.spacy_pipelines import annotate
 from pubmill.recipes.prediction import AnnotationRecipe
-from pubmill.storage.files import sealed, write_json, write_jsonl_gz
-from pubmill.storage.privacy import keep_private, label_of_process
-from pubmill.storage.result_paths import PREDICTIONS, TRAINING
+from pubmill.storage.checksums import write_predictions
+from pubmill.storage.privacy import keep_private
+from pubmill.storage.result_paths import PREDICTIONS
 
 
 def main() -> None:
@@ -39,9 +39,7 @@ def main() -> None:
     recipe = recipes.read(AnnotationRecipe, arguments.recipe)
     keep_private([arguments.pipeline, arguments.examples])
     made = annotate(recipe, arguments.pipeline, arguments.model, arguments.examples, arguments.split)
-    name = arguments.output.name.removesuffix(PREDICTIONS)
-    write_json(arguments.output.with_name(f"{name}{TRAINING}"), sealed(made.report | label_of_process()))
-    write_jsonl_gz(arguments.output, made.predictions)
+    write_predictions(arguments.output, made.predictions, made.report)
 
 
 if __name__ == "__main__":

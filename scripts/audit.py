@@ -2,16 +2,19 @@
 
     .venv/bin/python scripts/audit.py page
     .venv/bin/python scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10
+    .venv/bin/python scripts/audit.py runs
     .venv/bin/python scripts/audit.py seen results/full/runs/blurb/pubmedbert-base/ncbi-disease/standard
     .venv/bin/python scripts/audit.py ranks gu2020/table06 --results results/full
 
 `page` tests every published value of the five papers by the specs at full scale, and writes
 reports/audit.json, reports/audit.md and reports/audit.html. `value` tests one printed number of any paper:
 --n is the number of items of the test split (accuracy), of its gold items (f1, recall) or of its questions
-(mrr). `seen` splits the scores of runs on entities or relations by what the scored items share with the
-training split, from the runs' stored predictions (pubmill.metrics.training_overlap defines the parts); with
---corpora also by whether a corpus contains the item's document, and by its year. Identifiers of mentions are
-read from concepts/DATASET.jsonl.gz beside the runs, if it is there.
+(mrr). `runs` lists printed values that are equal although different runs make them here, and printed values
+that differ although the same runs do, with the reasons; it fails if one has none. `seen` splits the scores of
+runs on entities or relations by what the scored items share with the training split, from the runs' stored
+predictions (pubmill.metrics.training_overlap defines the parts); with --corpora also by whether a corpus
+contains the item's document, and by its year. Identifiers of mentions are read from concepts/DATASET.jsonl.gz
+beside the runs, if it is there.
 `ranks` ranks the models of a table by its published values, with a paired bootstrap over datasets; with
 --results also by a study's own runs, over datasets, documents and seeds, and with CV* of the reproduction.
 """
@@ -23,11 +26,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import PubmillError, run
-from pubmill.graph.study_graph import audit_recipe
+from pubmill.graph.study_graph import audit_recipe, graph_of_all_tables
+from pubmill.inspection.printed_values_of_runs import as_text as findings_as_text
+from pubmill.inspection.printed_values_of_runs import check_reasons, findings_on_runs
 from pubmill.messages.nearest_names import unknown
 from pubmill.publication.audit_rendering import FORMS
 from pubmill.statistics.score_arithmetic import METRICS, report
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import audit
 from pubmill.tables.cells import read_table
@@ -56,6 +61,8 @@ def main() -> None:
     value.add_argument("--n", required=True, type=int, help="items, gold items or questions")
     value.add_argument("--runs", type=int, default=1, help="number of runs (1)")
     value.add_argument("--aggregate", choices=("mean", "median", "max"), default="mean", help="over runs")
+    runs = commands.add_parser("runs", help="compare printed values with the runs that make them")
+    runs.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
     seen = commands.add_parser("seen", help="split scores by what items share with training")
     seen.add_argument("runs", nargs="+", type=Path, help="folders of runs")
     seen.add_argument("--training", nargs="+", choices=("train", "dev"), default=("train",), help="splits")
@@ -69,9 +76,14 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.command == "page":
         write_page(arguments.specs, arguments.output)
+    elif arguments.command == "runs":
+        graph = graph_of_all_tables(arguments.specs)
+        found = findings_on_runs(graph, arguments.specs)
+        print(findings_as_text(found))
+        check_reasons(found, graph.specs)
     elif arguments.command == "seen":
-        found = overlaps_of_runs(arguments.runs, tuple(arguments.training), arguments.corpora)
-        print("\n\n".join(map(as_text, found)))
+        overlaps = overlaps_of_runs(arguments.runs, tuple(arguments.training), arguments.corpora)
+        print("\n\n".join(map(as_text, overlaps)))
     elif arguments.command == "ranks":
         print(ranks_as_text(arguments.table, arguments.specs, arguments.results))
     else:
@@ -82,10 +94,8 @@ def write_page(specs: Path, output: Path) -> None:
     """Audit all published values and write the page in every form."""
     found = audit(audit_recipe(specs), specs)
     output.parent.mkdir(parents=True, exist_ok=True)
-    for form, render in FORMS.items():
-        with writing(output.with_name(f"{output.name}.{form}")) as temporary:
-            temporary.write_text(render(found), encoding="utf-8")
-        print(output.with_name(f"{output.name}.{form}"))
+    for path in write_forms(output, found, FORMS):
+        print(path)
 
 
 def ranks_as_text(table: str, specs: Path, results: Path | None) -> str:

@@ -18,7 +18,7 @@ from pubmill.errors import run
 from pubmill.publication.checklist.checklist_evidence import read_study
 from pubmill.publication.checklist.document import FORMS, fill
 from pubmill.recipes.publication import ChecklistRecipe
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 
 
 def main() -> None:
@@ -30,9 +30,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     checklist = fill(read_study(recipes.read(ChecklistRecipe, arguments.recipe), arguments.results))
-    for form, render in FORMS.items():
-        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
-            temporary.write_text(render(checklist), encoding="utf-8")
+    write_forms(arguments.output, checklist, FORMS)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import PubmillError, run
 from pubmill.publication.comparison_rendering import FORMS
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 from pubmill.tables.cells import read_table
 from pubmill.tables.comparisons import comparisons, with_columns
 
@@ -42,9 +42,7 @@ def main() -> None:
     if arguments.output is None:
         print(FORMS["md"](found))
         return
-    for form, render in FORMS.items():
-        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
-            temporary.write_text(render(found), encoding="utf-8")
+    write_forms(arguments.output, found, FORMS)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.corpus.contamination_report import report
 from pubmill.errors import run
-from pubmill.storage.files import write_json
+from pubmill.storage.files import sealed, write_json
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="contamination.json to write")
     arguments = parser.parse_args()
     found = report(arguments.corpus, arguments.index, arguments.found)
-    write_json(arguments.output, found)
+    write_json(arguments.output, sealed(found))
     print(f"{found['documents_with_a_text']} of {found['documents']} documents contain a text of a dataset")
 
 

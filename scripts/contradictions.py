@@ -17,7 +17,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.contradictions import FORMS, find_contradictions
 from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 
 
 def main() -> None:
@@ -29,9 +29,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     found = find_contradictions(recipes.read(ContradictionsRecipe, arguments.recipe), arguments.specs)
-    for form, render in FORMS.items():
-        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
-            temporary.write_text(render(found), encoding="utf-8")
+    write_forms(arguments.output, found, FORMS)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pubmill.corpus.statistics import total, write_manifest
 from pubmill.errors import run
 from pubmill.recipes.corpora import StatisticsRecipe
 from pubmill.storage.corpus_parts import part_files
-from pubmill.storage.files import write_json
+from pubmill.storage.files import sealed, write_json
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
     recipe = recipes.read(StatisticsRecipe, arguments.recipe)
     rows = write_manifest(arguments.manifest, parts)
     stats = total([part.with_suffix(".json") for part in parts], rows)
-    write_json(arguments.output, {**stats, "recipe": asdict(recipe)})
+    write_json(arguments.output, sealed({**stats, "recipe": asdict(recipe)}))
     print(f"{stats['documents']} documents of {stats['parsed']}, {stats['words']} words")
 
 

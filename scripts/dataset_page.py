@@ -19,7 +19,7 @@ from pubmill.errors import run
 from pubmill.publication.croissant import FORMS
 from pubmill.publication.dataset_pages import make_page
 from pubmill.recipes.publication import PageRecipe
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 
 
 def main() -> None:
@@ -31,9 +31,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     page = make_page(recipes.read(PageRecipe, arguments.recipe), arguments.results)
-    for form, render in FORMS.items():
-        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
-            temporary.write_text(render(page), encoding="utf-8")
+    write_forms(arguments.output, page, FORMS)
 
 
 if __name__ == "__main__":

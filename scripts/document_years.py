@@ -17,7 +17,7 @@ from pubmill import recipes
 from pubmill.corpus.document_years import documents_in, years_of
 from pubmill.errors import run
 from pubmill.recipes.corpora import YearsRecipe
-from pubmill.storage.files import write_json
+from pubmill.storage.files import sealed, write_json
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     }
     years = years_of(shards, set().union(*documents.values()))
     found = {name: {one: years[one] for one in pmids if one in years} for name, pmids in documents.items()}
-    write_json(arguments.output, found)
+    write_json(arguments.output, sealed(found))
     for name, pmids in documents.items():
         print(f"{name}: the year of {len(found[name])} of {len(pmids)} documents")
 

@@ -1,6 +1,7 @@
-"""Explain where a table cell comes from: runs, recipe, data and weights, down to the source files.
+"""Explain where a table cell comes from: runs, recipe, data and weights, down to the source files; or,
+without ROW and COLUMN, what differs from the paper in a table.
 
-    .venv/bin/python scripts/explain.py gu2020/table06 BC2GM PubMedBERT [--configfile studies/small.yaml ...]
+    .venv/bin/python scripts/explain.py gu2020/table06 [BC2GM PubMedBERT] [--configfile studies/small.yaml]
                               [--config KEY=VALUE ...] [--json]
 
 Inputs:  the configuration, as for Snakemake, the specs, and the contents of the results folder; the table
@@ -19,7 +20,8 @@ from pubmill.errors import run
 from pubmill.graph import Graph
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.inspection.explain.cell_explanations import Explainer, explain
-from pubmill.inspection.explain.explanation_printing import print_explanation, to_json
+from pubmill.inspection.explain.explanation_printing import print_explanation, print_statements, to_json
+from pubmill.inspection.explain.table_statements import table_statements
 from pubmill.planning.terminal_tables import console
 from pubmill.specs.study import check_study
 
@@ -29,24 +31,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("table", metavar="TABLE", help="for example gu2020/table06")
-    parser.add_argument("row", metavar="ROW")
-    parser.add_argument("column", metavar="COLUMN")
+    parser.add_argument("row", metavar="ROW", nargs="?")
+    parser.add_argument("column", metavar="COLUMN", nargs="?")
     parser.add_argument("--configfile", nargs="+", action="extend", default=[], help="overrides config.yaml")
     parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     parser.add_argument("--json", action="store_true", help="for programs")
     arguments = parser.parse_args()
-    config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
-    explainer = Explainer(
-        Graph(*check_study(config, ROOT / "specs", arguments.configfile)),
-        ROOT / "specs",
-        tuple(arguments.configfile),
-        tuple(arguments.config),
-    )
-    explanation = explain(explainer, arguments.table, arguments.row, arguments.column)
-    if arguments.json:
-        print(to_json(explanation))
+    if arguments.row and not arguments.column:
+        parser.error("COLUMN is missing: name ROW and COLUMN for a cell, neither for the whole table")
+    if arguments.row:
+        config = merged_config(ROOT / "config.yaml", arguments.configfile, arguments.config)
+        explainer = Explainer(
+            Graph(*check_study(config, ROOT / "specs", arguments.configfile)),
+            ROOT / "specs",
+            tuple(arguments.configfile),
+            tuple(arguments.config),
+        )
+        explanation = explain(explainer, arguments.table, arguments.row, arguments.column)
+        print(to_json(explanation)) if arguments.json else print_explanation(console(), explanation)
     else:
-        print_explanation(console(), explanation)
+        statements = table_statements(ROOT / "specs", arguments.table)
+        print(to_json(statements)) if arguments.json else print_statements(console(), statements)
 
 
 if __name__ == "__main__":

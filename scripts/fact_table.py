@@ -19,7 +19,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.fact_rendering import FORMS
 from pubmill.recipes.fact_tables import FactTableRecipe
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 from pubmill.tables.fact_cells import build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
 
@@ -35,9 +35,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = recipes.read(FactTableRecipe, arguments.recipe)
     table = build(recipe, read_facts(arguments.published, recipe), read_artefacts(recipe, arguments.results))
-    for form, render in FORMS.items():
-        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
-            temporary.write_text(render(table), encoding="utf-8")
+    write_forms(arguments.output, table, FORMS)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,10 @@ sequence    {"id", "label": text}
 multilabel  {"id", "labels": [sorted]}
 regression  {"id", "score": number}
 span        {"id", "answers": [{"text", "probability"}, ...]}, best first; text "" means no answer
-If training failed (training.json: `"failed": "nan"`), what is predicted is null in all lines. So it is where
-all trials behind --selected failed, or the run did that --model is from; nothing is trained then.
+If training failed and would fail again (training.json: `"failed"` has the reason, such as "nan"), what is
+predicted is null in all lines, and the exit status is 0. So it is where all trials behind --selected failed,
+or the run did that --model is from; nothing is trained then. Faults of the dataset, and errors that another
+try may not meet (memory, disk, GPU), end the program with status 1.
 Needs only torch and transformers. Killed and run again, it gives the same predictions on a processor; on a
 GPU only with PUBMILL_DETERMINISTIC=1, which refuses operations that have no deterministic kernel.
 """
@@ -67,18 +69,18 @@ def main() -> None:
 
 def fine_tune(arguments: argparse.Namespace) -> None:
     """Train and predict, or record why nothing was trained; write the predictions and training.json."""
-    values, undecided = read_choice(arguments.selected) if arguments.selected else ({}, None)
+    values, failed = read_choice(arguments.selected) if arguments.selected else ({}, None)
     recipe = recipes.read(recipes.FinetuningRecipe, arguments.recipe, values)
     dev = None if arguments.dev == "none" else arguments.dev
     job = FinetuningJob(recipe, arguments.model, arguments.dataset, arguments.seed, arguments.split, dev)
 
     # Imported only after the arguments are checked: importing torch takes seconds.
-    from pubmill.finetuning.run import finetune, not_chosen, predict_kept, write_outcome
+    from pubmill.finetuning.run import finetune_or_fail, not_chosen, predict_kept, write_outcome
 
-    if undecided is not None:
-        outcome = not_chosen(job, undecided)
+    if failed is not None:
+        outcome = not_chosen(job, values, failed)
     else:
-        outcome = predict_kept(job, arguments.kept) if arguments.kept else finetune(job)
+        outcome = predict_kept(job, arguments.kept) if arguments.kept else finetune_or_fail(job)
     write_outcome(outcome, job, arguments.output, arguments.keep)
 
 

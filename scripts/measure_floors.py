@@ -19,7 +19,7 @@ from pubmill.errors import run
 from pubmill.floors.headroom import ceiling_of
 from pubmill.floors.measured import measure_floors
 from pubmill.recipes.datasets import FloorsRecipe
-from pubmill.storage.files import write_json
+from pubmill.storage.files import sealed, write_json
 from pubmill.tables.row_floors import DatasetFloors, FloorScores
 
 
@@ -43,7 +43,7 @@ def main() -> None:
         floors={one.floor: FloorScores(definition=one.definition, metrics=one.metrics) for one in measured},
         ceilings={recipe.metric: ceiling},
     )
-    write_json(arguments.output, found.model_dump())
+    write_json(arguments.output, sealed(found.model_dump()))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.overlap_rendering import FORMS
 from pubmill.recipes.overlaps import OverlapRecipe
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 from pubmill.tables.cells import read_table
 from pubmill.tables.overlap_tables import overlap_table
 
@@ -35,9 +35,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = recipes.read(OverlapRecipe, arguments.recipe)
     found = overlap_table(recipe, read_table(arguments.table), arguments.results)
-    for form, render in FORMS.items():
-        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
-            temporary.write_text(render(found), encoding="utf-8")
+    write_forms(arguments.output, found, FORMS)
 
 
 if __name__ == "__main__":

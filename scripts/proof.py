@@ -22,7 +22,7 @@ from pubmill.errors import run
 from pubmill.proof.archive import write_proof
 from pubmill.proof.basis import table_basis
 from pubmill.recipes.proofs import ProofRecipe, TableBasisRecipe
-from pubmill.storage.files import write_json
+from pubmill.storage.files import sealed, write_json
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.what == "basis":
         recipe = recipes.read(TableBasisRecipe, arguments.recipe)
-        write_json(arguments.output, table_basis(recipe, arguments.specs, arguments.results))
+        write_json(arguments.output, sealed(table_basis(recipe, arguments.specs, arguments.results)))
     else:
         proof = recipes.read(ProofRecipe, arguments.recipe)
         write_proof(proof, arguments.specs, arguments.results, arguments.output)

@@ -17,7 +17,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.report import read_report, render
 from pubmill.recipes.publication import ReportRecipe
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 
 
 def main() -> None:
@@ -29,8 +29,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="page to write")
     arguments = parser.parse_args()
     report = read_report(recipes.read(ReportRecipe, arguments.recipe), arguments.results)
-    with writing(arguments.output) as temporary:
-        temporary.write_text(render(report), encoding="utf-8")
+    write_forms(arguments.output.with_suffix(""), report, {"html": render})
 
 
 if __name__ == "__main__":

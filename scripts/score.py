@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.metrics import SCORERS
+from pubmill.metrics.collapse import CONSTANT
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
 from pubmill.recipes.scoring import ScoringRecipe
@@ -39,6 +40,7 @@ def main() -> None:
     write_items(Path(BELOW.contributions(str(arguments.output))), items)
     write_record(arguments.output, record)
     result = f"failed ({record.failed})" if record.metrics is None else f"{record.metrics[recipe.metric]:.4f}"
+    result += f" ({CONSTANT})" if record.collapsed else ""
     print(f"{recipe.model} on {recipe.dataset} {recipe.split}, seed {recipe.seed}: {recipe.metric} {result}")
 
 

@@ -7,7 +7,7 @@
 Inputs: the training.json of every trial, in the order of the grid. `decides`: the keys that were searched,
 and `stop_after` if the number of steps is chosen too.
 Output: selected.json, `{"chosen", "failed", "mean_dev", "considered"}`, which `finetune.py --selected` reads.
-If all trials diverged, chosen is null and failed is "nan", and the runs that depend on it fail too.
+If all trials failed, chosen is null and failed the reason, and the runs that depend on it fail too.
 """
 
 import argparse

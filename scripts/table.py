@@ -18,7 +18,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.rendering import FORMS
 from pubmill.recipes.tables import TableRecipe
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 from pubmill.tables.audit import read_audit, with_unreachable
 from pubmill.tables.finished_tables import finished_table
 
@@ -37,9 +37,7 @@ def main() -> None:
     table = finished_table(recipe, arguments.published, arguments.results)
     if arguments.audit:
         table = with_unreachable(table, read_audit(arguments.audit))
-    for form, render in FORMS.items():
-        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
-            temporary.write_text(render(table), encoding="utf-8")
+    write_forms(arguments.output, table, FORMS)
 
 
 if __name__ == "__main__":

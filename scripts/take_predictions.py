@@ -18,9 +18,9 @@ from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.storage.files import sealed, write_json, write_jsonl_gz
-from pubmill.storage.privacy import keep_private, label_of_process
-from pubmill.storage.result_paths import BELOW, PREDICTIONS, TRAINING
+from pubmill.storage.checksums import write_predictions
+from pubmill.storage.privacy import keep_private
+from pubmill.storage.result_paths import BELOW, PREDICTIONS
 from pubmill.submissions.submission import runs_on
 from pubmill.submissions.supplied import report, supply
 
@@ -44,9 +44,7 @@ def main() -> None:
     others = [path for path in runs_on(arguments.results, arguments.dataset) if path != output]
     submission, reading = supply(recipe, arguments.predictions, dataset, others)
     notes = report(submission, reading, dataset, arguments.model, arguments.seed)
-    name = output.name.removesuffix(PREDICTIONS)
-    write_json(output.with_name(f"{name}{TRAINING}"), sealed(notes | label_of_process()))
-    write_jsonl_gz(output, submission.lines)
+    write_predictions(output, submission.lines, notes)
     left = submission.reading
     print(
         f"{arguments.predictions}: {len(submission.lines)} predictions, {submission.form}; "

@@ -22,7 +22,7 @@ from pubmill.errors import run
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
 from pubmill.recipes.transfers import TransferRecipe
-from pubmill.storage.files import sha256, write_json
+from pubmill.storage.files import sealed, sha256, write_json
 from pubmill.storage.privacy import keep_private
 
 
@@ -46,7 +46,7 @@ def main() -> None:
         "failed": failed,
         "data_sha256": sha256(arguments.examples),
     }
-    write_json(arguments.output, found)
+    write_json(arguments.output, sealed(found))
     reached = scored.metrics.get(recipe.metric) if scored else f"failed ({failed})"
     print(f"{recipe.trained_on} on {recipe.scored_on}, seed {recipe.seed}: {recipe.metric} {reached}")
 

@@ -15,7 +15,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.publication.transfer_rendering import FORMS
 from pubmill.recipes.transfers import TransferMatrixRecipe
-from pubmill.storage.files import writing
+from pubmill.storage.checksums import write_forms
 from pubmill.tables.transfer_matrix import transfer_matrix
 
 
@@ -28,9 +28,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     found = transfer_matrix(recipes.read(TransferMatrixRecipe, arguments.recipe), arguments.results)
-    for form, render in FORMS.items():
-        with writing(arguments.output.with_name(f"{arguments.output.name}.{form}")) as temporary:
-            temporary.write_text(render(found), encoding="utf-8")
+    write_forms(arguments.output, found, FORMS)
 
 
 if __name__ == "__main__":

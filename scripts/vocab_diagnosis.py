@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.vocabs import FitRecipe
-from pubmill.storage.files import write_json
+from pubmill.storage.files import sealed, write_json
 from pubmill.vocabs.dataset_fit import diagnose_dataset
 
 
@@ -31,7 +31,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = recipes.read(FitRecipe, arguments.recipe)
     diagnosis = diagnose_dataset(recipe, arguments.vocab, arguments.dataset)
-    write_json(arguments.output, diagnosis)
+    write_json(arguments.output, sealed(diagnosis))
     for split, figures in diagnosis["splits"].items():
         words, entities = figures["words"], figures["entity_words"]
         mentions = f", {entities['subwords_per_word']:.3f} an entity word" if entities["words"] else ""

@@ -1,87 +1,281 @@
-"""The page docs/fidelity.md, made from the statements under `method:` of the specs.
+"""docs/fidelity.md and docs/fidelity/PAPER.md, made from the statements under `method:` of the specs.
 
-python -m tests.fidelity_page           print it
-python -m tests.fidelity_page --write   write the page
+python -m tests.fidelity_page           print the first page
+python -m tests.fidelity_page --write   write all pages
 """
 
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import get_args
 
-from pubmill.specs.fidelity import FidelityRow, faults, rows
-from pubmill.specs.spec_types import Standing
-from tests import cell_counts
+from pubmill.inspection.explain.table_statements import ORDER, WeighedStatement, by_weight
+from pubmill.specs import Specs
+from pubmill.specs.affected_cells import AffectedCells, CellName
+from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, faults, rows
+from pubmill.tables.published_values import published_of_cells
+from tests import cell_counts, full_tables
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/fidelity.md"
-STANDINGS = get_args(Standing)
+PAGE = "fidelity.md"
+STANDINGS = tuple(reversed(ORDER))
+SHOWN = {"differs": 12, "ours": 8}
+"""Standing -> how many statements the first table shows."""
 INTRODUCTION = """# What is as printed
 
-Every value of a protocol, corpus, vocabulary and pretraining recipe has a statement under `method:` of its
-spec: what the paper says and in which section, what the spec does, and why, if that is not the same. This
-page is made from these statements by
+What matters most where this program differs from the five papers, or decides what neither a paper nor its
+authors' program does. **Cells**: of {printed} printed scores with runs of ours, means included, those that
+the choice touches. **Effect**: the largest change of a score in points, where somebody measured or printed
+it. These come first, by points times cells, then the others by cells. `pubmill explain tinn2021/table06`
+lists the same for one table.
+
+"""
+EXPLANATION = """
+## How to read the pages
+
+Every value of a protocol, corpus, vocabulary and pretraining recipe, every default of a recipe and known
+choices in code have a statement: what the paper says and in which section, what its authors' program does,
+what is done here, and why, if that is not the same. The pages are made from `method:` of the specs and
+from `specs/choices` by
 
 ```sh
 .venv/bin/python -m tests.fidelity_page --write
 ```
 
-and `tests/unit/specs/test_fidelity.py` fails if a value has no statement, a statement has no value, or this
-page is old.
+and `tests/unit/specs/test_fidelity.py` fails if a value has no statement, a statement has no value, or a page
+is old.
 
 - **as printed**: the spec does what the paper says, or takes what the paper refers to.
-- **ours**: the paper does not decide it; the reason for our choice follows.
-- **differs**: the paper says it and the spec does something else; the reason follows.
+- **as the program**: the paper is silent or vague, and the spec does what the authors' program does, or the
+  program that the paper names; repository, commit and file are there.
+- **ours**: neither the paper nor a public program decides it; the reason for our choice follows.
+- **differs**: the paper says it, or the program does it, and the spec does something else; the reason
+  follows.
 
 A variant (`NAME@VARIANT`) has statements about its own values only; the others are those of the spec that it
-includes. A scale (`demo`, `small`) changes values, and its results are not compared with the papers.
+includes. Statements on pretraining touch no cells where released weights are used. A scale (`demo`, `small`)
+changes values, and its results are not compared with the papers.
 
 """
-HEADING = "| what | here | the paper | section | standing | why |\n|---|---|---|---|---|---|\n"
+HEADING = (
+    "| what | here | the paper | section | the program | standing | why | cells | effect |\n"
+    "|---|---|---|---|---|---|---|---:|---|\n"
+)
+Sections = dict[str, list[WeighedStatement]]
 
 
-def as_markdown(folder: Path) -> str:
-    """Return the page, for the specs in a folder."""
-    found = rows(folder)
-    papers = "".join(_paper(*one) for one in _by(found, "paper"))
-    return f"{INTRODUCTION}{_counts(found)}\n{cell_counts.as_markdown()}{papers}"
+def pages(folder: Path) -> dict[str, str]:
+    """Return the pages below docs/ for the specs in a folder, by path."""
+    found, affected = rows(folder), affected_cells()
+    touched = {row: _printed(affected.of(row)) for row in found}
+    weighed = {row: WeighedStatement(row, len(cells)) for row, cells in touched.items()}
+    first = _first_page(list(weighed.values()), touched)
+    papers = _by((weighed[row] for row in found), "paper")
+    return {PAGE: first} | {_page_of(paper): _paper_page(paper, some) for paper, some in papers}
 
 
-def _by(found: Iterable[FidelityRow], field: str) -> list[tuple[str, list[FidelityRow]]]:
-    return [(name, list(some)) for name, some in groupby(found, key=lambda row: getattr(row, field))]
+@cache
+def affected_cells() -> AffectedCells:
+    """Return the cells of all tables at full scale."""
+    return AffectedCells(full_tables.specs())
 
 
-def _counts(found: list[FidelityRow]) -> str:
-    lines = [f"| paper | {' | '.join(STANDINGS)} | together |", "|---|" + "---|" * (len(STANDINGS) + 1)]
+@cache
+def printed_cells() -> dict[CellName, frozenset[CellName]]:
+    """Return the printed scores that runs of ours stand behind -> the cells with these runs: its own, or
+    those of the datasets of a mean."""
+    found = {}
+    for table in full_tables.specs().tables:
+        recipe = full_tables.recipe(table)
+        means = {
+            one.name: [row for group in one.groups.values() for row in group] for one in recipe.composites
+        }
+        for column, row in published_of_cells(recipe.columns, recipe.all_rows, full_tables.published(table)):
+            parts = {(table, column, part) for part in means.get(row, [row])}
+            if parts <= affected_cells().cells.keys():
+                found[table, column, row] = frozenset(parts)
+    return found
+
+
+def _printed(cells: Iterable[CellName]) -> list[CellName]:
+    touched = frozenset(cells)
+    return [cell for cell, parts in printed_cells().items() if parts & touched]
+
+
+def _by(found: Iterable[WeighedStatement], field: str) -> list[tuple[str, list[WeighedStatement]]]:
+    return [(name, list(some)) for name, some in groupby(found, key=lambda one: getattr(one.row, field))]
+
+
+def _first_page(found: list[WeighedStatement], touched: dict[FidelityRow, list[CellName]]) -> str:
+    text = INTRODUCTION.format(printed=f"{len(printed_cells()):,}")
+    ranked = by_weight(one for one in found if one.cells)
+    for standing, most in SHOWN.items():
+        some = [one for one in ranked if one.row.statement.standing == standing][:most]
+        text += _most_important(standing, some)
+    return "".join((text, EXPLANATION, _counts(found), "\n", cell_counts.as_markdown(), _index(touched)))
+
+
+def _most_important(standing: str, found: Sequence[WeighedStatement]) -> str:
+    lines = [f"| {standing} | why | cells | effect |", "|---|---|---:|---|"]
+    lines += [
+        f"| {_link(one.row)} | {_cell(_beginning(_why(one.row)))} | {one.cells} | {_cell(one.effect)} |"
+        for one in found
+    ]
+    return "\n".join(lines) + "\n\n"
+
+
+def _why(row: FidelityRow) -> str:
+    statement = row.statement
+    return statement.differs or statement.ours or ""
+
+
+def _beginning(text: str) -> str:
+    """Return the first sentences of a text, as many as fit into 160 characters; at least one."""
+    sentences = re.split(r"(?<=[.;]) (?=[A-Z\"`])", text)
+    shown = sentences[0]
+    for one in sentences[1:]:
+        if len(shown) + len(one) > 160:
+            break
+        shown += f" {one}"
+    return shown
+
+
+def _page_of(paper: str) -> str:
+    return f"fidelity/{paper.replace(' ', '-')}.md"
+
+
+def _anchor(spec: str) -> str:
+    return re.sub(r"[^a-z0-9 _-]", "", spec.lower()).replace(" ", "-")
+
+
+def _link(row: FidelityRow) -> str:
+    of = row.paper if row.paper != ALL_PAPERS else "all"
+    return f"[{of}: {_cell(row.about)}]({_page_of(row.paper)}#{_anchor(row.spec)})"
+
+
+def _counts(found: list[WeighedStatement]) -> str:
+    lines = [f"| statements | {' | '.join(STANDINGS)} | together |", "|---|" + "---:|" * (len(STANDINGS) + 1)]
     for paper, some in [*_by(found, "paper"), ("all", found)]:
-        counts = Counter(row.statement.standing for row in some)
-        numbers = [counts[standing] for standing in STANDINGS]
-        lines.append(f"| {paper} | {' | '.join(map(str, numbers))} | {sum(numbers)} |")
+        counts = Counter(one.row.statement.standing for one in some)
+        name = f"[{paper}]({_page_of(paper)})" if paper != "all" else paper
+        lines.append(f"| {name} | {' | '.join(str(counts[one]) for one in STANDINGS)} | {len(some)} |")
     return "\n".join(lines) + "\n"
 
 
-def _paper(paper: str, found: list[FidelityRow]) -> str:
-    return f"\n## {paper}\n" + "".join(
+def _index(touched: dict[FidelityRow, list[CellName]]) -> str:
+    """Return the tables of results with the statements that differ there, those about most cells first."""
+    of: dict[str, Counter[FidelityRow]] = {}
+    for row, cells in touched.items():
+        for cell in cells:
+            of.setdefault(cell[0], Counter())[row] += 1
+    lines = [
+        "\n## By table\n",
+        f"| table | {' | '.join(STANDINGS)} | differs in (cells) |",
+        "|---|" + "---:|" * 4 + "---|",
+    ]
+    for table, found in sorted(of.items()):
+        counts = Counter(row.statement.standing for row in found)
+        named = [f"{_link(row)} ({n})" for row, n in found.most_common() if row.statement.differs]
+        numbers = " | ".join(str(counts[one]) for one in STANDINGS)
+        lines.append(f"| {table} | {numbers} | {'; '.join(named)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _paper_page(paper: str, found: list[WeighedStatement]) -> str:
+    head = f"# What is as printed: {paper}\n\n[Fidelity](../fidelity.md) says how to read it.\n"
+    if paper == ALL_PAPERS:
+        return head + _specs(found) + _known(full_tables.specs())
+    return head + _by_section(found) + _specs(found)
+
+
+def _by_section(found: list[WeighedStatement]) -> str:
+    sections: Sections = {}
+    for one in found:
+        sections.setdefault(one.row.statement.section or "not stated", []).append(one)
+    lines = ["\n## By section\n", "| section | statements |", "|---|---|"]
+    for section, some in sorted(sections.items(), key=lambda one: _natural(one[0])):
+        named = (f"[{_cell(one.row.about)}](#{_anchor(one.row.spec)})" + _mark(one.row) for one in some)
+        lines.append(f"| {_cell(section)} | {'; '.join(named)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _mark(row: FidelityRow) -> str:
+    standing = row.statement.standing
+    return "" if standing == "as printed" else f" (**{standing}**)"
+
+
+def _natural(section: str) -> tuple[bool, list[int], str]:
+    """Return a key that sorts 5.10 after 5.9, and numbers before other names."""
+    numbers = re.match(r"\d+(\.\d+)*", section)
+    return numbers is None, [int(one) for one in numbers[0].split(".")] if numbers else [], section
+
+
+def _specs(found: list[WeighedStatement]) -> str:
+    return "".join(
         f"\n### {spec}\n\n{HEADING}{''.join(map(_line, some))}" for spec, some in _by(found, "spec")
     )
 
 
-def _line(row: FidelityRow) -> str:
-    one = row.statement
-    standing = one.standing if one.standing == "as printed" else f"**{one.standing}**"
-    cells = (row.about, row.here, one.says, one.section, standing, one.ours or one.differs)
+def _line(one: WeighedStatement) -> str:
+    row, said = one.row, one.row.statement
+    standing = said.standing if said.standing == "as printed" else f"**{said.standing}**"
+    effect = one.effect if said.effect or said.standing in SHOWN else ""
+    why = said.differs or said.ours
+    cells = (
+        row.about,
+        row.here,
+        said.says,
+        said.section,
+        said.program,
+        standing,
+        why,
+        str(one.cells),
+        effect,
+    )
     return f"| {' | '.join(_cell(cell or '') for cell in cells)} |\n"
+
+
+def _known(specs: Specs) -> str:
+    """Return what is known about models and datasets beside statements: notes, and contradictory counts."""
+    known = affected_cells().cells
+    behind = [[known[part] for part in sorted(parts)] for parts in printed_cells().values()]
+    models = Counter(name for cells in behind for name in {cell.model for cell in cells})
+    datasets = Counter(name for cells in behind for name in {one.data.name for one in cells if one.data})
+    lines = ["\n## Models\n", "| model | note | cells |", "|---|---|---:|"]
+    lines += [
+        f"| {name} | {_cell(note)} | {models[name]} |"
+        for name, one in specs.models.items()
+        for note in one.notes
+    ]
+    lines += [
+        "\n## Datasets\n",
+        "| dataset | printed counts and forms that disagree | cells |",
+        "|---|---|---:|",
+    ]
+    lines += [
+        f"| {name} | {_cell(text)} | {datasets[name]} |"
+        for name, one in specs.datasets.items()
+        for text in one.conflicts
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-if __name__ == "__main__":
+def main() -> None:
     if found := faults(ROOT / "specs"):
         sys.exit("\n".join(found))
-    if "--write" in sys.argv[1:]:
-        PAGE.write_text(as_markdown(ROOT / "specs"), encoding="utf-8")
-    print(as_markdown(ROOT / "specs"), end="")
+    made = pages(ROOT / "specs")
+    for path, text in made.items() if "--write" in sys.argv[1:] else ():
+        (ROOT / "docs" / path).parent.mkdir(exist_ok=True)
+        (ROOT / "docs" / path).write_text(text, encoding="utf-8")
+    print(made[PAGE], end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -154,6 +154,18 @@ def bioasq_yes_no_f1(gold: Sequence[str], predicted: Sequence[str], yes: bool) -
     return 2 * tp / (2 * tp + fp + fn) if 2 * tp + fp + fn else 0.0
 
 
+def biobert_answers(answers: Sequence[tuple[str, float]]) -> list[str]:
+    """The answers that `transform_nbset2bioasqform.py` of dmis-lab/biobert writes for a question."""
+    total: dict[str, float] = {}
+    spelling: dict[str, str] = {}
+    for text, probability in sorted(answers, key=lambda one: one[1], reverse=True):
+        if text == "" or len(text) > 100:
+            continue
+        first = spelling.setdefault(text.lower(), text)
+        total[first] = total.get(first, 0) + probability
+    return [text for text, _ in sorted(total.items(), key=lambda one: one[1], reverse=True)][:5]
+
+
 def bioasq_factoid(golds: Sequence[str], submitted: Sequence[str]) -> tuple[float, float, float]:
     """Strict and lenient accuracy and reciprocal rank of a question, for at most five answers, in lower case
     as BioASQ's Task1bData reads them."""
@@ -169,6 +181,15 @@ def squad(golds: Sequence[str], answer: str) -> tuple[float, float]:
         max(float(_normalize(gold) == _normalize(answer)) for gold in known),
         max(_squad_f1(gold, answer) for gold in known),
     )
+
+
+def squad_best_f1(scores: Sequence[float], empty: Sequence[float], answerable: Sequence[bool]) -> float:
+    """`best_f1` of `evaluate-v2.0.py`: F1 of the answers, scores of no answer, whether there is an answer."""
+    current = best = float(sum(not one for one in answerable))
+    for place in sorted(range(len(scores)), key=lambda place: empty[place]):
+        current += scores[place] if answerable[place] else -1
+        best = max(best, current)
+    return best / len(scores)
 
 
 def _normalize(text: str) -> str:

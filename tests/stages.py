@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from pubmill.graph import VERSIONS
+from pubmill.messages.run_sources import NO_SOURCES
 from pubmill.metrics import METRICS
 from tests.imports import reached
 from tests.rule_commands import commands
@@ -72,9 +73,6 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "proof": ("scripts/proof.py", "pubmill/proof/verifier/*.py"),
 }
 """Stage -> the files from which its sources are collected."""
-
-NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.graph")
-"""Not followed: printed errors are not an output, and a stage sees only its recipe, not the specs."""
 
 
 def sources(stage: str) -> list[Path]:

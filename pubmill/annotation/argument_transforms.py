@@ -1,7 +1,7 @@
 """Transforms of entity mentions in a model's input: original text, dummies instead, or markers around them.
 
 Examples store mentions as character spans; a transform is applied when a model reads them (gu2020 section
-5.2, Table 10) or when a published form is written. Standard library only.
+5.2, Table 12) or when a published form is written. Standard library only.
 """
 
 from collections.abc import Mapping, Sequence

@@ -7,14 +7,15 @@ from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
 
 OTHER_PROGRAMS = ("scorers", "floors")
-FORMS = ("page", "value", "seen", "ranks", *OTHER_PROGRAMS)
+FORMS = ("page", "value", "runs", "seen", "ranks", *OTHER_PROGRAMS)
 
 
 def audit(context: typer.Context) -> None:
     """Test which published numbers are possible.
 
     Without further words, all published numbers are tested and a page is written. Other forms: test one
-    number (`value 87.56 --metric accuracy --n 140 --runs 10`); split scores by what items share with training
+    number (`value 87.56 --metric accuracy --n 140 --runs 10`); compare printed values with the runs that make
+    them (`runs`); split scores by what items share with training
     (`seen RUNS`); test which ranks of a table are resolved (`ranks TABLE`); score predictions by every
     convention of the literature (`scorers FILE --dataset D`); or score predictions that need no training, or
     only seconds of it (`floors`).

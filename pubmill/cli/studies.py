@@ -61,6 +61,12 @@ def table_names() -> list[str]:
     return sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob("*/*.yaml"))
 
 
+def is_fact_table(table: str) -> bool:
+    """Return whether a table compares facts, not scores of models."""
+    path = SPECS / "tables" / f"{table}.yaml"
+    return bool(strict_yaml.read(path, str(path), []).value.get("kind") == "facts")
+
+
 def scale_names() -> list[str]:
     """Return the names of all scales; a file without a name can only be included by others."""
     read = {path.stem: strict_yaml.read(path, str(path), []).value for path in SPECS.glob("scales/*.yaml")}

@@ -11,6 +11,7 @@ from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
 from pubmill.cli.studies import (
     SPECS,
     configuration,
+    is_fact_table,
     paths,
     scale_names,
     snakemake_words,
@@ -19,6 +20,7 @@ from pubmill.cli.studies import (
     table_names,
 )
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
 from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
@@ -48,6 +50,9 @@ def table(
         raise PubmillError(unknown("table", name, table_names()))
     if scale not in scale_names():
         raise PubmillError(unknown("scale", scale, scale_names()))
+    if is_fact_table(name):
+        as_printed = commands.pubmill("run", name.partition("/")[0], name)
+        raise PubmillError(f"{name} is a table of facts, in which no model is run; make it with {as_printed}")
     words = sort_words(context.args)
     files = [*study_of_table(name, scale), *words.configfiles]
     config = configuration(files, words.settings)

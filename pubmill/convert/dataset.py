@@ -17,7 +17,7 @@ from pubmill.convert.dataset_counts import OPEN, Counts, count, lengths, overlap
 from pubmill.convert.source_files import Converter, ConverterInput, SpecError, check_id, show, withholding
 from pubmill.errors import PubmillError
 from pubmill.recipes.datasets import ConversionRecipe
-from pubmill.storage.files import sha256, write_json, writing_folder
+from pubmill.storage.files import sealed, sha256, write_json, writing_folder
 
 
 def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
             write_examples(folder / f"{name}.jsonl.gz", splits.get(name, ()), private)
         card = _make_card(recipe, inputs, splits, counts)
         card["examples_sha256"] = {name: sha256(folder / f"{name}.jsonl.gz") for name in splits}
-        write_json(folder / "card.json", card)
+        write_json(folder / "card.json", sealed(card))
     return card
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
 from pubmill.errors import PubmillError
-from pubmill.storage.files import read_json, write_json
+from pubmill.storage.files import read_json, sealed, write_json
 from pubmill.storage.parquet import open_parquet
 
 
@@ -23,7 +23,7 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:
     for document, pmid, text in _read_documents(parts):
         documents += 1
         matches += [[document, *match] for match in texts.matches(pmid, text)]
-    write_json(output, {"documents": documents, "matches": matches})
+    write_json(output, sealed({"documents": documents, "matches": matches}))
     return len({match[0] for match in matches})
 
 

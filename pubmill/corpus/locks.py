@@ -25,7 +25,7 @@ from pubmill.corpus.document_versions import add_events, merging
 from pubmill.errors import PubmillError
 from pubmill.recipes import build
 from pubmill.storage.database import copy
-from pubmill.storage.files import read_json, write_json, writing
+from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.parquet import parquet_writer, verified
 from pubmill.storage.result_paths import BELOW
 
@@ -140,7 +140,7 @@ def write_locked(
         add_events(connection, shards, sources)
         copy(connection, _LOCKED_REASONS, temporary)
         copy(connection, _DIFFERENCES, listed)
-        write_json(report, _lock_report(connection, lock, files, listed))
+        write_json(report, sealed(_lock_report(connection, lock, files, listed)))
 
 
 def _add_lock(connection: duckdb.DuckDBPyConnection, lock: Path) -> None:

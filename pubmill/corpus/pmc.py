@@ -30,7 +30,7 @@ from pubmill.corpus.packages import read_members, read_metadata
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
 from pubmill.storage.database import copy, database
-from pubmill.storage.files import read_json, write_json, writing
+from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.network import GoneError
 from pubmill.storage.parquet import open_parquet, verified
 from pubmill.storage.result_paths import BELOW
@@ -164,7 +164,7 @@ def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | N
     record = _shard_record(planned, came, shard, url, mirror)
     with writing(archive) as temporary:
         _write_archive(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
-        write_json(Path(BELOW.source_record(str(archive))), record)
+        write_json(Path(BELOW.source_record(str(archive))), sealed(record))
     shutil.rmtree(part)
     # Snakemake removes an output before it is remade, but not this hard link, which takes no space.
     kept.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from pubmill.corpus.rejection_reasons import with_reasons
 from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
-from pubmill.storage.files import read_json, write_json, writing
+from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 
 PART = pa.schema(
@@ -103,13 +103,15 @@ def select(
         raise PubmillError(f"{shard}: holds {counts.citations} citations, read {tally.totals['parsed']}")
     write_json(
         statistics,
-        {
-            "source": source,
-            **tally.totals,
-            "rejected": dict(tally.rejected),
-            "samples": tally.samples,
-            "years": dict(tally.years),
-        },
+        sealed(
+            {
+                "source": source,
+                **tally.totals,
+                "rejected": dict(tally.rejected),
+                "samples": tally.samples,
+                "years": dict(tally.years),
+            }
+        ),
     )
 
 

@@ -23,10 +23,10 @@ DROPOUTS = (
 
 
 def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase:
-    """Return the model folder's own fast tokenizer; with `words`, for input that is split into words.
+    """Return the model folder's own fast tokenizer; with `words`, for words that are read as in a sentence.
 
     With `words`, byte-level BPE (RoBERTa, ModernBERT) treats every word, including a sentence's first, as
-    preceded by a space; otherwise the words would be joined. Other tokenizers are not changed.
+    preceded by a space. Other tokenizers are not changed; `Reader` gives them words with or without a space.
     """
     check_is_model_folder(folder)
     spaced = {"add_prefix_space": True} if words else {}

@@ -13,8 +13,7 @@ from pubmill.optimisers.learning_rates import triangle
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.recipes import FinetuningRecipe
 
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-"""Epsilon as in Adam's paper (Kingma and Ba 2015); gu2020 states none."""
+BETA1, BETA2 = 0.9, 0.999
 
 
 def schedule(step: int, total: int, warmup: float) -> float:
@@ -39,7 +38,7 @@ class GroupedAdam:
         self.scaling = LossScaling(precision, next(model.parameters()).device)
         groups = _parameter_groups(model, recipe)
         self.parameters = [parameter for group in groups for parameter in group["params"]]
-        self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=EPSILON)
+        self.adam = OPTIMISERS["adamw"].make(groups, betas=(BETA1, BETA2), eps=recipe.adam_epsilon)
 
     def step(self, step: int, total: int) -> None:
         """Make update `step` (from 0) of `total`."""
@@ -53,7 +52,7 @@ class GroupedAdam:
         for group in self.adam.param_groups:
             group["lr"], group["weight_decay"] = rate * group["share"], group["decay"]
             if not self.recipe.bias_correction:
-                _undo_correction(group, step + 1)
+                _undo_correction(group, step + 1, self.recipe.adam_epsilon)
 
     def backward(self, loss: torch.Tensor) -> None:
         """Add the gradients of the loss of a batch, or of a part of one."""
@@ -76,7 +75,7 @@ class GroupedAdam:
         self.adam.zero_grad()
 
 
-def _undo_correction(group: dict[str, Any], update: int) -> None:
+def _undo_correction(group: dict[str, Any], update: int, epsilon: float) -> None:
     """Make update number `update` (from 1) of PyTorch's Adam equal BERT's Adam, which has no bias correction.
 
     BERT's update is lr * m / (sqrt(v) + epsilon) (Devlin et al. 2019; Mosbach et al. 2021). PyTorch's is lr /
@@ -86,7 +85,7 @@ def _undo_correction(group: dict[str, Any], update: int) -> None:
     first, second = 1 - BETA1**update, math.sqrt(1 - BETA2**update)
     group["lr"] *= first / second
     group["weight_decay"] *= second / first
-    group["eps"] = EPSILON / second
+    group["eps"] = epsilon / second
 
 
 def _parameter_groups(model: TaskModel, recipe: FinetuningRecipe) -> list[dict[str, Any]]:

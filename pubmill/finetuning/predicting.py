@@ -45,7 +45,7 @@ def make_reader(
 ) -> Reader:
     """Return the reader for an encoder, which may be shorter than the recipe allows."""
     segments = recipe.segments if has_segments(encoder) else "none"
-    return Reader(tokenizer, min(recipe.max_length, longest_input(encoder)), segments)
+    return Reader(tokenizer, min(recipe.max_length, longest_input(encoder)), segments, recipe.words)
 
 
 class Predictor:

@@ -1,7 +1,10 @@
 """Conversion of text to subword ids, with special tokens as the model's tokenizer sets them."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 from transformers import PreTrainedTokenizerBase
@@ -10,6 +13,8 @@ from pubmill.errors import PubmillError
 
 CHUNK = 1000
 """Number of texts per call of the tokenizer: it uses all cores on a list, and memory stays small."""
+PROBE = ["The", "gene", "binds", "12", "proteins", "(", "p53", ")", "in", "mice", "."]
+"""A sentence by which it is decided whether a tokenizer needs a space before each word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +39,18 @@ class Frame:
 
 
 class Reader:
-    """A tokenizer, a model's maximum length, and whether its segment ids distinguish two texts."""
+    """A tokenizer, a model's maximum length, whether its segment ids distinguish two texts, and whether words
+    that are given one by one are read as in a sentence (`spaced`) or each `alone`."""
 
     def __init__(
         self,
         tokenizer: PreTrainedTokenizerBase,
         max_length: int,
         segments: Literal["separate", "single", "none"],
+        words: Literal["spaced", "alone"] = "spaced",
     ) -> None:
         self.tokenizer, self.max_length, self._segments = tokenizer, max_length, segments
+        self._words = words
         self.one, self.two = _frame(tokenizer, pair=False), _frame(tokenizer, pair=True)
         if self.room(pair=True) < 2:
             raise PubmillError(
@@ -74,9 +82,42 @@ class Reader:
 
     def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
         """Return the subword ids of each word of each sentence."""
+        return self._subwords_after(self._space, sentences)
+
+    def misread_words(self, sentences: Sequence[list[str]]) -> list[str]:
+        """Return the words that have other subwords than in the text of their sentence; none if each is read
+        alone."""
+        return [] if self._words == "alone" else self._misread_after(self._space, sentences)
+
+    @cached_property
+    def _space(self) -> str:
+        """The text before each word: nothing for tokenizers that separate words by themselves (WordPiece,
+        SentencePiece), a space for those that read it as a part of the word. The same for all texts."""
+        if self._words == "alone":
+            return ""
+        return min(("", " "), key=lambda space: len(self._misread_after(space, [PROBE])))
+
+    def _misread_after(self, space: str, sentences: Sequence[list[str]]) -> list[str]:
+        found: list[str] = []
+        sentences = [words for words in sentences if words]
+        texts = [space + " ".join(words) for words in sentences]
+        for words, alone, text in zip(
+            sentences, self._subwords_after(space, sentences), self.subwords(texts), strict=True
+        ):
+            if [piece for pieces in alone for piece in pieces] == text.ids:
+                continue
+            starts = list(accumulate((len(word) + 1 for word in words), initial=len(space)))
+            joined: list[list[int]] = [[] for _ in words]
+            for piece, (start, _) in zip(text.ids, text.spans, strict=True):
+                joined[max(0, bisect_right(starts, start, hi=len(words)) - 1)].append(piece)
+            found += [word for word, *both in zip(words, alone, joined, strict=True) if both[0] != both[1]]
+        return found
+
+    def _subwords_after(self, space: str, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
+        """Return the subword ids of each word, read after `space`."""
         encoded: list[list[list[int]]] = []
         for start in range(0, len(sentences), CHUNK):
-            chunk = list(sentences[start : start + CHUNK])
+            chunk = [[space + word for word in words] for words in sentences[start : start + CHUNK]]
             batch = self.tokenizer(
                 chunk, is_split_into_words=True, add_special_tokens=False, truncation=False
             )

@@ -30,21 +30,26 @@ def cuda_recorder() -> Recorder:
     """Return a recorder of CUDA graphs that share their memory.
 
     Sharing is safe because graphs are replayed one after another, and what outlives them is kept by the steps
-    below. After a failed recording, the stream and the generator of random numbers are restored. PyTorch does
-    not restore them if the end of the recording fails too, and the next dropout would then raise an error.
+    below. After a failed recording, the stream and the generator of random numbers are restored, and later
+    recordings share other memory. PyTorch does not restore them if the end of the recording fails too: the
+    next dropout would then raise an error, and so would a recording in the same memory.
     """
-    pool = torch.cuda.graph_pool_handle()
+    pools = [torch.cuda.graph_pool_handle()]
 
     def record(work: Callable[[], Made]) -> tuple[Callable[[], None], Made]:
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
         generator = torch.cuda.default_generators[torch.cuda.current_device()]
         before = generator.clone_state()
         try:
-            with torch.cuda.graph(graph, pool=pool):
+            with torch.cuda.graph(graph, pool=pools[-1]):
                 made = work()
-        except RuntimeError:
+        except RuntimeError as error:
             torch.cuda.set_stream(stream)
             generator.graphsafe_set_state(before)
+            pools.append(torch.cuda.graph_pool_handle())
+            # The end of a recording without enough memory is an error, too.
+            if isinstance(error.__context__, torch.OutOfMemoryError):
+                raise error.__context__ from None
             raise
         return graph.replay, made
 
@@ -100,8 +105,9 @@ class RecordedSteps:
     """The steps of all shapes so far.
 
     The first step with a shape is done as usual, which also prepares the libraries; the second is recorded.
-    `graphs`: graphs of each step, 1 or 2. If a step cannot be recorded as one graph, two are tried; if not as
-    two, all steps are done as usual. `refused`: the last reason.
+    `graphs`: graphs of each step, 1 or 2; 0 after a recording that failed, because CUDA may refuse further
+    ones: all steps are then done as usual. `refused`: the reason. Too little memory is not one: the error is
+    raised, and the step is recorded again with a smaller batch.
     """
 
     def __init__(
@@ -126,6 +132,8 @@ class RecordedSteps:
         if self.graphs and self._steps.get(shapes, ...) is None:
             try:
                 self._steps[shapes] = self._record(batch, targets)
+            except torch.OutOfMemoryError:
+                raise
             except RuntimeError as error:
                 self._refuse(error)
                 return None
@@ -174,14 +182,13 @@ class RecordedSteps:
         )
 
     def _refuse(self, error: RuntimeError) -> None:
-        """Record steps as two graphs from now on, or not at all."""
+        """Record no more steps."""
         # The context is the cause; the error itself may only state that the recording has failed.
         self.refused = str(error.__context__ or error).partition("\n")[0]
         self._steps.clear()
         self._clear()
-        self.graphs = 2 if self.graphs == 1 else 0
-        how = "as two CUDA graphs" if self.graphs else "as usual, without CUDA graphs"
-        report_progress(f"a step cannot be recorded ({self.refused}); steps are done {how}")
+        self.graphs = 0
+        report_progress(f"a step cannot be recorded ({self.refused}); steps are done without CUDA graphs")
 
 
 def tensors_of(batch: Batch, targets: torch.Tensor) -> list[torch.Tensor]:

@@ -1,8 +1,8 @@
 """Fine-tuning run: a model, a dataset and a seed give predictions for a split."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.splits import EncodedSplit, encode_split, read_split, split_path
 from pubmill.finetuning.stabilisation import prepare_encoder
@@ -30,10 +31,12 @@ from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
+from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe
-from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
-from pubmill.storage.privacy import label_of_process
-from pubmill.storage.result_paths import PREDICTIONS, TRAINING
+from pubmill.recipes.writing import as_values
+from pubmill.storage.checksums import write_predictions
+from pubmill.storage.files import sha256
+from pubmill.storage.privacy import PUBLIC, access_of, label_of_process
 from pubmill.storage.weights_digest import folder_sha256
 
 
@@ -84,16 +87,19 @@ def finetune(job: FinetuningJob) -> Outcome:
     """Fine-tune the job's model, choose its weights by the dev split, and predict the split.
 
     There is one prediction for each example of the split, in order; if training failed, they are null.
-    Returns a `Run`, unless the model is the remainder of a diverged run: then this run has failed too.
+    Returns a `Run`, unless the model is the remainder of a failed run: then this run has failed too. Raises a
+    `TrainingFailedError` if the training would fail again with the same model, data and recipe.
     """
     started = time.monotonic()
     data = _read_data(job)
     asked = _run_identity(job, data)
-    if asked["start_failed"] == "nan":
-        return _outcome_without_training(job.recipe, data, asked)
-    trained = _train(job, data, choose_device())
-    trainer, task = trained.trainer, trained.trainer.task
-    predicted, failed = _predict(trainer, trained.wanted, (trained.refit or trained.progress).diverged)
+    if failed := asked["start_failed"]:
+        return _outcome_without_training(job.recipe, data, asked, failed)
+    device = choose_device()
+    with lasting_errors(public=access_of(job.dataset) == PUBLIC):
+        trained = _train(job, data, device)
+        trainer, task = trained.trainer, trained.trainer.task
+        predicted, failed = _predict(trainer, trained.wanted, (trained.refit or trained.progress).diverged)
     report = {
         **_training_report(job.recipe, trained.progress, trained.refit),
         **_run_provenance(trainer),
@@ -109,15 +115,26 @@ def finetune(job: FinetuningJob) -> Outcome:
     return Run(task=task, model=trainer.model, predictions=rows, report=report)
 
 
-def not_chosen(job: FinetuningJob, searched: Iterable[str]) -> Outcome:
+def finetune_or_fail(job: FinetuningJob) -> Outcome:
+    """Return the result of `finetune`; if the training would fail again, an outcome with the reason."""
+    try:
+        return finetune(job)
+    except TrainingFailedError as error:
+        failed = str(error).replace(str(job.model), job.model.name)
+    report_progress(f"the training failed, and would fail again: {failed}")
+    data = _read_data(job)
+    return _outcome_without_training(job.recipe, data, _run_identity(job, data), failed)
+
+
+def not_chosen(job: FinetuningJob, searched: Iterable[str], failed: str) -> Outcome:
     """Return the outcome of a run whose search failed in all trials, so that nothing is trained.
 
     `searched`: the recipe's keys that the trials were to decide; they are null in the report.
     """
     data = _read_data(job)
-    made = _outcome_without_training(job.recipe, data, _run_identity(job, data))
+    made = _outcome_without_training(job.recipe, data, _run_identity(job, data), failed)
     values = {**made.report["recipe"], **dict.fromkeys(searched)}
-    return replace(made, report={**made.report, "recipe": values, "search_failed": "nan"})
+    return replace(made, report={**made.report, "recipe": values, "search_failed": failed})
 
 
 def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
@@ -129,7 +146,7 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
     data = _read_data(job)
     hashes = {**report["data_sha256"], job.split: data.hashes[job.split]}
     changed = {**report, "split": job.split, "data_sha256": hashes}
-    if report["failed"] == "nan":
+    if failure_of(report):
         return Outcome(predictions=_empty_predictions(job.recipe, data), report=changed)
     predictor = load_task_model(kept, choose_device())
     task, learnt = predictor.task, _training_examples(job.recipe, data)
@@ -144,9 +161,7 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
 def write_outcome(outcome: Outcome, job: FinetuningJob, predictions: Path, keep_in: Path | None) -> None:
     """Write the predictions, training.json beside them, and the task model into the folder `keep_in`."""
     report = outcome.report | label_of_process()
-    name = predictions.name.removesuffix(PREDICTIONS)
-    write_json(predictions.with_name(f"{name}{TRAINING}"), sealed(report))
-    write_jsonl_gz(predictions, outcome.predictions)
+    write_predictions(predictions, outcome.predictions, report)
     if keep_in and isinstance(outcome, Run):
         keep(keep_in, outcome.task, outcome.model, report, job.dataset)
     elif keep_in:
@@ -200,7 +215,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
 def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -> tuple[Trainer, bool | None]:
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
-    tokenizer = load_encoder_tokenizer(model, words=recipe.task == "tokens")
+    tokenizer = load_encoder_tokenizer(model, words=recipe.spaced_words)
     encoder = load_encoder(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
@@ -237,16 +252,7 @@ def _predict(predictor: Predictor, wanted: EncodedSplit, diverged: bool) -> tupl
         predicted = predictor.predict(wanted)
     except DivergenceError:
         return nothing, "nan"
-    collapsed = _is_collapsed(predictor.task, wanted.examples, predicted)
-    return predicted, "constant predictions" if collapsed else None
-
-
-def _is_collapsed(task: Task[Any], examples: Sequence[Any], predicted: list[Any]) -> bool:
-    """Return whether all predictions are equal although the gold answers are not; a single one proves
-    nothing."""
-    if len(predicted) < 2 or not task.constant(predicted):
-        return False
-    return not task.constant([*predicted, *map(task.gold, examples)])
+    return predicted, None
 
 
 def _run_identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
@@ -263,8 +269,11 @@ def _run_identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
     }
 
 
-def _outcome_without_training(recipe: FinetuningRecipe, data: Data, asked: dict[str, Any]) -> Outcome:
-    """Return the outcome of a run that could not start because a run that it depends on diverged."""
+def _outcome_without_training(
+    recipe: FinetuningRecipe, data: Data, asked: dict[str, Any], failed: str
+) -> Outcome:
+    """Return the outcome of a run without a trained model: its training failed, or a run that it depends on
+    did."""
     report = {
         **_training_report(recipe, FinetuningProgress(), None),
         **provenance(),
@@ -273,7 +282,7 @@ def _outcome_without_training(recipe: FinetuningRecipe, data: Data, asked: dict[
         "max_length": None,
         "labels": [],
         "encoded": {},
-        "failed": "nan",
+        "failed": failed,
         "seconds": 0.0,
     }
     return Outcome(predictions=_empty_predictions(recipe, data), report=report)
@@ -293,7 +302,7 @@ def _training_report(
     seconds = progress.seconds + (refit.seconds if refit else 0)
     tokens = progress.tokens + (refit.tokens if refit else 0)
     return {
-        "recipe": asdict(recipe),
+        "recipe": as_values(recipe),
         "dev": {
             "metric": recipe.metric,
             "steps": [step for step, _ in progress.dev],

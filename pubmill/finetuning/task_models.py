@@ -8,7 +8,6 @@ text of the dataset.
 
 import copy
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,10 @@ from pubmill.finetuning.splits import read_split, split_path
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
+from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe, build
+from pubmill.recipes.writing import as_values
+from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import check_folder_in_place, reported
 from pubmill.storage.weights_digest import REPORT, folder_sha256
@@ -55,7 +57,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
     Of a diverged run, only the report is kept. Raises a `PubmillError` if the written model gives other
     encodings.
     """
-    if report["failed"] == "nan":
+    if failure_of(report):
         keep_report(folder, report)
         return
     model.eval()
@@ -76,6 +78,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
         card = task_model_card(folder.name, report, dataset, type(standard).__name__ if standard else None)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         _check_saved_model(temporary, model, task.reader)
+        write_folder_sums(temporary)
 
 
 def keep_report(folder: Path, report: dict[str, Any]) -> None:
@@ -99,7 +102,7 @@ def _load_task_model(folder: Path, device: torch.device) -> Predictor:
     check_folder_in_place(folder)
     with reported(f"{folder} can't be loaded as a task model; get or keep it again"):
         encoder = load_encoder(folder, recipe.dropout, device)
-        reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.task == "tokens"), encoder)
+        reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.spaced_words), encoder)
         task = TASKS[recipe.task](recipe, reader, facts["labels"])
         model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
         _load_head(model.head, folder)
@@ -166,7 +169,7 @@ def read_report(folder: Path, job: FinetuningJob) -> dict[str, Any]:
     report = _checked_report(folder / REPORT, keys)
     data = report["data_sha256"]
     wanted: dict[str, tuple[Any, Any]] = {
-        "recipe": (report["recipe"], asdict(job.recipe)),
+        "recipe": (report["recipe"], as_values(job.recipe)),
         "seed": (report["seed"], job.seed),
         "dev split": (report["dev_split"], job.dev),
         "model": (report["model_sha256"], folder_sha256(job.model)),
@@ -190,7 +193,7 @@ def base_model(folder: Path) -> str:
 def start_failed(folder: Path) -> str | None:
     """Return how the run of a folder's model failed; None if it did not, or if the model is pretrained."""
     report = _previous_report(folder)
-    return str(report["failed"]) if report and report["failed"] else None
+    return failure_of(report) if report else None
 
 
 def _previous_report(folder: Path) -> dict[str, Any] | None:

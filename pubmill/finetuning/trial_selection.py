@@ -1,4 +1,4 @@
-"""Choice of one grid point for a dataset from its trials' dev scores. Standard library only."""
+"""Choice of one grid point for a dataset from its trials' dev scores."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.metrics.collapse import failure_of
+from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.writing import later_defaults
 from pubmill.storage.files import read_json
 
 STEPS = "stop_after"
@@ -28,12 +31,13 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
 
     `trials` are in the order of the grid, whose keys are `decides` (except `stop_after`); of equal points the
     first is chosen. Every point must have been tried with the same models and seeds on the same data. Means
-    are over the trials that did not end in NaN, and only points with the fewest such trials are candidates: a
+    are over the trials that did not fail, and only points with the fewest failed trials are candidates: a
     point with a failed trial is not chosen if others have none. A trial with constant predictions has a dev
     score like any other.
 
     Returns `{"chosen": {a value for each of `decides`}, "failed": None, "mean_dev", "considered": [every
-    point with its mean_dev, trials and failed ones]}`; if all trials failed, chosen is None and failed "nan".
+    point with its mean_dev, trials and failed ones]}`; if all trials failed, chosen is None and failed
+    the reason of the first.
     """
     searched = [key for key in decides if key != STEPS]
     points = _group_by_point(trials, searched)
@@ -42,7 +46,8 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     considered = [_point_summary(point, tried) for point, tried in points]
     candidates = [number for number, point in enumerate(considered) if point["mean_dev"] is not None]
     if not candidates:
-        return {"chosen": None, "failed": "nan", "mean_dev": None, "considered": considered}
+        reason = failure_of(points[0][1][0][1])
+        return {"chosen": None, "failed": reason, "mean_dev": None, "considered": considered}
     rank = {number: (-considered[number]["failed"], considered[number]["mean_dev"]) for number in candidates}
     best = max(candidates, key=rank.__getitem__)  # The first of equals.
     chosen, tried = points[best]
@@ -52,8 +57,8 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     return {"chosen": chosen, "failed": None, "mean_dev": mean, "considered": considered}
 
 
-def read_choice(path: Path) -> tuple[Point, list[str] | None]:
-    """Return the chosen values for the recipe, and if all trials failed the undecided keys, else None.
+def read_choice(path: Path) -> tuple[Point, str | None]:
+    """Return the chosen values for the recipe, and why all trials failed, else None.
 
     If all trials failed, the values are those of the first trial, because the recipe must still be valid.
     """
@@ -61,8 +66,7 @@ def read_choice(path: Path) -> tuple[Point, list[str] | None]:
     chosen = chosen_values(path, selected)
     if chosen is not None:
         return chosen, None
-    first = first_tried(path, selected)
-    return first, list(first)
+    return first_tried(path, selected), str(selected["failed"])
 
 
 def chosen_values(path: Path, selected: Any) -> Point | None:
@@ -70,7 +74,7 @@ def chosen_values(path: Path, selected: Any) -> Point | None:
     other files."""
     found = selected if isinstance(selected, dict) else {}
     chosen = found.get("chosen")
-    if chosen is None and found.get("failed") == "nan":
+    if chosen is None and isinstance(found.get("failed"), str):
         return None
     if not isinstance(chosen, dict):
         raise PubmillError(f'{path} has no "chosen" values; scripts/select_trial.py writes such a file')
@@ -93,11 +97,12 @@ def _group_by_point(
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
         _check_form(path, training)
-        if unknown := [key for key in searched if key not in training["recipe"]]:
+        values = later_defaults(FinetuningRecipe) | training["recipe"]
+        if unknown := [key for key in searched if key not in values]:
             raise PubmillError(
                 f"{path}: its recipe has no {', '.join(unknown)}, which --recipe says was searched"
             )
-        point = {key: training["recipe"][key] for key in searched}
+        point = {key: values[key] for key in searched}
         points.setdefault(json.dumps(point), (point, []))[1].append((path, training))
     return list(points.values())
 
@@ -125,7 +130,7 @@ def _mean_best_step(tried: list[Training]) -> int:
 
 
 def _successful_trials(tried: list[Training]) -> list[Training]:
-    return [(path, training) for path, training in tried if training["failed"] != "nan"]
+    return [(path, training) for path, training in tried if failure_of(training) is None]
 
 
 def _dev_value(path: Path, training: dict[str, Any], key: str) -> float:

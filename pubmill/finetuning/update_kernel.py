@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from pubmill.finetuning.parameter_groups import BETA1, BETA2, EPSILON
+from pubmill.finetuning.parameter_groups import BETA1, BETA2
 
 BLOCK = 1024
 
@@ -27,7 +27,6 @@ def _update_block(  # type: ignore[no-untyped-def]
     block: tl.constexpr,
     beta1: tl.constexpr,
     beta2: tl.constexpr,
-    epsilon: tl.constexpr,
 ):
     at = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
     inside = at < size
@@ -38,7 +37,7 @@ def _update_block(  # type: ignore[no-untyped-def]
     first += (1 - beta1) * (slope - first)
     second = beta2 * second + (1 - beta2) * slope * slope
     value -= tl.load(factors + 1) * value
-    value -= tl.load(factors + 2) * first / (tl.sqrt(second) / tl.load(factors + 3) + epsilon)
+    value -= tl.load(factors + 2) * first / (tl.sqrt(second) / tl.load(factors + 3) + tl.load(factors + 4))
     tl.store(mean + at, first, mask=inside)
     tl.store(square + at, second, mask=inside)
     tl.store(weight + at, value, mask=inside)
@@ -56,6 +55,6 @@ def compiled_update(
 ) -> None:
     """Do `plain_update` as one kernel; the first call for each type of gradient compiles it."""
     size = weight.numel()
-    constants = {"block": BLOCK, "beta1": BETA1, "beta2": BETA2, "epsilon": EPSILON}
+    constants = {"block": BLOCK, "beta1": BETA1, "beta2": BETA2}
     tensors = (gradient, weight, mean, square, copied, factors, scale)
     _update_block[(-(-size // BLOCK),)](*tensors, size, **constants)

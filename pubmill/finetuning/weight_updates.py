@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from pubmill.finetuning.parameter_groups import BETA1, BETA2, EPSILON
+from pubmill.finetuning.parameter_groups import BETA1, BETA2
 from pubmill.messages.progress import report_progress
 
 Update = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], None]
@@ -16,11 +16,12 @@ CHECKED = 1520
 compiles other numbers anew."""
 
 
-def factors_of(rate: float, decay: float, update: int | None) -> list[float]:
-    """Return the learning rate, the share by which weights shrink, the size of the step, and the divisor of
-    the second moment's root, in update number `update` (from 1); None: Adam without bias correction."""
+def factors_of(rate: float, decay: float, update: int | None, epsilon: float) -> list[float]:
+    """Return the learning rate, the share by which weights shrink, the size of the step, the divisor of the
+    second moment's root, and epsilon, in update number `update` (from 1); None: Adam without bias
+    correction."""
     first, second = (1.0, 1.0) if update is None else (1 - BETA1**update, 1 - BETA2**update)
-    return [rate, rate * decay, rate / first, second**0.5]
+    return [rate, rate * decay, rate / first, second**0.5, epsilon]
 
 
 @torch.no_grad()
@@ -38,7 +39,7 @@ def plain_update(
     mean.lerp_(slope, 1 - BETA1)
     square.mul_(BETA2).addcmul_(slope, slope, value=1 - BETA2)
     weight.sub_(factors[1] * weight)
-    weight.sub_(factors[2] * mean / (square.sqrt() / factors[3] + EPSILON))
+    weight.sub_(factors[2] * mean / (square.sqrt() / factors[3] + factors[4]))
     copied.copy_(weight)
 
 
@@ -70,7 +71,7 @@ def check_update(update: Update, device: torch.device) -> None:
 def _example(dtype: torch.dtype, device: torch.device) -> Sequence[Tensor]:
     """Return arguments of an update, without drawing random numbers."""
     values = torch.linspace(-1.0, 1.0, CHECKED, device=device)
-    factors = torch.tensor(factors_of(1e-3, 0.1, 3), device=device)
+    factors = torch.tensor(factors_of(1e-3, 0.1, 3, 1e-6), device=device)
     copied, scale = torch.zeros_like(values, dtype=torch.bfloat16), torch.full((), 1.5, device=device)
     return values.roll(7).to(dtype), values.clone(), values / 3, values**2, copied, factors, scale
 

@@ -72,7 +72,9 @@ class RecordableAdam(GroupedAdam):
         super().__init__(model, recipe)
         self.model, self.working, self.kernel = model, working, kernel
         groups = self.adam.param_groups
-        self.factors = torch.zeros(len(groups), len(factors_of(0, 0, None)), device=self.parameters[0].device)
+        self.factors = torch.zeros(
+            len(groups), len(factors_of(0, 0, None, 0)), device=self.parameters[0].device
+        )
         for group, rate in zip(groups, self.factors[:, 0].unbind(), strict=True):
             group.update(lr=rate, weight_decay=group["decay"], capturable=rate.is_cuda)
         for parameter in model.head.parameters():
@@ -90,7 +92,8 @@ class RecordableAdam(GroupedAdam):
         rate = self.recipe.learning_rate * schedule(step, total, self.recipe.warmup)
         update = step + 1 if self.recipe.bias_correction else None
         groups = self.adam.param_groups
-        rows = [factors_of(rate * group["share"], group["decay"], update) for group in groups]
+        epsilon = self.recipe.adam_epsilon
+        rows = [factors_of(rate * group["share"], group["decay"], update, epsilon) for group in groups]
         self.factors.copy_(to_device(torch.tensor(rows), self.factors.device))
 
     def update(self) -> bool:

@@ -24,7 +24,7 @@ from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
 from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.specs import DatasetSpec
-from pubmill.storage.files import sha256, write_json, write_jsonl_gz
+from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
 from pubmill.storage.result_paths import PREDICTIONS, RECORD
 
 FLOORS: tuple[Floor, ...] = (*MENTIONS, *LABELS, *TEXTS, *ANSWERS)
@@ -106,7 +106,7 @@ def _measure(
     )
     rows = [row(*both) for both in zip(examples[split], predicted, strict=True)]
     write_jsonl_gz(output / f"{floor.name}{PREDICTIONS}", rows, private=data.access != "public")
-    write_json(output / f"{floor.name}{RECORD}", found._asdict())
+    write_json(output / f"{floor.name}{RECORD}", sealed(found._asdict()))
     return found
 
 

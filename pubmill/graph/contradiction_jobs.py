@@ -29,7 +29,11 @@ class ContradictionJobs:
 
     def _published_table(self, name: str) -> PublishedTable:
         spec = self._specs.tables[name]
-        own = [self._tables.column(one) for one in spec.columns if one.setting in (None, ("standard",))]
+        own = [
+            self._tables.column(one)
+            for one in spec.columns
+            if one.setting in (None, ("standard",)) and not any(cell.setting for cell in one.cells.values())
+        ]
         rows = [self._tables.row(spec, row) for row in spec.rows]
         return PublishedTable(
             name=name,

@@ -1,11 +1,11 @@
-"""Cells of result tables that refer to other tables, and notes on single cells."""
+"""Cells of result tables that refer to other tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.tables import Composite, Difference, TableRecipe
-from pubmill.specs import Specs, TableSpec
+from pubmill.specs import Specs
 from pubmill.specs.cell_references import copied_cell, subtracted_cell
 from pubmill.specs.study import Study
 from pubmill.specs.table_specs import CellReference
@@ -67,6 +67,7 @@ def part_of(recipe: TableRecipe, cells: Sequence[ReferencedCell]) -> TableRecipe
     return replace(
         recipe,
         notes=(),
+        reasons=(),
         left_out={},
         rows=tuple(one for one in recipe.rows if one.key in rows),
         columns=tuple(one for one in recipe.columns if one.key in columns),
@@ -94,18 +95,3 @@ def _is_in(key: str, columns: set[str], rows: set[str]) -> bool:
     """Return whether `column`, `row` or `column/row` is in the part."""
     column, _, row = key.partition("/")
     return (column in columns and row in rows) if row else key in columns | rows
-
-
-def notes_on_cells(table: TableSpec) -> Iterator[str]:
-    """Yield notes on cells with other models or datasets than their columns and rows, and on cells that must
-    not be compared."""
-    for column in table.columns:
-        for row in table.rows if column.model else ():
-            cell, place = column.cells.get(row.name), f"{column.label}, {row.label}"
-            model, dataset = table.model_of(column, row), table.dataset_of(column, row)
-            others = [one for one, usual in ((model, column.model), (dataset, row.dataset)) if one != usual]
-            if others:
-                why = f" ({cell.why})" if cell and cell.why else ""
-                yield f"{place}: ours is of {' on '.join(map(str, others))}{why}"
-            if cell and cell.not_comparable:
-                yield f"{place}: not comparable, {cell.not_comparable}"

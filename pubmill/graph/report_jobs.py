@@ -94,6 +94,8 @@ class ReportJobs:
             "vocabs": self._specs.vocabs,
             "pretraining": self._specs.pretraining,
             "protocols": self._specs.protocols,
+            "datasets": self._specs.datasets,
+            "models": self._specs.models,
             "tables": {**self._specs.tables, **self._specs.fact_tables},
         }
         return [
@@ -101,7 +103,7 @@ class ReportJobs:
             for kind, found in known.items()
             for name, spec in sorted(found.items())
             if spec.paper in papers and spec.method
-        ]
+        ] + [spec_file(specs, f"choices/{path.name}") for path in sorted((specs / "choices").glob("*.yaml"))]
 
     def checkpoints(self) -> dict[str, tuple[str, int]]:
         """Return the recipe and step of each model that is pretrained here."""

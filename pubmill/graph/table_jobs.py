@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from pubmill.graph.cell_reasons import cell_reasons
 from pubmill.graph.cell_records import Cells
 from pubmill.graph.headings import heading
 from pubmill.graph.pipelines import Pipelines
 from pubmill.graph.record_status import Records
-from pubmill.graph.referenced_tables import TableReferences, notes_on_cells, part_of
+from pubmill.graph.referenced_tables import TableReferences, part_of
 from pubmill.graph.runs import Runs
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.supplied_predictions import NOT_FINE_TUNED
@@ -22,7 +23,7 @@ from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW, Paths
 
-COPIED = "the paper copied this value from {}, so no run of its own stands behind it"
+COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"
 NO_SETTING = "the paper's setting is not for this dataset"
 
 
@@ -245,6 +246,7 @@ class Tables:
             equivalence=self._equivalence(spec),
             rows=tuple(self.row(spec, row) for row in spec.rows),
             columns=tuple(self.column(column) for column in self._table_models.columns(table)),
+            reasons=cell_reasons(spec, self._table_models.columns(table), self._specs),
             composites=spec.composites,
             left_out=spec.left_out,
             records={
@@ -272,7 +274,7 @@ class Tables:
         models = dict.fromkeys(column.model for column in self._table_models.columns(table))
         supplied = [model for model in self._pipelines.supplied.names() if model in models]
         statements = map(self._pipelines.supplied.statement, supplied)
-        return (*spec.notes, *notes_on_cells(spec), *statements)
+        return (*spec.notes, *statements)
 
     def column(self, column: ColumnSpec) -> Column:
         """Return a column of a recipe; the label of supplied predictions says what they are."""
@@ -352,7 +354,7 @@ class Tables:
     ) -> str | None:
         """Return why a single cell has no runs; None if its column or row has none (`without`)."""
         if copied := table.origin_title(column, row):
-            return COPIED.format(copied)
+            return COPIED.format(copied, column.cells[row.name].why)
         model, dataset = table.model_of(column, row), table.dataset_of(column, row)
         if model != column.model and not self._table_models.is_run(model):
             return self._table_models.obstacle(model) or NOT_RUN

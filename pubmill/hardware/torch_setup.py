@@ -100,12 +100,15 @@ def _install_advice(driver: str | None) -> str:
 def configure_cuda(deterministic: bool) -> None:
     """Configure CUDA in this process; call it before the first CUDA operation.
 
-    float32 products are exact (no TF32), also in recurrent layers. `deterministic` prefers deterministic
-    kernels where they exist. With the environment variable `STRICT`, all must be deterministic: PyTorch
+    float32 products are exact (no TF32), also in recurrent layers, and products in half precision are added
+    in float32. `deterministic` prefers deterministic kernels where they exist; attention's backward pass has
+    none. With the environment variable `STRICT`, all must be deterministic: PyTorch
     raises a RuntimeError that names the operation that is not.
     """
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     # cuDNN's attention gives NaN gradients with masks at some lengths on H100 (pytorch#196678, #174245) and
     # builds a plan for each new shape. PyTorch before 2.5 has none to switch off.
     if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):

@@ -13,9 +13,12 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.metrics.contributions import read_items
+from pubmill.storage.checksums import FOLDER_SUMS, PREDICTIONS_SEAL, SUMS, listed_sums
 from pubmill.storage.files import SEAL, read_json, sha256
+from pubmill.storage.model_folders import TOKENIZER_FILES
 from pubmill.storage.parquet import is_damaged
-from pubmill.storage.result_paths import SOURCE_RECORD, source_of_record
+from pubmill.storage.result_paths import CARD, PREDICTIONS, SOURCE_RECORD, TRAINING, source_of_record
 
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 """Exceptions that broken gzip and zip files raise."""
@@ -43,8 +46,10 @@ def examine(results: Path) -> list[CheckedFile]:
     ]
     with ThreadPoolExecutor() as pool:
         found = [finding for findings in pool.map(_check_file, files) for finding in findings]
-    known = {finding.path: finding for finding in found if finding.fault != ""}
-    return list(({finding.path: finding for finding in found} | known).values())
+    # A file can be checked by its own checksum and by a list: a fault counts more than none, and both more
+    # than no checksum.
+    found.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
+    return sorted({finding.path: finding for finding in found}.values(), key=lambda finding: finding.path)
 
 
 def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
@@ -66,7 +71,33 @@ def _check_file(path: Path) -> Iterable[CheckedFile]:
     """Return the findings of one file: on itself, and on the files whose digests it lists."""
     if path.suffix == ".json":
         return _check_json(path)
+    if path.name == FOLDER_SUMS or path.suffix == SUMS:
+        return _check_list(path)
     return [CheckedFile(path, _file_fault(path), path)]
+
+
+def _check_list(path: Path) -> Iterator[CheckedFile]:
+    """Return the findings of a list of digests; a folder is built by its first file that a rule names."""
+    page, tokenizer = path.with_suffix(".html"), path.with_name(TOKENIZER_FILES[0])
+    target = page if page.is_file() else path
+    if path.name == FOLDER_SUMS:
+        target = tokenizer if path.parent.parent.name in ("models", "vocabs") else path.parent
+    try:
+        listed = listed_sums(path)
+    except PubmillError as error:
+        yield CheckedFile(path, str(error).removeprefix(f"{path} "), target)
+        return
+    yield CheckedFile(path, None, target)
+    for file, digest in listed.items():
+        yield _compared(file, digest, path, file if path.suffix == SUMS else target)
+
+
+def _compared(file: Path, digest: str, listing: Path, target: Path) -> CheckedFile:
+    """Return the finding of a file whose digest another file lists."""
+    if not file.is_file():
+        return CheckedFile(file, "it is missing", target)
+    same = sha256(file) == digest
+    return CheckedFile(file, None if same else f"its SHA-256 differs from that in {listing.name}", target)
 
 
 def _file_fault(path: Path) -> str | None:
@@ -77,13 +108,11 @@ def _file_fault(path: Path) -> str | None:
         if path.suffix == ".gz":
             _decompress(path)
         elif path.suffix == ".npz":
-            with zipfile.ZipFile(path) as members:
-                broken = members.testzip()
-            return f"its member {broken} is broken" if broken else None
+            read_items(path)
         else:
             return ""
-    except BROKEN as error:
-        return str(error)
+    except (*BROKEN, PubmillError) as error:
+        return str(error).removeprefix(f"{path}").lstrip(": ").removeprefix("is damaged: ")
     return None
 
 
@@ -105,19 +134,20 @@ def _check_json(path: Path) -> Iterator[CheckedFile]:
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
     yield CheckedFile(path, None if has_seal else "", path)
     for file, digest in _listed_digests(path, value).items():
-        target = file if path.name.endswith(SOURCE_RECORD) else path
-        if not file.is_file():
-            yield CheckedFile(file, "it is missing", target)
-        else:
-            fault = None if sha256(file) == digest else f"its SHA-256 differs from that in {path.name}"
-            yield CheckedFile(file, fault, target)
+        of_one_file = path.name.endswith((SOURCE_RECORD, TRAINING, CARD))
+        yield _compared(file, digest, path, file if of_one_file else path)
 
 
 def _listed_digests(path: Path, value: Any) -> dict[Path, str]:
-    """The SHA-256 that a JSON file has of other files: of a source, of packed tokens, of a checkpoint."""
+    """The SHA-256 that a JSON file has of other files: of a source, of predictions, of examples, of packed
+    tokens, of a checkpoint."""
     found = value if isinstance(value, dict) else {}
     if path.name.endswith(SOURCE_RECORD):
         named = {source_of_record(path.name): found.get("sha256")}
+    elif path.name.endswith(TRAINING):
+        named = {path.name.removesuffix(TRAINING) + PREDICTIONS: found.get(PREDICTIONS_SEAL)}
+    elif path.name == CARD and isinstance(found.get("examples_sha256"), dict):
+        named = {f"{split}.jsonl.gz": digest for split, digest in found["examples_sha256"].items()}
     else:
         named = found["files"] if isinstance(found.get("files"), dict) else {}
     return {

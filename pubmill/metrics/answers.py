@@ -1,11 +1,13 @@
 """Metrics of answers to questions: SQuAD's exact match and F1, BioASQ's accuracies and mean reciprocal
 rank."""
 
+import math
 import re
 import string
+import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +22,10 @@ Ranked = Sequence[tuple[str, float]]
 SUBMITTED = 5
 """Number of answers per factoid question that BioASQ evaluates."""
 
-SQUAD = ("exact_match", "f1")
+LONGEST = 100
+"""Characters of the longest text that is submitted as an answer to a factoid question."""
+
+SQUAD = ("exact_match", "f1", "best_f1")
 BIOASQ = ("strict_accuracy", "lenient_accuracy", "mrr")
 COUNTS = ("examples", "questions", "without_gold")
 TOTALS = (*COUNTS, *SQUAD, *BIOASQ)
@@ -28,31 +33,39 @@ TOTALS = (*COUNTS, *SQUAD, *BIOASQ)
 
 @dataclass(slots=True)
 class AnsweredQuestion:
-    """A question with its gold answers (none if it cannot be answered) and the predicted ones, best first.
-    `example`: index of its first example."""
+    """A question with its gold answers (none if it cannot be answered), its best predicted answer, and the
+    answers that are submitted to BioASQ, best first and in lower case.
+
+    `example`: index of its first example; `text`: the best answer but ""; `empty`: by how much "" is more
+    probable than `text` (difference of logarithms).
+    """
 
     example: int
-    golds: list[str] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
+    golds: list[str]
+    best: str
+    text: str
+    empty: float
+    submitted: list[str]
 
 
 def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> Scored:
     """Score the answers to questions; each question counts once, however many contexts it has.
 
     A question's gold answers are its `golds`, or if it has none, the `answers` in its context. Examples with
-    the same `group` are one question. Its predicted answers are those from all its contexts, each distinct
-    one (ignoring case) with its highest probability, in descending order (ties in order of first occurrence).
-    If one context has no answer, another may have it, so "" is not an answer to such a question.
+    the same `group` are one question. If one context has no answer, another may have it, so "" is not an
+    answer to such a question.
 
     SQuAD (the script of 2.0, which differs from that of 1.1 only for questions without an answer and for
-    answers that consist of articles and punctuation), for the best answer, after lower-casing and removal of
-    ASCII punctuation, articles and redundant white space:
+    answers that consist of articles and punctuation), for the most probable answer from any context, after
+    lower-casing and removal of ASCII punctuation, articles and redundant white space:
     - `exact_match`: the share of questions whose answer equals a gold one.
     - `f1`: the mean over questions of the highest word F1 with a gold answer. Without a gold answer, only ""
       is correct.
+    - `best_f1`: the same if "" is predicted where it is more probable than the best other answer by more than
+      a threshold, the best one for these questions (`find_best_thresh` of the script).
 
-    BioASQ (its EvaluationMeasures since the third year), for the first five answers, each compared as a whole
-    with every synonym, ignoring case:
+    BioASQ (its EvaluationMeasures since the third year), for the first five answers that BioBERT's programs
+    submit (`submitted_answers`), each compared as a whole with every synonym, ignoring case:
     - `strict_accuracy`: the share of questions whose first answer is correct.
     - `lenient_accuracy`: the share of questions with a correct answer among the five.
     - `mrr`: the mean of 1 / rank of the first correct answer, or 0 if there is none.
@@ -61,8 +74,9 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     Counts: `examples`, `questions`, `without_gold` (questions).
     """
     columns = {name: [0.0] * len(examples) for name in TOTALS} | {"examples": [1.0] * len(examples)}
-    for question in _group_questions(examples, predicted):
-        for name, value in _question_contribution(question).items():
+    questions = _group_questions(examples, predicted)
+    for question, best in zip(questions, _best_f1(questions), strict=True):
+        for name, value in (_question_contribution(question) | {"best_f1": best}).items():
             columns[name][question.example] = value
     return scored(columns, answer_metrics, _question_counts, units_of(examples).numbers)
 
@@ -99,33 +113,43 @@ answer_metrics = register(
         chooses=mean_over_questions("f1"),
     ),
     Metric(
+        name="best_f1",
+        kinds=("span",),
+        tasks=("reading",),
+        version=1,
+        label="F1 at the best threshold",
+        definition="F1 over words of answers, with the best threshold of no answer for these questions",
+        source="SQuAD's script, 2.0 (`best_f1`)",
+        function=mean_over_questions("best_f1"),
+    ),
+    Metric(
         name="strict_accuracy",
         kinds=("span",),
         tasks=("factoid",),
-        version=1,
+        version=2,
         label="strict accuracy",
         definition="share of questions whose first answer is right",
-        source="BioASQ",
+        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("strict_accuracy"),
     ),
     Metric(
         name="lenient_accuracy",
         kinds=("span",),
         tasks=("factoid",),
-        version=1,
+        version=2,
         label="lenient accuracy",
         definition="share of questions with a right one among their first five answers",
-        source="BioASQ",
+        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("lenient_accuracy"),
     ),
     Metric(
         name="mrr",
         kinds=("span",),
         tasks=("factoid",),
-        version=1,
+        version=2,
         label="mean reciprocal rank",
         definition="mean over questions of 1 / rank of the first right answer among five, 0 without one",
-        source="BioASQ",
+        source="BioASQ; answers as BioBERT submits them",
         function=mean_over_answerable("mrr"),
         chooses=mean_over_questions("mrr"),
     ),
@@ -156,19 +180,58 @@ def _group_questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked
 def _merge_contexts(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> AnsweredQuestion:
     golds = [gold for example, _ in contexts for gold in example.golds]
     placed = [answer.text for example, _ in contexts for answer in example.answers]
-    best: dict[str, tuple[str, float]] = {}
-    for example, ranked in contexts:
-        for text, probability in ranked:
-            known = best.get(text.lower())
-            if (text or example.group is None) and (known is None or probability > known[1]):
-                best[text.lower()] = (text, probability)
-    order = sorted(best.values(), key=lambda answer: -answer[1])
-    return AnsweredQuestion(number, golds=golds or placed, answers=[text for text, _ in order])
+    answers = [
+        answer for example, ranked in contexts for answer in ranked if answer[0] or example.group is None
+    ]
+    best, _ = max(answers, key=lambda answer: answer[1], default=("", 0.0))
+    text, likely = max((one for one in answers if one[0]), key=lambda one: one[1], default=("", 0.0))
+    none = max((probability for text, probability in answers if not text), default=0.0)
+    return AnsweredQuestion(
+        number,
+        golds=golds or placed,
+        best=best,
+        text=text,
+        empty=_logarithm(none) - _logarithm(likely),
+        submitted=submitted_answers(answers),
+    )
 
 
-def _best_answer_scores(question: AnsweredQuestion) -> tuple[float, float]:
-    """Return SQuAD's exact match and F1 of the best answer."""
-    predicted = normalised(question.answers[0]) if question.answers else ""
+def _logarithm(probability: float) -> float:
+    return math.log(max(probability, sys.float_info.min))
+
+
+def submitted_answers(answers: Ranked) -> list[str]:
+    """Return the answers to a factoid question that are submitted to BioASQ, best first, in lower case.
+
+    `answers`: those from all contexts, in any order. Equal texts (ignoring case) are one answer, with the sum
+    of their probabilities; texts of more than 100 characters are left out, as is "". Among equal sums, that
+    with the more probable text comes first (`biocodes/transform_nbset2bioasqform.py` of dmis-lab/biobert).
+    """
+    sums: dict[str, float] = {}
+    for text, probability in sorted(answers, key=lambda answer: -answer[1]):
+        if text and len(text) <= LONGEST:
+            sums[text.lower()] = sums.get(text.lower(), 0.0) + probability
+    return sorted(sums, key=lambda text: -sums[text])[:SUBMITTED]
+
+
+def _best_f1(questions: Sequence[AnsweredQuestion]) -> list[float]:
+    """Return each question's F1 with the threshold of "" that gives the highest mean."""
+    found = np.array([_answer_scores(one, one.text)[1] for one in questions])
+    none = np.array([_answer_scores(one, "")[1] for one in questions])
+    empty = np.array([one.empty for one in questions])
+    order = np.argsort(empty, kind="stable")
+    gains = np.append(0.0, np.cumsum((found - none)[order]))
+    # A threshold lies between two different values.
+    possible = np.concatenate([[True], np.diff(empty[order]) > 0, [True]])[: len(gains)]
+    answered = order[: int(np.argmax(np.where(possible, gains, -np.inf)))]
+    none[answered] = found[answered]
+    best: list[float] = none.tolist()
+    return best
+
+
+def _answer_scores(question: AnsweredQuestion, answer: str) -> tuple[float, float]:
+    """Return SQuAD's exact match and F1 of an answer."""
+    predicted = normalised(answer)
     golds = [gold for gold in map(normalised, question.golds) if gold] or [""]
     return float(predicted in golds), max(_word_f1(gold.split(), predicted.split()) for gold in golds)
 
@@ -180,7 +243,7 @@ def _word_f1(gold: list[str], predicted: list[str]) -> float:
 
 
 def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
-    exact, f1 = _best_answer_scores(question)
+    exact, f1 = _answer_scores(question, question.best)
     rank = _correct_rank(question)
     return {
         "questions": 1.0,
@@ -196,5 +259,4 @@ def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
 def _correct_rank(question: AnsweredQuestion) -> int | None:
     """Return the rank of the first correct answer among those that BioASQ evaluates, or None."""
     right = {gold.lower() for gold in question.golds}
-    submitted = [text for text in question.answers if text][:SUBMITTED]
-    return next((rank for rank, text in enumerate(submitted, 1) if text.lower() in right), None)
+    return next((rank for rank, text in enumerate(question.submitted, 1) if text in right), None)

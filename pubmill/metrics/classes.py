@@ -16,9 +16,9 @@ def score_labels(
 
     - `accuracy`: the share of examples whose label is correct.
     - `micro_f1`: F1 over all labels together except `negative`: a negative example predicted as positive is a
-      false positive, but a correctly predicted negative does not count (ChemProt, DDI: gu2020 section 4.3;
-      BLUE and lewis2020 score in the same way). If `negative` is None, all labels count, and the score equals
-      accuracy.
+      false positive, but a correctly predicted negative does not count (ChemProt, DDI: BLUE and lewis2020
+      score so; gu2020 Table 3 says micro F1 and no more). If `negative` is None, all labels count, and the
+      score equals accuracy.
     - `micro_precision`, `micro_recall`: those of `micro_f1` (shin2020 Table 1); 0 without a denominator.
     - `positive_f1`: F1 of the positive label, if gold and predictions have two labels and one of them is
       `negative` (GAD); otherwise not reported.
@@ -84,7 +84,7 @@ register(
         version=1,
         label="micro F1",
         definition="F1 over all labels together, but for the one that says that there is nothing",
-        source="gu2020 4.3, 4.5",
+        source="gu2020 Table 3, 4.5; the label left out as BLUE's `eval_rel.py`",
         function=micro_f1,
         chooses=micro_f1,
     ),

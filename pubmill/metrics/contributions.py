@@ -6,6 +6,7 @@ products of scores. Each document's contribution to these totals is stored besid
 predictions or text.
 """
 
+import hashlib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -156,19 +157,30 @@ def write_items(path: Path, items: Items) -> None:
     """Write a run's contributions as plain arrays; equal contributions give equal bytes."""
     found = items.contributions or Contributions((), np.zeros((0, 0)))
     with writing(path) as temporary, temporary.open("wb") as file:
+        about = np.array([*items[:3], _digest(items[:3], found)])
         np.savez_compressed(
-            file, about=np.array(items[:3]), names=np.array(found.names, dtype=np.str_), values=found.values
+            file, about=about, names=np.array(found.names, dtype=np.str_), values=found.values
         )
 
 
+def _digest(about: Sequence[str], found: Contributions) -> str:
+    """Return the SHA-256 of contributions and of what they are about."""
+    text = "\0".join((*about, *found.names)).encode()
+    return hashlib.sha256(text + np.ascontiguousarray(found.values).tobytes()).hexdigest()
+
+
 def read_items(path: Path) -> Items:
-    """Read a run's contributions; a `PubmillError` names a malformed file."""
+    """Read a run's contributions; a `PubmillError` names a file that is malformed or does not agree with its
+    digest (files of earlier versions have none)."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            kind, unit, data = map(str, file["about"])
+            kind, unit, data, *digest = map(str, file["about"])
             names, values = tuple(map(str, file["names"])), file["values"]
     except (OSError, EOFError, KeyError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise PubmillError(f"{path}: not a file of contributions ({error}); score the run again") from None
     if values.dtype != np.float64 or values.ndim != 2 or values.shape[1] != len(names):
         raise PubmillError(f"{path}: expected a column of values for each name; score the run again")
-    return Items(kind, unit, data, Contributions(names, values) if names else None)
+    found = Contributions(names, values)
+    if digest and digest != [_digest((kind, unit, data), found)]:
+        raise PubmillError(f"{path} is damaged: it does not agree with its SHA-256; score the run again")
+    return Items(kind, unit, data, found if names else None)

@@ -19,8 +19,8 @@ def score_correlation(
 ) -> Scored:
     """Score pairs of texts with `pearson` (-1..1) (BIOSSES: gu2020 section 4.4).
 
-    It is not defined, and not reported, if there are fewer than two pairs or if all gold or all predicted
-    scores are equal. Count: `examples`.
+    It is 0 if all predicted scores are equal; not defined, and not reported, if all gold scores are equal
+    or if there are fewer than two pairs. Count: `examples`.
     """
     x, y = np.array(_standardise(gold)), np.array(_standardise(predicted))
     products = {"xx": x * x, "yy": y * y, "xy": x * y}
@@ -29,11 +29,16 @@ def score_correlation(
 
 
 def pearson(totals: Totals) -> Array:
-    """Pearson correlation from totals of scores and of their products."""
+    """Pearson correlation from totals of scores and of their products.
+
+    Equal predictions, for which it is not defined, say nothing of the gold scores; they count as 0, so that a
+    collapsed run stays in the mean.
+    """
     n, x, y = (totals[name] for name in ("examples", "x", "y"))
     variances = [_variance(n * totals[name], total * total) for name, total in (("xx", x), ("yy", y))]
-    # Rounding can make it slightly larger than 1.
     found = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
+    found = np.where((variances[0] > 0) & (variances[1] == 0), 0.0, found)
+    # Rounding can make it slightly larger than 1.
     return np.clip(found, -1.0, 1.0)
 
 
@@ -41,9 +46,9 @@ correlation_metrics = register(
     Metric(
         name="pearson",
         kinds=("regression",),
-        version=1,
+        version=2,
         label="Pearson correlation",
-        definition="Pearson's correlation with the experts' scores",
+        definition="Pearson's correlation with the experts' scores; 0 if all predictions are equal",
         source="gu2020 4.4",
         function=pearson,
         chooses=pearson,

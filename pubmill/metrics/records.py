@@ -26,8 +26,10 @@ from pubmill.annotation.examples import (
 from pubmill.annotation.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
+from pubmill.metrics.collapse import failure_of, is_collapsed
 from pubmill.metrics.contributions import Items, Scored, units_of
 from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.storage.checksums import check_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json
 
 Scorer = Callable[[Sequence[Any], Sequence[Any], str | None], Scored]
@@ -57,7 +59,7 @@ class Record(BaseModel):
 
     - `metrics`: all defined metrics of the kind, within 0..1 (`pearson`: -1..1); `metric`: the main one. For
       a failed run, `metrics` and `counts` are None, and `failed` gives the reason: the trainer's, or that the
-      main metric is not defined for the predictions.
+      main metric is not defined for the gold answers. `collapsed`: all predictions are the same.
     - `dev_score`: the trainer's score on dev, by which epochs and hyper-parameters are selected; `dev_split`:
       its split (None if there is none, as in a finished pipeline).
     - `recipe`: the resolved training recipe, whose `task` and `negative` are also used for scoring;
@@ -99,6 +101,7 @@ class Record(BaseModel):
     seconds: float
     scored_with: dict[str, Any]
     made_by: str = ""
+    collapsed: bool = False
 
 
 def write_record(path: Path, record: Record) -> None:
@@ -117,19 +120,22 @@ def score_run(
     """Score one run's predictions on the examples of its split; return its record and contributions by
     document.
 
-    A run that its trainer marked as failed gets a record without metrics: a failure is a result and never
-    gets a substitute score. The same holds if the main metric is not defined for the predictions.
+    A run without predictions, which its trainer marked as failed, gets a record without metrics: a failure is
+    a result and never gets a substitute score. The same holds if the main metric is not defined for the gold
+    answers. A run with constant predictions has the score of these predictions, as in the papers, and a mark.
     """
     gold, trained = list(read_examples(examples, KINDS[recipe.kind])), read_json(training)
     if not gold:
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
     data = sha256(examples)
     _check_training(recipe, trained, training, data)
-    failed, result = trained["failed"], None
+    check_predictions(predictions, trained)
+    failed, result, collapsed = failure_of(trained), None, False
     if failed is None:
-        result = scorer(gold, read_predictions(predictions, gold), recipe.negative)
+        predicted = read_predictions(predictions, gold)
+        result, collapsed = scorer(gold, predicted, recipe.negative), is_collapsed(gold, predicted)
         if recipe.metric not in result.metrics:
-            failed, result = f"{recipe.metric} not defined", None
+            failed, result, collapsed = f"{recipe.metric} not defined", None, False
     used = provenance()
     values = {
         **{name: value for name, value in vars(recipe).items() if name in Record.model_fields},
@@ -137,6 +143,7 @@ def score_run(
         "metrics": result and result.metrics,
         "counts": result and result.counts,
         "failed": failed,
+        "collapsed": collapsed,
         "dev_score": trained["dev"]["best"],
         "data_sha256": data,
         "trained_on_sha256": trained["data_sha256"],

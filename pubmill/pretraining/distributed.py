@@ -18,11 +18,15 @@ TOGETHER = 1 << 25
 
 @dataclass(frozen=True)
 class World:
-    """The rank of this process, the number of processes, and the device of this process."""
+    """The rank of this process, the number of processes, and the device of this process.
+
+    `hosts`: group of processes that communicate without their GPUs; None: the default group does.
+    """
 
     device: torch.device
     rank: int = 0
     size: int = 1
+    hosts: dist.ProcessGroup | None = None
 
     @property
     def first(self) -> bool:
@@ -44,6 +48,15 @@ class World:
         numbers = torch.tensor(list(sums.values()), dtype=torch.float64, device=self.device)
         dist.all_reduce(numbers)
         return dict(zip(sums, numbers.tolist(), strict=True))
+
+    def any(self, *flags: bool) -> list[bool]:
+        """Return for each flag whether it is set in any process, without waiting for the work of GPUs."""
+        if self.size == 1:
+            return list(flags)
+        device = self.device if self.hosts is None else torch.device("cpu")
+        numbers = torch.tensor(flags, dtype=torch.int32, device=device)
+        dist.all_reduce(numbers, group=self.hosts)
+        return [number > 0 for number in numbers.tolist()]
 
     def spread(self, weights: Iterable[torch.nn.Parameter]) -> None:
         """Replace weights by those of the first process."""
@@ -75,8 +88,8 @@ class World:
 def join() -> World:
     """Join the processes that torchrun started (WORLD_SIZE, RANK, LOCAL_RANK), or work alone.
 
-    Uses NCCL between GPUs and gloo between processors. Raises a `PubmillError` for a GPU that PyTorch cannot
-    use.
+    Uses NCCL between GPUs, and gloo between processors and for flags. Raises a `PubmillError` for a GPU that
+    PyTorch cannot use.
     """
     local, cuda = int(os.environ.get("LOCAL_RANK", "0")), gpu_is_used()
     device = torch.device("cuda", local) if cuda else torch.device("cpu")
@@ -88,4 +101,5 @@ def join() -> World:
     # At the very end, after the model is deleted: if the model's reducer were the last owner of the group, it
     # could deadlock, waiting for gloo's thread while holding the GIL that the thread waits for (torch 2.13).
     atexit.register(dist.destroy_process_group)
-    return World(device, dist.get_rank(), dist.get_world_size())
+    hosts = dist.new_group(backend="gloo") if cuda else None
+    return World(device, dist.get_rank(), dist.get_world_size(), hosts)

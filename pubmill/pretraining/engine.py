@@ -10,9 +10,7 @@ the process).
 
 import math
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,8 +23,8 @@ from pubmill.hardware.precision import autocast, choose_precision
 from pubmill.messages.progress import report_progress
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
+from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, Prepared
 from pubmill.pretraining.distributed import World
-from pubmill.pretraining.flat_batches import collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import (
     UNLABELLED,
@@ -35,46 +33,27 @@ from pubmill.pretraining.instances import (
     PackedBatch,
     Stream,
     generator,
-    micro_batches,
     seed_sequence,
 )
-from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
-from pubmill.pretraining.methods import PLAIN, Bfloat16Copies, fastest, slower, vocabulary_rows
-from pubmill.pretraining.micro_batches import Part, collate
+from pubmill.pretraining.masking import Masked, Vocabulary, mask
+from pubmill.pretraining.methods import PLAIN, Bfloat16Copies, Methods, fastest, slower, vocabulary_rows
+from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
 from pubmill.recipes import Objective, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
-# Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
-# need little padding (2,048 and 4,096 are about equally fast per position). On a GPU as many as fit into half
-# of its memory: the backward pass keeps 44 bytes per position, layer and hidden unit (counted on a CPU), and
-# somewhat more is assumed.
-TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65536}
-BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
 HELD_OUT_SEQUENCES = 4096
 Sums = dict[str, float]
-
-
-@dataclass(frozen=True)
-class MicroBatches:
-    """The micro-batches of a process in a step, of at most `at_once` sequences of full length: functions that
-    return each on the device. Every process has at least `common` of them."""
-
-    parts: list[Callable[[], Part]]
-    common: int
-    at_once: int
-
-
-Prepared = tuple[PackedBatch, Masked, MicroBatches]
 
 
 class Pretraining:
     """A pretraining at some step: learner, optimiser, and the data of the next step.
 
     `start`: a Hugging Face folder with the initial weights. `teacher`: one whose predictions are also learnt.
-    `stop_asked` returns whether to abandon a step between two micro-batches; all processes abandon it if one
-    of them is asked to.
+    `at_once`: sequences per micro-batch instead of as many as fit. `methods_refused`: the fastest methods of
+    this device and objective, and why they do not work here; None if they do. `stop_asked` returns whether
+    to abandon a step between two micro-batches; all processes abandon it if one of them is asked to.
     """
 
     def __init__(
@@ -85,10 +64,12 @@ class Pretraining:
         world: World,
         start: Path | None = None,
         teacher: Path | None = None,
+        at_once: int | None = None,
     ) -> None:
         self.recipe, self.vocabulary, self.world = recipe, vocabulary, world
         self.precision = choose_precision(recipe.precision, world.device)
-        self.instances = Instances(packed, recipe)
+        self.batches = BatchPreparation(recipe, packed, vocabulary, world)
+        self.batches.at_once = at_once or self.batches.at_once
         self.learner = build_learner(recipe, vocabulary.size, packed.special, start, teacher).to(world.device)
         self.learner.train()
         world.spread(self.learner.parameters())
@@ -96,19 +77,15 @@ class Pretraining:
         self.sharded = recipe.shard_optimiser and world.size > 1
         self.optimiser = build_optimiser(self.learner.parameters(), recipe.optimisation, self.sharded)
         self.scaling = LossScaling(self.precision, world.device)
-        self.pad = packed.special["pad"]
-        self._ahead: dict[int, Future[Prepared]] = {}
-        self._maker = ThreadPoolExecutor(1, "batches")
-        self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
-        self._flat_sizes: dict[int, int] = {}
         self.stop_asked: Callable[[], bool] = lambda: False
         may_round = self.learner.in_bfloat16 and self.precision == "bfloat16"
-        self.methods = fastest(self.learner.networks, may_round, world.device)
+        self._use(fastest(self.learner.networks, may_round, world.device))
         self.copies: Bfloat16Copies | None = None
         if self.methods.weights == "bfloat16":
             self.copies = Bfloat16Copies(self.learner, vocabulary_rows(self.learner.networks.values()))
-        while self.methods != PLAIN and not self._methods_work():
-            self.methods = slower(self.methods)
+        self.methods_refused: str | None = None
+        while self.methods != PLAIN and (fault := self._fault_of_methods()):
+            self._refuse_methods(fault)
         self.copies = self.copies if self.methods.weights == "bfloat16" else None
 
     @property
@@ -123,7 +100,7 @@ class Pretraining:
         `StopRequestedError` if the update was abandoned; weights and optimiser are then unchanged.
         """
         recipe, scaling = self.recipe, self.scaling
-        sums = self._process_batch(self._prepared_batch(step), (recipe.seed, step), learn=True)
+        sums = self._process_batch(self.batches.prepared(step), (recipe.seed, step), learn=True)
         norm = sums.pop("norm")
         finite = math.isfinite(sums["loss"] + norm)
         rate = learning_rate(recipe.optimisation, step - scaling.skipped, recipe.steps)
@@ -138,29 +115,6 @@ class Pretraining:
         self.optimiser.zero_grad(set_to_none=True)
         if self.copies:
             self.copies.drop_gradients()
-
-    def _prepared_batch(self, step: int) -> Prepared:
-        """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
-        ahead = self._ahead
-        self._ahead = {
-            wanted: ahead.get(wanted) or self._maker.submit(self._prepare_batch, wanted)
-            for wanted in (step, step + 1)
-        }
-        return self._ahead[step].result()
-
-    def _prepare_batch(self, step: int) -> Prepared:
-        batch, hidden = self.masked_batch(step)
-        return batch, hidden, self._split_batch(batch, hidden)
-
-    def masked_batch(self, step: int) -> tuple[PackedBatch, Masked]:
-        """Return the batch of a step with its masked tokens, independent of the number of processes."""
-        recipe = self.recipe
-        batch = self.instances.batch(step)
-        rate = masking_rate(recipe.objective, step, recipe.steps)
-        random = generator(recipe.seed, Stream.MASKS, step)
-        return batch, mask(
-            batch.ids, batch.inner, batch.lengths, self.vocabulary, recipe.objective, rate, random
-        )
 
     def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
         """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
@@ -177,44 +131,18 @@ class Pretraining:
         hidden = mask(batch.ids, batch.inner, batch.lengths, self.vocabulary, objective, 0.15, random)
         self.learner.eval()
         with torch.no_grad():
-            prepared = batch, hidden, self._split_batch(batch, hidden)
+            prepared = batch, hidden, self.batches.divide(batch, hidden)
             sums = self._process_batch(prepared, (0, 0), learn=False)
         self.learner.train()
         return sums
 
-    def _split_batch(self, batch: PackedBatch, hidden: Masked) -> MicroBatches:
-        """Return this process's part of a batch: without padding collated now, else when it is used."""
-        labels, device, at_once = hidden.everywhere(UNLABELLED), self.world.device, self.at_once
-        rank, size = self.world.rank, self.world.size
-        if self.methods.sequences == "padded":
-            parts: list[Callable[[], Part]] = [
-                partial(collate, batch, hidden.ids, labels, rows, self.pad, device)
-                for rows in micro_batches(batch.lengths, at_once, rank, size)
-            ]
-            shared = len(batch.lengths) // size  # Every process has this many sequences, or one more.
-            return MicroBatches(parts, -(-shared // at_once), at_once)
-        tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
-        everyones = [flat_micro_batches(batch.lengths, tokens, number, size) for number in range(size)]
-        flat = [
-            collate_flat(batch, hidden.ids, labels, rows, tokens, longest, self.pad)
-            for rows in everyones[rank]
-        ]
-        moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
-        return MicroBatches(moves, min(map(len, everyones)), at_once)
-
-    def _tokens_per_micro_batch(self, at_once: int) -> int:
-        """Return the tokens of a micro-batch without padding."""
-        if at_once not in self._flat_sizes:
-            sequences, longest = -(-self.recipe.batch_size // self.world.size), self.recipe.sequence_length
-            self._flat_sizes[at_once] = flat_size(self.instances, sequences, at_once * longest, longest)
-        return self._flat_sizes[at_once]
-
-    def _methods_work(self) -> bool:
-        """Return whether the methods work in all processes, by one micro-batch forward and backward.
+    def _fault_of_methods(self) -> str | None:
+        """Return why the methods do not work, by one micro-batch forward and backward in each process; None
+        if they do.
 
         Nothing remains of it; where memory is too small for it, the first step takes smaller ones.
         """
-        batch, hidden, micro = self._prepare_batch(0)
+        batch, hidden, micro = self.batches.prepare(0)
         fault = None
         try:
             sums = self._process_micro_batch(micro.parts[0](), denominators(batch, hidden), learn=True)
@@ -225,9 +153,19 @@ class Pretraining:
         except Exception as error:  # Whatever a compiler or a missing kernel raises.
             fault = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         self._drop_gradients()
-        if fault:
-            report_progress(f"{self.methods.describe()} do not work here ({fault}); trying slower methods")
-        return self.world.total({"faults": float(fault is not None)})["faults"] == 0
+        [anywhere] = self.world.any(fault is not None)
+        return (fault or "they fail in another process") if anywhere else None
+
+    def _use(self, methods: Methods) -> None:
+        self.methods = self.batches.methods = methods
+
+    def _refuse_methods(self, fault: str) -> None:
+        """Use slower methods."""
+        refused = f"{self.methods.describe()} do not work here ({fault})"
+        report_progress(f"{refused}; trying slower methods")
+        self.methods_refused = self.methods_refused or refused
+        self._use(slower(self.methods))
+        torch.compiler.reset()
 
     def _process_batch(self, prepared: Prepared, random: tuple[int, int], learn: bool) -> Sums:
         """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches.
@@ -238,8 +176,8 @@ class Pretraining:
         batch, hidden, micro = prepared
         counts = denominators(batch, hidden)
         while True:
-            if micro.at_once != self.at_once:
-                micro = self._split_batch(batch, hidden)
+            if micro.at_once != self.batches.at_once:
+                micro = self.batches.divide(batch, hidden)
             seed_torch(*random, self.world.rank)
             if self.copies:
                 self.copies.refresh()
@@ -252,18 +190,18 @@ class Pretraining:
     def _halve_micro_batch(self) -> None:
         """Halve the number of sequences per micro-batch from now on; raise a `PubmillError` if that cannot
         help."""
-        length = self.recipe.sequence_length
-        found = f"the GPU has too little memory for {self.at_once} sequences of {length} tokens at once"
-        if self.at_once == 1:
+        length, at_once = self.recipe.sequence_length, self.batches.at_once
+        found = f"the GPU has too little memory for {at_once} sequences of {length} tokens at once"
+        if at_once == 1:
             raise PubmillError(
                 f"{found}; set recompute_activations: true or take GPUs with more memory. The same command "
                 "continues from the last save"
             )
-        self.at_once //= 2
+        self.batches.at_once = at_once // 2
         if self.methods.layers != "eager":
             torch.compiler.reset()  # Each size is compiled anew, and PyTorch limits how often.
         if self.world.first:
-            report_progress(f"{found}; continuing with {self.at_once} at once")
+            report_progress(f"{found}; continuing with {at_once // 2} at once")
 
     def _accumulate_gradients(
         self, micro: MicroBatches, counts: Sums, learn: bool
@@ -296,11 +234,11 @@ class Pretraining:
     def _share_flags(self, short: bool, stop: bool) -> bool:
         """Return whether any process has too little memory; if any is asked to stop, discard the step's
         gradients and raise `StopRequestedError`."""
-        found = self.world.total({"short": float(short), "stop": float(stop)})
-        if found["stop"]:
+        any_short, any_stop = self.world.any(short, stop)
+        if any_stop:
             self._drop_gradients()
             raise StopRequestedError
-        return found["short"] > 0
+        return any_short
 
     def _sum_over_processes(
         self, batch: PackedBatch, counts: Sums, totals: torch.Tensor, padded: float, learn: bool
@@ -348,16 +286,6 @@ class Pretraining:
     def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
         return flops_of_step(self.learner, sums["tokens"], squares, sums["masked"])
-
-
-def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:
-    """Return the number of positions that the network processes together."""
-    most = TOKENS_AT_ONCE[device.type]
-    if device.type != "cuda":
-        return most
-    shape, kept = recipe.architecture, BYTES_RECOMPUTED if recipe.recompute_activations else BYTES_KEPT
-    room = torch.cuda.get_device_properties(device).total_memory // 2
-    return min(most, room // (kept * shape.hidden_size * shape.layers))
 
 
 def build_learner(

@@ -32,6 +32,7 @@ from pubmill.recipes.models import (
     ReleasedWeights,
 )
 from pubmill.recipes.writing import as_values
+from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.model_archives import unpack_model
 from pubmill.storage.model_folder_checks import (
@@ -110,6 +111,7 @@ def export(
                 **label_of_process(),
             )
         )
+        write_folder_sums(temporary)
 
 
 def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, dict[str, Any]]:

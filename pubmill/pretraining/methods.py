@@ -42,18 +42,18 @@ class Methods:
 PLAIN = Methods()
 UNPADDED = Methods("unpadded", "bfloat16", "eager")
 COMPILED = Methods("unpadded", "bfloat16", "compiled")
-FUSED = Methods("unpadded", "bfloat16", "fused")
-SLOWER = {FUSED: COMPILED, COMPILED: UNPADDED}
+SLOWER = {COMPILED: UNPADDED}
 """Methods -> those to try where they do not work; after these, `PLAIN`."""
 
 
 def fastest(networks: dict[str, Any], in_bfloat16: bool, device: torch.device) -> Methods:
     """Return the fastest methods that may work for these networks; `in_bfloat16`: whether all activations of
     the objective can be in bfloat16."""
-    flash = device.type == "cuda" and hasattr(torch.ops.aten, "_flash_attention_forward")
-    if not (flash and in_bfloat16 and torch.cuda.get_device_capability(device) >= FLASH_CAPABILITY):
+    if device.type != "cuda" or not in_bfloat16:
         return PLAIN
-    return FUSED if all(map(_has_flash_sizes, networks.values())) else PLAIN
+    if torch.cuda.get_device_capability(device) < FLASH_CAPABILITY:
+        return PLAIN
+    return COMPILED if all(map(_has_flash_sizes, networks.values())) else PLAIN
 
 
 def _has_flash_sizes(network: Any) -> bool:

@@ -120,12 +120,12 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
         "precision": work.precision,
     } | cuda_settings(work.world.device)
     if work.world.device.type == "cuda":
-        found["hardware"] |= asdict(work.methods)
+        found["hardware"] |= asdict(work.methods) | {"methods_refused": work.methods_refused}
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return found | {
         "recipe": as_values(work.recipe),
         "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
-        "instances_per_epoch": len(work.instances),
+        "instances_per_epoch": len(work.batches.instances),
     }
 
 
@@ -203,10 +203,10 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
                 line, logged = advance(work, progress, segment.output, peak)
                 now = time.monotonic()
                 due = now - saved >= 60 * segment.save_minutes and progress.step < segment.to
-                asked = work.world.total({"save": float(due and work.world.first), "stop": float(len(stops))})
-                if asked["stop"]:
+                save, stop = work.world.any(due and work.world.first, len(stops) > 0)
+                if stop:
                     raise StopRequestedError
-                if asked["save"] and not progress.suspicious(SUSPICIOUS):
+                if save and not progress.suspicious(SUSPICIOUS):
                     checkpoints.save_partial(segment.output, work, progress, known)
                     saved = time.monotonic()
                 if board and line and logged:

@@ -17,17 +17,12 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pubmill.pretraining.biased_gelu import BiasedGelu
-from pubmill.pretraining.fused_layer import FusedLayer
 from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
 
 GELU = {"gelu": "none", "gelu_new": "tanh"}
 """Activations of transformers' configurations -> the kind of torch's GELU, which is one kernel."""
-POST_NORM = 10
-"""Weights and biases after attention where LayerNorm follows each addition."""
-Layers = Literal["fused", "compiled", "eager"]
-"""How layers are computed: `compiled` by torch.compile; `fused`: compiled, and the backward passes of GELU
-and of LayerNorm after an addition, with the gradients of biases, are kernels of ours."""
+Layers = Literal["compiled", "eager"]
+"""How layers are computed: `compiled` by torch.compile."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,7 @@ class SequenceBounds:
     """Bounds of concatenated sequences.
 
     `bounds`: (sequences + 1,) int32, the first position of each sequence and the end; `longest`: the most
-    tokens that a sequence may have. `layers`: how layers are computed; unless eagerly, the loss is compiled.
+    tokens that a sequence may have. `layers`: how layers, embeddings and the loss are computed.
     """
 
     bounds: Tensor
@@ -45,19 +40,18 @@ class SequenceBounds:
     @property
     def compiled(self) -> bool:
         """Return whether to compute with compiled functions."""
-        return self.layers != "eager"
+        return self.layers == "compiled"
 
 
 class Settings(NamedTuple):
     """Numbers of a layer: heads, dropout after attention and after the feed-forward network, epsilon of
-    LayerNorm, kind of GELU, whether its backward pass is our kernel."""
+    LayerNorm, kind of GELU."""
 
     heads: int
     first_dropout: float
     second_dropout: float
     epsilon: float
     gelu: str
-    fused: bool = False
 
 
 def encode_unpadded(
@@ -76,7 +70,7 @@ def encode_unpadded(
     for number, (layer, seed) in enumerate(zip(found, seeds, strict=True)):
         wanted = rows if number == len(found) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
-        weights, settings = weights_of(layer, kind), settings_of(base, layer, sequences.layers == "fused")
+        weights, settings = weights_of(layer, kind), settings_of(base, layer)
         given = (hidden, sequences, wanted, *weights, seed, settings, functions)
         hidden = (
             checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
@@ -92,7 +86,7 @@ def layers_of(base: Any) -> list[Any]:
     return [layer for n in range(count) for layer in groups[n * len(groups) // count].albert_layers]
 
 
-def settings_of(base: Any, layer: Any, fused: bool = False) -> tuple[Settings, float]:
+def settings_of(base: Any, layer: Any) -> tuple[Settings, float]:
     """Return the numbers of a layer, and the dropout of its attention weights."""
     config = base.config
     hidden, attention = (
@@ -100,7 +94,7 @@ def settings_of(base: Any, layer: Any, fused: bool = False) -> tuple[Settings, f
     )
     second = 0.0 if config.model_type == "albert" else hidden
     numbers = config.num_attention_heads, hidden, second, config.layer_norm_eps
-    return Settings(*numbers, GELU[config.hidden_act], fused), attention
+    return Settings(*numbers, GELU[config.hidden_act]), attention
 
 
 def weights_of(layer: Any, kind: str) -> tuple[list[Tensor], list[Tensor]]:
@@ -188,20 +182,11 @@ def after_attention(
 ) -> Tensor:
     """Return a layer's output; with five modules LayerNorm follows each addition, with four it precedes the
     feed-forward network (Megatron). `seeds`: of the two dropouts; None: PyTorch's dropout."""
-    if settings.fused and seeds is not None and len(weights) == POST_NORM:
-        rates = settings.first_dropout, settings.second_dropout
-        given = context, hidden, seeds, rates, settings.epsilon, settings.gelu, *weights
-        found: Tensor = FusedLayer.apply(*given)  # type: ignore[no-untyped-call]
-        return found
     first, second = (None, None) if seeds is None else seeds.unbind()
     attended = _dropout(F.linear(context, *weights[:2]), settings.first_dropout, first)
     attended, size = hidden + attended, hidden.shape[-1:]
     normed = F.layer_norm(attended, size, weights[2], weights[3], settings.epsilon)
-    if settings.fused:
-        product = F.linear(normed, weights[4])
-        between: Tensor = BiasedGelu.apply(product, weights[5], settings.gelu)  # type: ignore[no-untyped-call]
-    else:
-        between = F.gelu(F.linear(normed, *weights[4:6]), approximate=settings.gelu)
+    between = F.gelu(F.linear(normed, *weights[4:6]), approximate=settings.gelu)
     output = _dropout(F.linear(between, *weights[6:8]), settings.second_dropout, second)
     if len(weights) == 8:
         return attended + output

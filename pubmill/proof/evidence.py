@@ -10,6 +10,7 @@ from pubmill.annotation.examples import KINDS, read_examples
 from pubmill.errors import PubmillError
 from pubmill.metrics.contributions import Array, Contributions, Items, read_items
 from pubmill.metrics.records import Record, read_record
+from pubmill.storage.checksums import check_predictions, report_of
 from pubmill.storage.files import read_jsonl_gz, sha256
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.privacy import PUBLIC, access_of
@@ -24,7 +25,7 @@ GOLD = {
 """Kind -> the fields of its examples that are no text; a kind that is missing has no such items."""
 OWN = (
     "metrics", "failed", "split", "versions", "data_sha256", "trained_on_sha256", "model_sha256", "commit",
-    "made_by",
+    "made_by", "collapsed",
 )  # fmt: skip
 """Fields of records that a proof holds."""
 
@@ -139,6 +140,7 @@ def predictions_of(record: str, results: Path) -> Path:
 def predicted_items(record: str, gold: Sequence[Mapping[str, Any]], results: Path) -> list[dict[str, Any]]:
     """Return the predictions of a run in the order of the gold items, without ids."""
     path = predictions_of(record, results)
+    check_predictions(path, report_of(path))
     lines = {line.pop("id"): line for line in read_jsonl_gz(path)}
     return [lines[item["id"]] for item in gold]
 

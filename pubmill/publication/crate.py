@@ -22,6 +22,7 @@ from pubmill.errors import PubmillError
 from pubmill.hardware import provenance
 from pubmill.publication.rendering import duration
 from pubmill.recipes.publication import CrateRecipe
+from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW, Paths, below_sources, source_of_record
@@ -80,6 +81,7 @@ def write_crate(recipe: CrateRecipe, results: Path, checkout: Path, output: Path
         readme = f"# {recipe.title}\n\n{CONTENT}\n\n{describe(recipe, made_with)}\n\n{TERMS_OF_USE}\n"
         (temporary / README).write_text(readme, encoding="utf-8")
         make_crate(recipe, results, checkout, temporary, made_with).write(temporary)
+        write_folder_sums(temporary)
 
 
 def _write_yaml(path: Path, values: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pubmill.publication.rendering import metric, number, printed, quantity
+from pubmill.publication.rendering import metric, number, printed, quantity, run_score
 from pubmill.recipes.tables import Column, Row
 from pubmill.tables.cells import Cell, SeedScore, Table
 
@@ -128,11 +128,11 @@ def _run_name(column: Column, seed: SeedScore) -> str:
 
 def _model_lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
     failed = [seed for seed in cell.seeds if seed.failed]
-    scored = [(_run_name(column, seed), seed.value) for seed in cell.seeds if seed.value is not None]
+    scored = [(seed.value, f"{_run_name(column, seed)}: {run_score(seed)}") for seed in cell.seeds]
     return Lane(
         label=column.label,
         y=top + 26,
-        points=tuple((axis.at(value), f"{run}: {number(value)}") for run, value in scored),
+        points=tuple((axis.at(value), text) for value, text in scored if value is not None),
         together=None if cell.value is None else axis.at(cell.value),
         published=axis.at(cell.published.value) if cell.published else None,
         note=f"{len(failed)} of {cell.expected} seeds without a score" if failed else "",
@@ -141,10 +141,7 @@ def _model_lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
 
 def _lane_text(column: Column, cell: Cell, aggregate: str) -> str:
     """Describe one model's lane in words."""
-    scores = ", ".join(
-        f"{_run_name(column, seed)} {seed.failed if seed.value is None else number(seed.value)}"
-        for seed in cell.seeds
-    )
+    scores = ", ".join(f"{_run_name(column, seed)} {run_score(seed)}" for seed in cell.seeds)
     together = f"{aggregate} {number(cell.value)}" if cell.value is not None else f"no {aggregate}"
     published = f"published {printed(cell.published.printed)}" if cell.published else "no published value"
     return f"{column.label}: {scores}; {together}; {published}."

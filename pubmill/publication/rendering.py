@@ -17,9 +17,10 @@ from pydantic_core import to_jsonable_python
 
 from pubmill.messages.control_characters import escape_controls
 from pubmill.metrics import METRICS
+from pubmill.metrics.collapse import CONSTANT
 from pubmill.publication.latex_escaping import escape_tex
 from pubmill.recipes.tables import Row
-from pubmill.tables.cells import OtherCell, Table
+from pubmill.tables.cells import Cell, OtherCell, SeedScore, Table
 from pubmill.tables.table_frames import cell_frame
 
 MINUS = "\N{MINUS SIGN}"
@@ -140,6 +141,21 @@ def reasons(table: Table) -> dict[str, str]:
     return marks(cell.missing for cell in (*cells, *others))
 
 
+def collapse(cell: Cell) -> str:
+    """Return how many runs of a cell collapsed, and its value without them; empty if none did."""
+    if not cell.collapsed:
+        return ""
+    rest = "" if cell.without_collapsed is None else f"; {number(cell.without_collapsed)} without"
+    return f"{cell.collapsed} of {cell.expected} collapsed{rest}"
+
+
+def run_score(seed: SeedScore) -> str:
+    """Return the score of a run, with a mark if it collapsed; else why it has none."""
+    if seed.value is None:
+        return seed.failed or ""
+    return number(seed.value) + (f" ({CONSTANT})" if seed.collapsed else "")
+
+
 def other_score(other: OtherCell) -> str:
     """Return value and verdict of a cell of another table, as far as there are any."""
     values = [] if other.cell.value is None else [number(other.cell.value)]
@@ -211,6 +227,8 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "duration": duration,
         "p": p_value,
         "other_score": other_score,
+        "collapse": collapse,
+        "run_score": run_score,
     }
     made.globals |= {
         "share": share,

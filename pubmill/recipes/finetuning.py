@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Kind, Precision
+from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Kind, Precision
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
 
@@ -46,6 +46,8 @@ class FinetuningRecipe:
     - `max_length`: subwords per input, including special ones.
     - `tagging` and `labelled_subwords` (tokens): label scheme, and which subwords of a word carry its label:
       the `first`, `all`, or the first with the label X on the others (`separate`).
+    - `words` (tokens): words have the subwords that they have in a sentence (`spaced`), or each those of a
+      text of its own (`alone`).
     - `entities`: relation arguments are kept (`original`), replaced by dummies, or put between markers.
     - `segments`: two texts have two segment ids or one; `unit` (multilabel): a document is read whole, or
       sentence by sentence with the union of its sentences' labels.
@@ -87,6 +89,7 @@ class FinetuningRecipe:
     - `precision`: number format of the computation (`auto`: bfloat16 where the device has it, else float16 on
       GPUs with tensor cores, else float32).
     - `bias_correction`: whether Adam corrects its first means.
+    - `adam_epsilon`: what Adam adds to the root of the second moment.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -99,6 +102,7 @@ class FinetuningRecipe:
     max_length: int = 512
     tagging: Literal["bio", "bioul", "io"] = "bio"
     labelled_subwords: Literal["first", "all", "separate"] = "first"
+    words: Literal["spaced", "alone"] = field(default="spaced", metadata=OMIT_DEFAULT)
     entities: Literal["dummies", "markers", "original"] = "dummies"
     segments: Literal["separate", "single"] = "separate"
     unit: Literal["document", "sentence"] = "document"
@@ -127,6 +131,7 @@ class FinetuningRecipe:
     precision: Precision = "auto"
 
     bias_correction: bool = True
+    adam_epsilon: float = field(default=1e-8, metadata=OMIT_DEFAULT)
     frozen_layers: int | None = None
     layerwise_decay: float = 1.0
     reinitialised_layers: int = 0
@@ -137,6 +142,11 @@ class FinetuningRecipe:
         faults = _faults(self)
         if faults:
             raise ValueError("; ".join(faults))
+
+    @property
+    def spaced_words(self) -> bool:
+        """Whether examples are words, read as in a sentence."""
+        return self.task == "tokens" and self.words == "spaced"
 
 
 def _faults(recipe: FinetuningRecipe) -> list[str]:
@@ -172,6 +182,7 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "tagging other than bio is for tokens": recipe.tagging != "bio" and not tokens,
         "labelled_subwords other than first is for tokens": recipe.labelled_subwords != "first"
         and not tokens,
+        "words other than spaced is for tokens": recipe.words != "spaced" and not tokens,
         "labelled_subwords separate needs tagging: bio": recipe.labelled_subwords == "separate"
         and recipe.tagging != "bio",
         "metric positive_f1 needs the negative label": recipe.metric == "positive_f1"
@@ -182,7 +193,7 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
 
 POSITIVE = (
     "learning_rate", "batch_size", "epochs", "max_length", "max_gradient_norm", "n_best", "max_answer_length",
-    "evaluate_every", "stop_after", "layerwise_decay",
+    "evaluate_every", "stop_after", "layerwise_decay", "adam_epsilon",
 )  # fmt: skip
 NOT_NEGATIVE = ("weight_decay", "stride", "frozen_layers", "reinitialised_layers", "removed_layers")
 SHARES = ("warmup", "dropout", "head_dropout")

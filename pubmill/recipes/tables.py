@@ -248,8 +248,19 @@ class Equivalence(EquivalenceRule):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why cells are made as they are. `cells`: `column/row`; `column/` and `/row` are whole columns and
+    rows."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    text: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ResultHeading(Heading):
-    """The heading of a table of results."""
+    """The heading of a table of results. `reasons`: shown below it, numbered from 1."""
 
     protocol: str
     setting: str
@@ -257,6 +268,7 @@ class ResultHeading(Heading):
     equivalence: Equivalence
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    reasons: tuple[Reason, ...] = field(default=(), metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,11 @@ def as_json(recipe: Any) -> str:
     return json.dumps(recipe, sort_keys=True, allow_nan=False, default=_json_fields)
 
 
+def later_defaults(recipe: type[Any]) -> dict[str, Any]:
+    """Return the values of a recipe's fields with `OMIT_DEFAULT`, which `as_values` leaves out."""
+    return {one.name: _default(one) for one in fields(recipe) if OMIT_DEFAULT.items() <= one.metadata.items()}
+
+
 def _json_fields(recipe: Any) -> Mapping[str, Any]:
     """Return the keys and values of a recipe, to be written as a JSON object."""
     if isinstance(recipe, PartialRecipe):

@@ -1,24 +1,31 @@
 """Statements of specs on their papers' methods: the rows of docs/fidelity.md, and values without a statement.
 
 The files are read as they are written, without the specs that they include: a variant has statements about
-its own values only.
+its own values only. The files of `choices` have statements about what no spec writes: defaults of recipes,
+which are their values, and what the code does.
 """
 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import yaml
 
+from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
+from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.specs import strict_yaml
 from pubmill.specs.spec_types import Statement
 
-KINDS = ("corpora", "vocabs", "pretraining", "protocols", "tables")
-COMPLETE = KINDS[:-1]
+COMPLETE = ("corpora", "vocabs", "pretraining", "protocols", "choices")
 """Kinds of specs whose every value needs a statement."""
+KINDS = (*COMPLETE, "tables", "datasets", "models")
+ALL_PAPERS = "all papers"
+"""The paper of statements about choices."""
+RECIPES = {"finetuning": (FinetuningRecipe,), "pretraining": (PretrainingRecipe, PackingRecipe)}
+"""File of choices -> recipes whose defaults it has statements about."""
 DESCRIPTIVE = ("name", "label", "citation", "notes", "paper", "method", "include", "equivalence")
 """Keys that are no method of a paper; the rule of `equivalence` is ours and has reasons of its own."""
 LONGEST_VALUE = 160
@@ -28,13 +35,15 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class FidelityRow:
-    """A statement, with the spec (`protocols/blurb`), what it is about and what the spec does."""
+    """A statement, with the spec (`protocols/blurb`), what it is about and what the spec does. `keys`: of
+    the spec's values."""
 
     paper: str
     spec: str
     about: str
     here: str
     statement: Statement
+    keys: tuple[Key, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,8 @@ class _File:
     @property
     def paper(self) -> str | None:
         """The paper that the spec repeats; the folder of a table."""
+        if self.kind == "choices":
+            return ALL_PAPERS
         named: str | None = self.document.value.get("paper")
         return self.spec.split("/")[1] if self.kind == "tables" else named
 
@@ -58,7 +69,24 @@ class _File:
 
     @property
     def values(self) -> dict[str, Any]:
+        if self.kind == "choices":
+            recipes = RECIPES.get(self.spec.partition("/")[2], ())
+            return {key: value for recipe in recipes for key, value in recipe_defaults(recipe).items()}
         return {key: value for key, value in self.document.value.items() if key not in DESCRIPTIVE}
+
+
+def recipe_defaults(recipe: type[Any]) -> dict[str, Any]:
+    """Return the defaults of a recipe's fields, and of the recipes in it, by their keys."""
+    found: dict[str, Any] = {}
+    for one in fields(recipe):
+        inner = get_type_hints(recipe)[one.name]
+        if isinstance(inner, type) and is_dataclass(inner):
+            found |= {one.name: made} if (made := recipe_defaults(inner)) else {}
+        elif one.default is not MISSING:
+            found[one.name] = one.default
+        elif one.default_factory is not MISSING:
+            found[one.name] = one.default_factory()
+    return found
 
 
 def rows(folder: Path) -> list[FidelityRow]:
@@ -101,7 +129,8 @@ def _statement_rows(file: _File) -> Iterator[FidelityRow]:
         here = "; ".join(_value_text(file.values, key, named=len(keys) > 1) for key in keys)
         if statement.does:
             here = f"{here}: {statement.does}" if 0 < len(here) <= LONGEST_VALUE else statement.does
-        yield FidelityRow(file.paper or "", file.spec, _key_title(_parse_keys(about)), here, statement)
+        title = _key_title(_parse_keys(about))
+        yield FidelityRow(file.paper or "", file.spec, title, here, statement, tuple(keys))
 
 
 def _key_title(keys: list[Key]) -> str:

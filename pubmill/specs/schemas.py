@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pubmill.specs.loading import KINDS, ScaleSpec
+from pubmill.specs.spec_types import ChoicesFile
 from pubmill.specs.study import Study
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,7 +27,12 @@ def schemas() -> dict[str, dict[str, Any]]:
     scale = _schema(ScaleSpec)
     for kind in KINDS:
         scale["properties"][kind] = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
-    return {**specs, "scales": _with_include(scale), "study": _schema(Study)}
+    return {
+        **specs,
+        "choices": _schema(ChoicesFile),
+        "scales": _with_include(scale),
+        "study": _schema(Study),
+    }
 
 
 def as_text(schema: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from pubmill.recipes.recipe_types import Kind
 from pubmill.specs.known_keys import nearest_keys
 from pubmill.storage import name_patterns as names
 
@@ -32,39 +33,64 @@ class Strict(BaseModel):
 
 
 Text = Annotated[str, Field(min_length=1)]
-Standing = Literal["as printed", "ours", "differs"]
+ProgramText = Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+@[0-9a-f]{7,40} [^:]+: .+")]
+"""`OWNER/NAME@COMMIT FILE: what the program does`; several files separated by commas."""
+Standing = Literal["as printed", "as the program", "ours", "differs"]
+
+
+class Effect(Strict):
+    """How far a choice moves scores.
+
+    - `points`: the largest change of a score, in points (0 to 100).
+    - `source`: who measured it, on what, and where it is printed.
+    """
+
+    points: Annotated[float, Field(ge=0)]
+    source: Text
 
 
 class Statement(Strict):
-    """What a paper says about some values of a spec, and why the spec has other values or more.
+    """What a paper and its authors' program say about some values of a spec, and why the spec differs.
 
     - `says`, `section`: the paper's statement in short, and where it is.
-    - `ours`: why the spec has this value, where the paper does not decide it.
-    - `differs`: why the spec does not do what the paper says.
+    - `program`: what the authors' program does, where the paper is silent or vague: `OWNER/NAME@COMMIT FILE:
+      text`.
+    - `ours`: why the spec has this value, where neither the paper nor a public program decides it.
+    - `differs`: why the spec does not do what the paper or the program does.
     - `does`: what happens here, if the value alone does not show it.
+    - `datasets`: the only datasets that it is about, without variants (`ddi`); null: all.
+    - `kinds`: the only kinds of examples that it is about; null: all.
+    - `effect`: how far it moves scores, where that was measured or printed.
     """
 
     section: Text | None = None
     says: Text | None = None
+    program: ProgramText | None = None
     differs: Text | None = None
     ours: Text | None = None
     does: Text | None = None
+    datasets: tuple[Name, ...] | None = None
+    kinds: tuple[Kind, ...] | None = None
+    effect: Effect | None = None
 
     @property
     def standing(self) -> Standing:
         if self.ours:
             return "ours"
-        return "differs" if self.differs else "as printed"
+        if self.differs:
+            return "differs"
+        return "as the program" if self.program else "as printed"
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:
-        if not (self.says or self.ours):
+        if not (self.says or self.program or self.ours):
             raise ValueError(
-                "give `says`, the paper's statement, or `ours`, the reason for a value of our own"
+                "give `says`, the paper's statement, `program`, what the authors' program does, "
+                "or `ours`, the reason for a value of our own"
             )
-        if self.differs and (self.ours or not self.says):
+        if self.differs and (self.ours or not (self.says or self.program)):
             raise ValueError(
-                "`differs` needs `says`, the statement that the spec differs from, and no `ours`"
+                "`differs` needs `says` or `program`, the method that the spec differs from, and no `ours`"
             )
         if self.says and not self.section:
             raise ValueError("`says` needs `section`")
@@ -89,6 +115,17 @@ class Spec(Strict):
     notes: tuple[str, ...] = ()
     paper: Name | None = None
     method: dict[str, Statement] = {}
+
+
+class ChoicesFile(Strict):
+    """Statements about what no spec writes: defaults of recipes, and choices in code, for all papers.
+
+    - `name`: the file's name.
+    - `method`: statements by the keys of the recipes' fields; other keys need `does`.
+    """
+
+    name: Name
+    method: dict[str, Statement]
 
 
 def dotted_key(place: tuple[int | str, ...]) -> str:

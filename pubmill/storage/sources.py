@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
-from pubmill.storage.files import locked, write_json, writing
+from pubmill.storage.files import locked, sealed, write_json, writing
 from pubmill.storage.network import discard, fetch
 from pubmill.storage.result_paths import BELOW
 
@@ -63,7 +63,7 @@ def download(
             "origin": _source_origin(url, source),
             "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        write_json(Path(BELOW.source_record(str(output))), record)
+        write_json(Path(BELOW.source_record(str(output))), sealed(record))
         part.replace(temporary)
         discard(part)
 

@@ -28,10 +28,11 @@ _BETWEEN = re.compile(r"[,;|\n]")
 @dataclass
 class LeftAside:
     """What reading a submission has left aside: spans that no labels of words express, and free strings
-    without a mapping (place and string)."""
+    without a mapping (place and string). `spans`, `answers`: how many there were of each."""
 
     lost: list[Lost] = field(default_factory=list)
     spans: int = 0
+    answers: int = 0
     unmapped: list[tuple[str, str]] = field(default_factory=list)
     unknown: dict[str, str] = field(default_factory=dict)
 
@@ -65,7 +66,7 @@ class Normaliser:
 
     def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the lines of predictions, one per example; a `PubmillError` for labels that the dataset
-        lacks, and if most spans fit no words."""
+        lacks, and if most spans fit no words or most free strings have no mapping."""
         self._check_declared(matched)
         of_kind: dict[str, Callable[[PredictionRow, Any], dict[str, Any]]] = {
             "tokens": self._tokens,
@@ -76,9 +77,11 @@ class Normaliser:
         }
         build = of_kind[self.recipe.kind]
         pairs = zip(matched, examples, strict=True)
+        self.reading.answers += sum(row.key != "output" for row in matched)
         made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
         self._refuse_unknown_labels()
         self.check_alignment()
+        self._check_answers()
         return made
 
     def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
@@ -97,6 +100,18 @@ class Normaliser:
             raise PubmillError(
                 f"{lost[0].where}: {len(lost)} of {self.reading.spans} spans begin or end inside of words; "
                 "do they count characters of the text given in `pubmill inputs`, from 0? Nothing was scored"
+            )
+
+    def _check_answers(self) -> None:
+        """Check that most free strings could be read: if not, a score would say nothing of the system."""
+        unmapped, answers = self.reading.unmapped, self.reading.answers
+        if 2 * len(unmapped) > answers:
+            (place, first), *_ = unmapped
+            known = ", ".join(map(show, self.recipe.mapping)) or "none"
+            raise PubmillError(
+                f"{place}: {len(unmapped)} of {answers} answers have no mapping, the first of them "
+                f"{show(' '.join(first.split()))}; declared answers: {known}. Declare those that the system "
+                "gave, or take marks such as bullets and code fences off them. Nothing was scored"
             )
 
     def _refuse_unknown_labels(self) -> None:
@@ -119,6 +134,7 @@ class Normaliser:
 
     def _mapped(self, answer: str, where: str) -> str:
         """Return the label of a free string; note one without a mapping."""
+        self.reading.answers += 1
         label = self._answers.get(plain_answer(answer))
         if label is None:
             self.reading.unmapped.append((where, answer))
@@ -175,6 +191,7 @@ class Normaliser:
         text = " ".join(example.words)
         spans: list[PredictedSpan] = []
         for line in filter(None, map(str.strip, row.value.split("\n"))):
+            self.reading.answers += 1
             of, colon, named = line.partition(":")
             kind = self._answers.get(plain_answer(of)) if colon else None
             name, kind = (named.strip(), kind) if kind is not None else (line, self._only_type())

@@ -1,7 +1,7 @@
 """Scores of a submission, outside of a study."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from pubmill.metrics.records import checked_predictions
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC
-from pubmill.submissions.submission import Submission, read_submission, refuse_copies, runs_on
+from pubmill.submissions.submission import Submission, copied_from, read_submission, runs_on
 
 _LISTED = 10
 
@@ -22,7 +22,8 @@ _LISTED = 10
 @dataclass(frozen=True, kw_only=True)
 class ScoredSubmission:
     """A scored submission: `metrics`, all that are defined (fractions or a correlation), `counts` of what
-    they are computed from, and the predictions as they were read (`predicted`: in the form of metrics)."""
+    they are computed from, and the predictions as they were read (`predicted`: in the form of metrics).
+    `same_as`: a run's file of exactly these predictions."""
 
     path: Path
     recipe: SubmissionRecipe
@@ -31,6 +32,7 @@ class ScoredSubmission:
     predicted: Sequence[Any]
     metrics: dict[str, float]
     counts: dict[str, int]
+    same_as: Path | None = None
 
     def main_first(self) -> list[str]:
         """Return the names of the metrics, the dataset's main one first."""
@@ -59,14 +61,17 @@ class ScoredSubmission:
         }
 
     def left_aside(self) -> list[str]:
-        """Return lines about spans that no words express and answers without a mapping."""
+        """Return lines about spans that no words express, answers without a mapping, and a run with the same
+        predictions."""
         reading, public = self.submission.reading, self.recipe.access == PUBLIC
-        lines = []
+        lines = [f"exactly the predictions of {self.same_as}"] if self.same_as else []
         if reading.lost:
             lines.append(f"{len(reading.lost)} of {reading.spans} spans fit no words, and are left out")
             lines += [f"  {one.where}: {one.span.start}-{one.span.end} {one.why}" for one in reading.lost]
         if reading.unmapped:
-            lines.append(f"{len(reading.unmapped)} answers without a mapping, counted as wrong")
+            lines.append(
+                f"{len(reading.unmapped)} of {reading.answers} answers have no mapping, and count as wrong"
+            )
             with withholding(not public):
                 lines += [f"  {where}: {show(' '.join(text.split()))}" for where, text in reading.unmapped]
         return lines
@@ -91,8 +96,8 @@ def score_submission(path: Path, recipe: SubmissionRecipe, results: Path) -> Sco
     datasets = results / "datasets"
     examples = examples_of(datasets / recipe.dataset, recipe)
     submission = read_submission(path, recipe, examples, datasets)
-    refuse_copies(submission, path, runs_on(results, recipe.dataset))
-    return scored(path, recipe, examples, submission)
+    same_as = copied_from(submission, runs_on(results, recipe.dataset))
+    return replace(scored(path, recipe, examples, submission), same_as=same_as)
 
 
 def scored(

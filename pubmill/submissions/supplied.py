@@ -5,11 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
 from pubmill.recipes.submissions import SubmissionRecipe, SuppliedRecipe
 from pubmill.storage.files import sha256
 from pubmill.submissions.scores import examples_of
-from pubmill.submissions.submission import Submission, read_submission, recipe_of, refuse_copies
+from pubmill.submissions.submission import Submission, copied_from, read_submission, recipe_of
 
 
 def supply(
@@ -19,7 +20,11 @@ def supply(
     on it, and return them with what decided how they were read."""
     reading = recipe_of(dataset, recipe.system, None, recipe.mapping, recipe.dummies)
     submission = read_submission(path, reading, examples_of(dataset, reading), dataset.parent)
-    refuse_copies(submission, path, others)
+    if other := copied_from(submission, others):
+        raise PubmillError(
+            f"{path}: exactly the predictions of {other}, which another column has. Two systems do not agree "
+            "on everything: give the file of this system. Nothing was scored"
+        )
     return submission, reading
 
 

@@ -69,15 +69,19 @@ def aggregated(runs: DataFrame, aggregate: Aggregate) -> DataFrame:
 
     - `n`, `expected`: number of runs with a score, and of all.
     - `value`, `spread`: mean or median, and sample standard deviation; NaN unless all runs have a score.
+    - `without_collapsed`: the value without collapsed runs; NaN if none or all of the runs collapsed.
     - `missing`: why there is no value; NaN if there is one.
     """
     scores = runs.groupby(CELL, sort=False)["score"]
+    kept = runs[~runs["collapsed"]].groupby(CELL, sort=False)["score"]
     cells = scores.agg(
         n="count",
         expected="size",
         value=lambda found: AGGREGATES[aggregate](found) if found.notna().all() else float("nan"),
         spread=lambda found: stdev(found) if len(found) > 1 and found.notna().all() else float("nan"),
     )
+    partly = cells["value"].notna() & (kept.size().reindex(cells.index) < cells["expected"])
+    cells["without_collapsed"] = kept.agg(AGGREGATES[aggregate]).reindex(cells.index).where(partly)
     failures = _failure_texts(runs)
     counts = cells["n"].astype(str) + " of " + cells["expected"].astype(str)
     cells["missing"] = f"no {aggregate}: " + counts + " seeds (" + failures.reindex(cells.index) + ")"
@@ -129,7 +133,7 @@ def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCel
 
 def _seed_scores(runs: DataFrame) -> dict[CellKey, tuple[SeedScore, ...]]:
     """Return the runs of each cell."""
-    lines = runs[["seed", "score", "failed", "fold", "path", "seconds"]]
+    lines = runs[["seed", "score", "failed", "fold", "path", "seconds", "collapsed"]]
     lines = lines.rename(columns={"score": "value", "path": "record"})
     seeds = Series([SeedScore(**_without_nan(line)) for line in lines.to_dict("records")], runs.index, object)
     return dict(seeds.groupby([runs[key] for key in CELL], sort=False).agg(tuple))
@@ -155,12 +159,14 @@ def _make_cell(
     expected: int,
     missing: str | None,
     spread: float | None = None,
+    without_collapsed: float | None = None,
     seeds: tuple[SeedScore, ...] = (),
 ) -> Cell:
     """Return a cell with its difference from the published value."""
     return Cell(
         value=value,
         spread=spread,
+        without_collapsed=without_collapsed,
         n=n,
         expected=expected,
         seeds=seeds,

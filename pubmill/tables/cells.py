@@ -3,6 +3,7 @@
 Scores are fractions (0..1) in records and percentages (0..100) everywhere here, as in the papers.
 """
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,13 +23,18 @@ from pubmill.tables.row_floors import RowFloors
 NO_RECORD = "no record"
 """`SeedScore.failed` of a run whose record does not exist."""
 
+COLLAPSED = (
+    "Collapsed runs predict the same for every example. As in the papers, they count in {aggregate}, spread "
+    "and verdict; Pearson's correlation of equal predictions counts as 0."
+)
 
 Parsed = TypeVar("Parsed")
 
 
 class SeedScore(Shape):
     """One run: its score, or why it has none (`failed`). `fold`: its dataset, if the cell has several;
-    `record`: path below the results folder; `seconds`: duration of the fine-tuning."""
+    `record`: path below the results folder; `seconds`: duration of the fine-tuning; `collapsed`: whether its
+    predictions are constant, which is not written where it is not so."""
 
     seed: int
     value: float | None
@@ -36,6 +42,7 @@ class SeedScore(Shape):
     fold: str = ""
     record: str = ""
     seconds: float | None = None
+    collapsed: bool = Field(default=False, exclude_if=operator.not_)
 
     @property
     def name(self) -> str:
@@ -79,11 +86,12 @@ class Cell(Shape):
 
     - `value`: None if any expected part is missing or failed; `missing` then gives the reason.
     - `spread`: sample standard deviation over runs.
+    - `without_collapsed`: the value without collapsed runs; None if none collapsed, or all.
     - `n`, `expected`: complete and expected parts: seeds (of each fold, if there are folds), datasets of a
       composite, columns of a `best_of` or `drop`, or the two cells of a difference.
     - `difference`: ours minus published; `verdict`: the conclusion from it; None if either value is missing.
     - `copied_from`: the cell that the paper copied the published value from; `minus`: the cell that a
-      difference subtracts; neither is written where it is None.
+      difference subtracts. Neither these nor `without_collapsed` are written where they are None.
     """
 
     value: float | None
@@ -97,11 +105,17 @@ class Cell(Shape):
     verdict: Verdict | None = None
     copied_from: OtherCell | None = Field(default=None, exclude_if=_is_none)
     minus: OtherCell | None = Field(default=None, exclude_if=_is_none)
+    without_collapsed: float | None = Field(default=None, exclude_if=_is_none)
 
     @property
     def other(self) -> OtherCell | None:
         """The cell of another table that this one refers to."""
         return self.copied_from or self.minus
+
+    @property
+    def collapsed(self) -> int:
+        """Number of runs that collapsed."""
+        return sum(seed.collapsed for seed in self.seeds)
 
 
 class Provenance(Shape):
@@ -152,6 +166,11 @@ class Table(ResultHeading):
         return any(cell.other for *_, cell in self.read())
 
     @property
+    def collapsed(self) -> bool:
+        """Whether a run of a cell collapsed."""
+        return any(cell.collapsed for *_, cell in self.read())
+
+    @property
     def has_runs(self) -> dict[str, bool]:
         """Column -> whether it has any run or value of ours."""
         return {
@@ -166,7 +185,13 @@ class Table(ResultHeading):
         conflicts = tuple(f"{row.label}: {conflict}" for row in self.rows for conflict in row.conflicts)
         labels = {row.key: row.label for row in (*self.rows, *self.composites)}
         rules = (rule_in_words(self.equivalence, self.aggregate, labels), *self._seeds_note())
-        return source + rules + self.notes + printed_notes(self) + self.silences + conflicts
+        collapsed = (COLLAPSED.format(aggregate=self.aggregate),) if self.collapsed else ()
+        return source + rules + collapsed + self.notes + printed_notes(self) + self.silences + conflicts
+
+    def marks(self, column: str, row: str) -> str:
+        """Return the numbers of the reasons of a cell, of a column (`row` "") or of a row (`column` "")."""
+        place = f"{column}/{row}"
+        return ", ".join(str(mark) for mark, one in enumerate(self.reasons, 1) if place in one.cells)
 
     def room(self, row: Row, value: float | None) -> float | None:
         """Return the share of the room above a row's highest floor that a score takes, if both are known."""

@@ -10,7 +10,7 @@ are the fields of `pubmill.metrics.records.Record`. Text that is None is NaN; ma
 - `fold`: its dataset if the row has several, else empty.
 - `recorded`: whether the record exists.
 - `score`: the row's metric, times 100; NaN if the run failed or has no record.
-- `failed`: why there is no score; NaN if there is one.
+- `failed`: why there is no score; NaN if there is one. `collapsed`: whether its predictions are constant.
 - the other fields of the record.
 """
 
@@ -47,6 +47,7 @@ _TYPES: dict[Any, str] = {
     int | None: "Int64",
     float: "float64",
     float | None: "float64",
+    bool: "boolean",
 }
 COLUMN_TYPES = {name: _TYPES.get(field.annotation, "object") for name, field in Record.model_fields.items()}
 """Field of a record -> type of its column; mappings are objects."""
@@ -88,6 +89,7 @@ def with_records(recipe: TableRecipe, records: DataFrame) -> DataFrame:
     runs = runs.join(records.drop(columns=["dataset", "seed"]), on="path")
     runs["recorded"] = runs["path"].isin(records.index)
     runs["failed"] = runs["failed"].where(runs["recorded"], NO_RECORD)
+    runs["collapsed"] = runs["collapsed"].fillna(False).astype(bool)
     runs["score"] = 100 * _own_metric(recipe, runs)
     return runs
 

@@ -6,7 +6,8 @@
   of `expected` runs; `seeds`: each run's score or failure; `missing`: why there is no value; `published` (as
   printed), `published_note`, `difference`; `verdict`, `why`, `margin`, `p`, `minimal_detectable`;
   `seeds_needed` of the row. If cells of the table refer to cells of other tables: `reference` (`copied from`
-  or `minus`), `other_table`, `other_column`, `other_row`, `other_value`, `other_verdict`. If the study has
+  or `minus`), `other_table`, `other_column`, `other_row`, `other_value`, `other_verdict`. If runs collapsed:
+  their number (`collapsed`), and the value without them (`without_collapsed`). If the study has
   floors: `floor` (the highest), `floor_score`, `ceiling`, and the shares of the room between them that our
   value and the published one take: `share_of_room`, `published_share_of_room`.
 - Facts: `subject`, `column`, `kind`, `measure` (of counts), `value`, `published`, `published_note`, `equal`
@@ -20,11 +21,12 @@ from typing import Any
 
 from pandas import DataFrame
 
+from pubmill.metrics.collapse import CONSTANT
 from pubmill.recipes.fact_tables import FactTableColumn, FactTableRow
 from pubmill.recipes.tables import Column, Row
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.storage.names_in_paths import run_of
-from pubmill.tables.cells import Cell, Table
+from pubmill.tables.cells import Cell, SeedScore, Table
 from pubmill.tables.fact_table_models import FactCell, FactTable
 
 RUN = ["column", "row", "dataset", "fold", "seed", "record", "score", "failed", "seconds", "complete"]
@@ -52,7 +54,7 @@ def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, 
         "spread": exact(cell.spread),
         "n": cell.n,
         "expected": cell.expected,
-        "seeds": "; ".join(f"{seed.name}: {seed.failed or exact(seed.value)}" for seed in cell.seeds),
+        "seeds": "; ".join(f"{seed.name}: {_seed_text(seed)}" for seed in cell.seeds),
         "missing": cell.missing,
         "published": cell.published and cell.published.printed,
         "published_note": cell.published and cell.published.note,
@@ -60,8 +62,17 @@ def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, 
         **_verdict_fields(cell.verdict),
         "seeds_needed": table.seeds_needed[row.key].seeds if row.key in table.seeds_needed else None,
         **(_reference_fields(cell) if table.refers else {}),
+        **(_collapse_fields(cell) if table.collapsed else {}),
         **(_floor_fields(table, row, cell) if table.floors else {}),
     }
+
+
+def _seed_text(seed: SeedScore) -> str:
+    return seed.failed or f"{exact(seed.value)}" + (f" ({CONSTANT})" if seed.collapsed else "")
+
+
+def _collapse_fields(cell: Cell) -> dict[str, Any]:
+    return {"collapsed": cell.collapsed, "without_collapsed": exact(cell.without_collapsed)}
 
 
 def _floor_fields(table: Table, row: Row, cell: Cell) -> dict[str, Any]:

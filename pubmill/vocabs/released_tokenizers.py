@@ -6,6 +6,7 @@ from typing import Any
 
 from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
+from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import write_json, writing_folder
 from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.diagnosis import split_terms
@@ -25,4 +26,5 @@ def take(model: Path, output: Path) -> dict[str, Any]:
             if (model / name).is_file():
                 shutil.copyfile(model / name, temporary / name)
         write_json(temporary / "diagnosis.json", diagnosis)
+        write_folder_sums(temporary)
     return diagnosis

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import VocabRecipe
+from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import write_json, writing_folder
 from pubmill.vocabs import byte_level, sentencepiece, wordpiece
 from pubmill.vocabs.diagnosis import diagnose, split_terms
@@ -103,4 +104,5 @@ def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str
     with writing_folder(output) as temporary:
         trained.save(temporary)
         write_json(temporary / "diagnosis.json", diagnosis)
+        write_folder_sums(temporary)
     return diagnosis

@@ -1,6 +1,7 @@
 """Everything that the rules need, prepared from the configuration before they are read."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from snakemake.shell import shell
 
 from pubmill.errors import Plain, PubmillError, interrupt_plainly, plainly
 from pubmill.graph import Graph
+from pubmill.messages.run_sources import check_graph_sources, run_sources
 from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
@@ -43,8 +45,12 @@ class Prepared(NamedTuple):
 def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     """Check the configuration in the checkout `root`, and prepare Snakemake for its graph."""
     interrupt_plainly()
+    sources = {}
     if workflow.is_main_process:
         check_state_folder(Path.cwd())
+        sources = run_sources(root, workflow.configfiles)
+    else:  # part of a job, which reads rules and specs again
+        check_graph_sources()
     forget_failed_jobs()
     check_files(workflow.configfiles)
     study, specs = check_study(config, root / "specs", workflow.configfiles)
@@ -72,7 +78,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         # Imported here because only a run needs it; it imports the hub's library.
         from pubmill.workflow.run_start import begin
 
-        lock = begin(workflow, graph)
+        lock = begin(workflow, graph, sources)
         print_left_out()
         if display:
             display.mute_jobs()
@@ -82,6 +88,15 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     def end_run() -> None:
         if left := runs_left(graph):
             print(f"{left} more runs may decide which models are better; the same command makes them")
+        # Imported here because only the end of a run reads tables.
+        from pubmill.workflow.failed_cells import FAILED_CELLS, failed_cells
+
+        if failed := failed_cells(graph):
+            if display:
+                display.failed_cells = failed
+            else:
+                print("\n".join(failed), file=sys.stderr)
+            raise SystemExit(FAILED_CELLS)
 
     return Prepared(study, specs, Plain(graph), needs, begin_run, end_run)
 

@@ -42,7 +42,8 @@ FAILED_JOB = ("Exiting because a job execution failed", "At least one job did no
 
 
 class LogHandler(LogHandlerBase):
-    """The display. `describe` gives it what only the workflow knows."""
+    """The display. `describe` gives it what only the workflow knows; `failed_cells`: lines on cells that
+    failed trainings leave empty."""
 
     writes_to_stream, writes_to_file = True, False
     has_filter, has_formatter = True, False
@@ -51,6 +52,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         self.progress = RunProgress()
         self.left_out: list[str] = []
+        self.failed_cells: list[str] = []
         self.requested_pages: Callable[[], list[str]] = list
         self.dry = bool(self.common_settings.dryrun)
         self.nothing_to_do = self.closed = False
@@ -167,7 +169,8 @@ class LogHandler(LogHandlerBase):
             return plan_lines(progress, self.left_out)
         if self.nothing_to_do:
             return [*left_out_lines(self.left_out), *(f"To read: {page}" for page in self._pages())]
-        return summary_lines(progress, self._pages(), time.time()) if progress.began else []
+        lines = summary_lines(progress, self._pages(), time.time()) if progress.began else []
+        return [*lines, *self.failed_cells]
 
     def _pages(self) -> list[str]:
         """Return the requested pages that exist; of a run with failures, those that it made."""

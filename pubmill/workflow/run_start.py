@@ -1,5 +1,7 @@
 """Checks at the start of a run, before its first job."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,22 +10,27 @@ from filelock import FileLock
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
 from pubmill.messages import commands
+from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.required_files import out_of_reach, required_files
-from pubmill.storage.files import lock
+from pubmill.storage.files import lock, write_json
 from pubmill.workflow.jobs import jobs_in
 from pubmill.workflow.orphaned_slurm_jobs import begin_run
 
 
-def begin(workflow: Any, graph: Graph) -> FileLock:
+def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]]) -> FileLock:
     """Lock the results for a run and return the lock; raise a `PubmillError` if the run cannot start.
 
     The error names all files that cannot be reached at once, instead of one job failing after another.
+    `sources`: digests of the sources when the graph was built, which jobs compare (`run_sources`).
     """
     held = lock(Path(graph.results) / ".lock")
     wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
     if missing := out_of_reach(wanted, graph.study.mirror):
         raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
     graph.seed_counts.keep()
+    file = Path(graph.results).resolve() / ".run-sources.json"
+    write_json(file, sources)
+    os.environ[VARIABLE] = str(file)  # Slurm and the other clusters' commands export the environment to jobs
     run = getattr(workflow.scheduler._executor, "run_uuid", None)  # the name of all jobs of this run in Slurm
     if run:
         begin_run(Path(graph.results), run)

@@ -32,13 +32,11 @@ from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda
 from pubmill.pretraining import engine
-from pubmill.pretraining.biased_gelu import gelu_slopes
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.masking import read_vocabulary
-from pubmill.pretraining.methods import COMPILED, FLASH_CAPABILITY, FUSED, PLAIN, UNPADDED, Methods
+from pubmill.pretraining.methods import COMPILED, FLASH_CAPABILITY, PLAIN, UNPADDED, Methods
 from pubmill.pretraining.packed_tokens import PackedTokens
-from pubmill.pretraining.residual_norm import norm_slopes
-from pubmill.pretraining.seeded_dropout import WORDS, SeededDropout, draw_seeds
+from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
 from tests.gpu.finetuning_cases import MAKERS, PIECES, RECIPES
 from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
@@ -197,35 +195,6 @@ def compiled_update_works(recipe: None, folder: Path) -> str:
     return f"compiled and checked in {seconds:.1f} s, {rate:.2f} TB/s"
 
 
-def gelu_kernel_works(recipe: None, folder: Path) -> str:
-    """GELU's backward pass as one kernel has the numbers of PyTorch's kernels; its speed is printed."""
-    if FAST != "bfloat16" or DEVICE.type == "cpu":
-        return "not on this device"
-    begin = time.monotonic()
-    slope, product = (torch.randn(WEIGHTS // 2048, 2048, device=DEVICE).bfloat16() for _ in range(2))
-    tensors = slope, product, product[0], "none"
-    gelu_slopes(*tensors)
-    torch.cuda.synchronize()
-    seconds = time.monotonic() - begin
-    rate = 6 * WEIGHTS / seconds_on_device(lambda: gelu_slopes(*tensors)) / 1e12
-    return f"compiled and checked in {seconds:.1f} s, {rate:.2f} TB/s"
-
-
-def norm_kernel_works(recipe: None, folder: Path) -> str:
-    """LayerNorm's backward pass as one kernel has the numbers of PyTorch's kernels; its speed is printed."""
-    if FAST != "bfloat16" or DEVICE.type == "cpu":
-        return "not on this device"
-    begin = time.monotonic()
-    first, second, summed = (torch.randn(WEIGHTS // 1024, 1024, device=DEVICE).bfloat16() for _ in range(3))
-    seed = torch.ones(WORDS, dtype=torch.int32, device=DEVICE)
-    tensors = first, second, summed, 1 + first[0], seed, 0.1, 1e-12
-    norm_slopes(*tensors)
-    torch.cuda.synchronize()
-    seconds = time.monotonic() - begin
-    rate = 10 * WEIGHTS / seconds_on_device(lambda: norm_slopes(*tensors)) / 1e12
-    return f"compiled and checked in {seconds:.1f} s, {rate:.2f} TB/s"
-
-
 def seconds_on_device(work: Callable[[], Any], times: int = 10) -> float:
     """Mean seconds of the device for work that it has done before."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -262,8 +231,6 @@ CHECKS: dict[tuple[str, str], tuple[Callable[[Any, Path], str], Any]] = {
     (kind, case): (check, RECIPES[case]) for kind, check in KINDS.items() for case in CASES
 }
 CHECKS[("the compiled update equals PyTorch's kernels", "Adam")] = (compiled_update_works, None)
-CHECKS[("the kernel of the backward pass equals PyTorch's", "GELU")] = (gelu_kernel_works, None)
-CHECKS[("the kernel of the backward pass equals PyTorch's", "LayerNorm")] = (norm_kernel_works, None)
 CHECKS[("masks of dropout equal the processor's", "seeded")] = (same_masks, None)
 CHECKS |= {
     ("pretraining in float16 is near float32", case): (pretraining_in_half_is_near, PRETRAINING[case])
@@ -274,7 +241,7 @@ CHECKS |= {
         partial(same_as_plain, methods),
         PRETRAINING[case],
     )
-    for methods in (UNPADDED, COMPILED, FUSED)
+    for methods in (UNPADDED, COMPILED)
     for case in ("BERT", "RoBERTa", "Megatron", "ALBERT")
 }
 

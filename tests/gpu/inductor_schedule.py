@@ -3,7 +3,7 @@
     LD_PRELOAD=LIBRARY python tests/gpu/inductor_schedule.py FUNCTION...
 
 FUNCTION: a key of `FUNCTIONS`. Prints a JSON object, function -> {"forward", "backward"}: a list of
-`[kind, size]` of each kernel, where the kind is "product", "ours" or "fused", and the size what it reads and
+`[kind, size]` of each kernel, where the kind is "product" or "fused", and the size what it reads and
 writes, in tensors (`TOKENS`, `WIDTH`) in bfloat16. Kernels that move little (the last steps of sums) are left
 out. PyTorch's own compiler decides what it fuses and writes the kernels' text, which is not compiled further.
 Needs Triton.
@@ -39,7 +39,7 @@ from triton.runtime import driver
 from pubmill.pretraining.seeded_dropout import PASSES, WORDS
 from pubmill.pretraining.unpadded import Settings, after_attention, norm_embeddings
 from tests.gpu import pretended_cuda
-from tests.gpu.kernel_traces import OURS, PRODUCTS
+from tests.gpu.kernel_traces import PRODUCTS
 
 TOKENS, WIDTH, INNER = 32_000, 1024, 4096
 UNIT = 2 * TOKENS * WIDTH
@@ -129,19 +129,19 @@ def kind_of(node: Any) -> str:
     if not isinstance(node, ExternKernelSchedulerNode):
         return "fused"
     name = (getattr(node.node, "python_kernel_name", None) or "").removesuffix(".default").rpartition(".")[2]
-    return "product" if name in PRODUCTS else "ours" if name in OURS else name
+    return "product" if name in PRODUCTS else name
 
 
 def tensor(*shape: int) -> Tensor:
     return torch.zeros(shape, dtype=torch.bfloat16, device="cuda").requires_grad_()
 
 
-def layer(layers: str, norms: int) -> tuple[Callable[..., Tensor], list[Tensor]]:
+def layer(norms: int) -> tuple[Callable[..., Tensor], list[Tensor]]:
     """Return what follows attention in a layer of BERT-large, as a function of tensors, and these."""
     shapes = [(WIDTH, WIDTH), (WIDTH,), *[(WIDTH,)] * 2, (INNER, WIDTH), (INNER,), (WIDTH, INNER), (WIDTH,)]
     weights = [tensor(*shape) for shape in shapes + [(WIDTH,)] * 2 * (norms - 1)]
     seeds = torch.zeros(2, PASSES, WORDS, dtype=torch.int32, device="cuda")
-    settings = Settings(16, 0.1, 0.1, 1e-12, "none", layers == "fused")
+    settings = Settings(16, 0.1, 0.1, 1e-12, "none")
 
     def after(context: Tensor, hidden: Tensor, seeds: Tensor, *weights: Tensor) -> Tensor:
         return after_attention(context, hidden, list(weights), seeds, settings)
@@ -159,9 +159,8 @@ def embeddings() -> tuple[Callable[..., Tensor], list[Tensor]]:
 
 
 FUNCTIONS: dict[str, Callable[[], tuple[Callable[..., Tensor], list[Tensor]]]] = {
-    "fused": lambda: layer("fused", 2),
-    "compiled": lambda: layer("compiled", 2),
-    "fused, Megatron": lambda: layer("fused", 1),
+    "layer": lambda: layer(2),
+    "layer, Megatron": lambda: layer(1),
     "embeddings": embeddings,
 }
 

@@ -27,13 +27,6 @@ SCATTERS = frozenset({"index_put"})
 """Operations that change some rows in place, of which the values are the last tensor: the backward pass of
 indexing does so, but not for tensors without numbers, of which PyTorch makes a new one."""
 PRODUCTS = frozenset("mm addmm addmm_ bmm baddbmm".split())
-OURS = {"gelu_slopes": 1, "norm_slopes": 3}
-"""Operations of ours, which no compiler fuses with others -> how many sums over all rows each returns.
-
-Each operation is two kernels: one writes a part of each sum, in float32, for every `ROWS_PER_PART` rows; the
-other adds these parts.
-"""
-ROWS_PER_PART = 64
 TENSORS_TOGETHER = 100
 """Tensors that one kernel of a foreach operation handles, of 30 to 110."""
 Storage = tuple[int, int]
@@ -157,13 +150,6 @@ class KernelTrace(TorchDispatchMode):
     def _storages(self, tensors: list[torch.Tensor]) -> list[Storage]:
         return [(self._number(tensor), tensor.numel() * tensor.element_size()) for tensor in tensors]
 
-    def _partial_sums(self, name: str, outputs: list[torch.Tensor]) -> list[Storage]:
-        """Return what the kernels of an operation of ours move beside its inputs and outputs."""
-        if name not in OURS:
-            return []
-        rows, width = outputs[0].shape
-        return [(self._number(outputs[0]), 2 * 4 * OURS[name] * width * -(-rows // ROWS_PER_PART))]
-
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = op(*args, **(kwargs or {}))
         outputs = _on_device(made)
@@ -175,10 +161,10 @@ class KernelTrace(TorchDispatchMode):
             self.kernels.append(
                 Kernel(
                     name=name,
-                    count=-(-len(inputs) // TENSORS_TOGETHER) if together else 1 + (name in OURS),
+                    count=-(-len(inputs) // TENSORS_TOGETHER) if together else 1,
                     flops=flops(name, [t.shape for t in inputs], args),
                     reads=[] if name in CREATIONS else self._storages(inputs),
-                    writes=written + self._partial_sums(name, outputs),
+                    writes=written,
                     single=any(t.dtype == torch.float32 for t in inputs[-2:]),
                     region=REGIONS.here(),
                 )

@@ -1,7 +1,8 @@
 """CUDA graphs of the pretended device: kernels of a recording are listed again by each replay.
 
-A recording in which the host waits for the device, or copies from pageable memory, fails, as on a real one:
-the stream is then still that of the recording, and the generator of random numbers still records.
+A recording in which the host waits for the device, copies from pageable memory or raises an error fails, as
+on a real one: its end is an error, the stream is then still that of the recording, the generator of random
+numbers still records, and no further recording can use the same memory.
 """
 
 from collections.abc import Iterator
@@ -40,11 +41,12 @@ class Graphs:
     def __init__(self, trace: KernelTrace) -> None:
         self.trace, self.capturing, self.replays, self.replayed = trace, False, 0, 0
         self.stream, self.generator = "usual", Generator()
+        self.invalidated = list[object]()
 
     def functions(self) -> dict[str, Any]:
         """Return what replaces names of torch.cuda."""
         return {
-            "graph_pool_handle": lambda: None,
+            "graph_pool_handle": object,
             "CUDAGraph": lambda: Graph(self),
             "graph": self.capture,
             "current_stream": lambda: self.stream,
@@ -61,16 +63,22 @@ class Graphs:
     @contextmanager
     def capture(self, graph: "Graph", pool: Any = None) -> Iterator[None]:
         trace = self.trace
+        if pool in self.invalidated:
+            raise RuntimeError("an earlier recording in this memory has not ended")
         start, was, trace.recording, self.capturing = len(trace.kernels), trace.recording, True, True
         stream, self.stream, self.generator.state["recording"] = self.stream, "recording", True
         try:
             with Watch() as watch:
                 yield
+        except Exception:
+            self.invalidated.append(pool)
+            raise RuntimeError("operation failed due to a previous error during capture")  # noqa: B904
         finally:
             trace.recording, self.capturing = was, False
             graph.kernels = trace.kernels[start:]
             del trace.kernels[start:]
         if watch.waits or watch.copies:
+            self.invalidated.append(pool)
             raise RuntimeError(f"operation not permitted when stream is capturing: {watch.found()}")
         self.stream, self.generator.state["recording"] = stream, False
 

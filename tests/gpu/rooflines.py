@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from tests.gpu.kernel_traces import OURS, Kernel
+from tests.gpu.kernel_traces import Kernel
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def fused(trace: list[Kernel]) -> list[Kernel]:
 
 def _fusion_key(at: int, kernel: Kernel) -> tuple[int | None, int]:
     """Return the region of a kernel that can be fused, and the number of the kernel if it cannot."""
-    if kernel.region is None or kernel.is_product or kernel.is_attention or kernel.name in OURS:
+    if kernel.region is None or kernel.is_product or kernel.is_attention:
         return None, at
     return kernel.region, 0
 

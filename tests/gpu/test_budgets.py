@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pubmill.pretraining.methods import FUSED
+from pubmill.pretraining.methods import COMPILED
 from tests.gpu.conftest import Trace
 from tests.gpu.rooflines import H100
 
@@ -35,7 +35,7 @@ BUDGETS = {
 def test_a_step_keeps_its_budget(case: str, trace: Trace) -> None:
     found: dict[str, Any] = trace("trace_recipes.py", case)[case]
     budget = BUDGETS[case]
-    assert found["methods"] == asdict(FUSED)
+    assert found["methods"] == asdict(COMPILED)
     assert sum(found["waits"].values()) == 1 and not found["copies"]
     assert found["kernels"] <= budget.kernels
     assert found["peak"] <= budget.peak < H100.memory

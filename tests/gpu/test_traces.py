@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.pretraining.methods import FUSED, PLAIN
+from pubmill.pretraining.methods import COMPILED, PLAIN
 from tests.gpu.conftest import Trace
 from tests.gpu.finetuning_cases import RECIPES as FINETUNING
 from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
@@ -90,7 +90,7 @@ def test_the_fast_methods_are_chosen_where_activations_may_be_in_bfloat16(
     objective: str, pretraining: dict[str, Any]
 ) -> None:
     plain = objective.startswith(("adversarial", "distillation", "float16"))
-    assert pretraining[objective]["methods"] == asdict(PLAIN if plain else FUSED)
+    assert pretraining[objective]["methods"] == asdict(PLAIN if plain else COMPILED)
 
 
 @pytest.mark.parametrize("planted", ["planted teacher", "planted tensor"])
@@ -117,7 +117,7 @@ def test_planted_faults_of_finetuning_are_found(finetuning: dict[str, Any]) -> N
     for planted in ("planted wait", "planted mask"):
         assert sum(finetuning[planted]["usual"]["waits"].values()) == 1
     assert sum(finetuning["planted copy"]["step"]["copies"].values()) == 1
-    for planted, replays in (("planted wait in a recording", 0), ("planted wait in a loss", 2)):
+    for planted in ("planted wait in a recording", "planted wait in a loss"):
         refused = finetuning[planted]
-        assert refused["outcome"].startswith("operation not permitted") and refused["replays"] == replays
+        assert refused["outcome"].startswith("operation not permitted") and refused["replays"] == 0
         assert refused["after"] == USUAL

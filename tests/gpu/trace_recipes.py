@@ -69,7 +69,7 @@ def ours(wanted: PretrainingRecipe) -> dict[str, Any]:
         with trace.record(), Watch() as watch:
             sums = work.update(1)
     done = {name: sums[name] for name in ("tokens", "padded", "flops")}
-    methods = {"methods": asdict(work.methods), "tiles": tiles(work.masked_batch(1)[0].lengths, wanted)}
+    methods = {"methods": asdict(work.methods), "tiles": tiles(work.batches.masked(1)[0].lengths, wanted)}
     return done | methods | watch.found() | {"peak": trace.peak} | roofline(trace.kernels)
 
 

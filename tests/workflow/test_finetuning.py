@@ -11,6 +11,7 @@ from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.metrics import metrics_of
 from pubmill.prediction.spacy_pipelines import pipeline_sha256
 from pubmill.storage.weights_digest import folder_sha256
+from pubmill.workflow.failed_cells import FAILED_CELLS
 from tests.workflow.conftest import TABLE, Project, copy_of
 
 SQUAD = "shin2020/no-pretraining/squad-v1/standard"
@@ -104,8 +105,14 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
     project.edit("config.yaml", "local_files: {}", f"local_files: {supplied}")
     write_pipeline(folder)
     supply_predictions(folder)
-    project.run("--", *targets)
-    project.run(TABLE)  # runs requested by path, which the study does not ask for, enter the table now
+    project.run("--", *targets, check=False)
+    # Runs requested by path, which the study does not ask for, enter the table now.
+    done = project.run("--logger", "pubmill", "--", TABLE, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode == FAILED_CELLS, said
+    assert re.search(r"failed: gu2020/table06, .*: no mean: 0 of 2 seeds \(failed, nan: seed 1, 2\)", said), (
+        said
+    )
     return project
 
 

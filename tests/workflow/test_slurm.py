@@ -167,6 +167,35 @@ def jobs_that_outlive_a_killed_snakemake_are_reported_and_count(cluster: OnSlurm
     assert same_weights(cluster, finished)
 
 
+def code_changed_under_a_run_stops_its_waiting_jobs(cluster: OnSlurm, finished: Project) -> None:
+    """The running job has imported its code; the next one starts when its code is another than the run's."""
+    cluster.edit("profiles/slurm/config.yaml", "retries: 2  ", "retries: 0  ")
+    run = cluster.start_until(appears(cluster, SAVED), (WEIGHTS,))
+    engine = cluster.folder / "pubmill/pretraining/engine.py"
+    engine.write_text(engine.read_text() + "\n")
+    assert run.wait(timeout=patience(600)) != 0
+    log = (cluster.folder / "results/demo/logs/pretraining/pubmedbert-base/step-40.log").read_text()
+    assert "changed since this run began: pubmill/pretraining/engine.py" in log
+    assert (cluster.folder / FIRST).is_file() and not (cluster.folder / WEIGHTS).exists()
+    cluster.run(WEIGHTS)
+    assert same_weights(cluster, finished)
+
+
+def recipes_changed_under_a_run_stop_its_waiting_jobs(cluster: OnSlurm, finished: Project) -> None:
+    """A job on a node reads the specs again, but Snakemake records the recipe that it submitted."""
+    cluster.edit("profiles/slurm/config.yaml", "retries: 2  ", "retries: 0  ")
+    run = cluster.start_until(appears(cluster, SAVED), (WEIGHTS,))
+    scale = cluster.folder / "specs/scales/demo.yaml"
+    text = scale.read_text()
+    scale.write_text(text.replace("learning_rate: 3e-3", "learning_rate: 2e-3"))
+    assert run.wait(timeout=patience(600)) != 0
+    logs = cluster.folder.glob(".snakemake/slurm_logs/**/*.log")
+    assert any("changed since this run began: specs/scales/demo.yaml" in log.read_text() for log in logs)
+    scale.write_text(text)
+    cluster.run(WEIGHTS)
+    assert same_weights(cluster, finished)
+
+
 def two_nodes_of_two_processes_train_as_one_process_does(cluster: OnSlurm, finished: Project) -> None:
     """The next segment then continues with one process on one node."""
     profile = "profiles/slurm/config.yaml"
@@ -207,6 +236,8 @@ LACKING = {
 CASES: tuple[Any, ...] = (
     at_its_time_limit_a_pretraining_saves_and_the_next_job_continues,
     jobs_that_outlive_a_killed_snakemake_are_reported_and_count,
+    code_changed_under_a_run_stops_its_waiting_jobs,
+    recipes_changed_under_a_run_stop_its_waiting_jobs,
     two_nodes_of_two_processes_train_as_one_process_does,
 )
 TOGETHER: dict[str, Case] = {case.__name__.replace("_", " "): case for case in CASES}

@@ -1,7 +1,6 @@
 """Two texts with a score: sentence similarity (gu2020 section 5.2: BIOSSES)."""
 
 from collections.abc import Sequence
-from statistics import pstdev
 from typing import Literal
 
 import torch
@@ -10,13 +9,9 @@ from torch import nn
 from pubmill.annotation.examples import RegressionExample
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
-from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
-
-COLLAPSED = 0.01
-"""Predictions count as constant below this share of the gold scores' standard deviation."""
 
 
 class Regression(Task[RegressionExample]):
@@ -28,10 +23,6 @@ class Regression(Task[RegressionExample]):
 
     kind = RegressionExample
     key = "score"
-
-    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
-        super().__init__(recipe, reader, labels)
-        self.spread = 0.0
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[RegressionExample]) -> list[str]:
@@ -55,9 +46,6 @@ class Regression(Task[RegressionExample]):
     def head(self, width: int) -> nn.Module:
         return Layers(width, 1, self.recipe)
 
-    def prepare(self, examples: Sequence[RegressionExample], instances: Sequence[Instance]) -> None:
-        self.spread = pstdev(example.score for example in examples)
-
     def loss(
         self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
     ) -> torch.Tensor:
@@ -79,11 +67,3 @@ class Regression(Task[RegressionExample]):
         outputs: Sequence[torch.Tensor],
     ) -> list[float]:
         return [float(score) for score in outputs]
-
-    def constant(self, predictions: Sequence[float]) -> bool:
-        """Return whether the predictions' standard deviation is below 1 % of the training scores'.
-
-        After a collapsed training, predictions are near the mean of all pairs but rarely equal: padding and
-        traces of the input change the last digits, and Pearson's correlation would depend on these alone.
-        """
-        return pstdev(predictions) <= COLLAPSED * self.spread

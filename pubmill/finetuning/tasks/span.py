@@ -230,14 +230,6 @@ class Span(Task[SpanExample]):
     def scored(self, prediction: list[Predicted]) -> list[tuple[str, float]]:
         return [(answer["text"], answer["probability"]) for answer in prediction]
 
-    def gold(self, example: SpanExample) -> list[Predicted]:
-        texts = [*example.golds, *(answer.text for answer in example.answers), ""]
-        return [{"text": texts[0], "probability": 1.0}]
-
-    def constant(self, predictions: Sequence[list[Predicted]]) -> bool:
-        """Return whether all examples have the same best answer."""
-        return len({answers[0]["text"] for answers in predictions}) == 1
-
 
 def _answer_tokens(example: SpanExample, spans: Sequence[Characters]) -> list[Tokens | None]:
     return [covering(spans, one.start, one.start + len(one.text)) for one in example.answers]

@@ -117,14 +117,6 @@ class Task(ABC, Generic[Kind]):
         """Return the output by instance, on the CPU."""
         return by_instance(self.output(model, scores, batch).cpu(), self.sizes(batch))
 
-    def constant(self, predictions: Sequence[Prediction]) -> bool:
-        """Return whether all predictions are the same, as after a collapsed training."""
-        return all(prediction == predictions[0] for prediction in predictions)
-
-    def gold(self, example: Kind) -> Prediction:
-        """Return the gold answer of an example in the form of a prediction."""
-        return getattr(example, self.key)
-
     def row(self, example: Kind, prediction: Prediction | None) -> dict[str, Any]:
         """Return a line of the predictions file."""
         return {"id": example.id, self.key: prediction}

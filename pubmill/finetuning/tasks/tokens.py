@@ -28,7 +28,14 @@ from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import BiLstm
 from pubmill.finetuning.tasks.task import Task
+from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
+from pubmill.storage.privacy import label_of_process
+
+SAMPLE = 300
+"""Greatest number of sentences on which it is checked how words are read."""
+MISREAD = 0.01
+"""Greatest share of their words that may be read otherwise than in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,10 +137,26 @@ class Tokens(Task[TokensExample]):
         return found
 
     def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
-        """Weight the labels by their frequency in the training data."""
+        """Check how the words are read, and weight the labels by their frequency in the training data."""
+        self._check_words([example.words for example in examples[:: len(examples) // SAMPLE + 1]])
         if self.recipe.loss == "weighted":
             found = Counter(target for row in self.targets(examples, instances) for target in row)
             self.weights = torch.tensor(class_weights([found[number] for number in range(len(self.labels))]))
+
+    def _check_words(self, sentences: Sequence[list[str]]) -> None:
+        """Compare the words' subwords with those of the whole sentences; refuse a tokenizer that reads more
+        than `MISREAD` of the words otherwise. Fewer are words of characters that it drops."""
+        misread, number = self.reader.misread_words(sentences), sum(map(len, sentences))
+        if not misread:
+            return
+        shown = "" if label_of_process() else f", such as {', '.join(map(repr, sorted(set(misread))[:5]))}"
+        fault = (
+            f"{type(self.reader.tokenizer).__name__} reads {len(misread):,} of {number:,} words of the "
+            f"training data otherwise when they are given one by one than in their sentence{shown}"
+        )
+        if len(misread) > MISREAD * number:
+            raise PubmillError(f"{fault}; labels of words can't be learnt with it, take another model")
+        report_progress(fault)
 
     def head(self, width: int) -> nn.Module:
         kind = BiLstm if self.recipe.head == "bilstm" else Layers
@@ -202,14 +225,6 @@ class Tokens(Task[TokensExample]):
     def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, Any]:
         row = super().row(example, prediction)
         return row | {SUBWORDS: prediction.subwords} if isinstance(prediction, PredictedLabels) else row
-
-    def constant(self, predictions: Sequence[list[str]]) -> bool:
-        """Return whether a single label of the scheme at all words would give these predictions."""
-        return any(
-            all(labels == _convert_labels([label] * len(labels), "bio") for labels in predictions)
-            for label in self.labels
-            if label != CONTINUATION  # which is O at the first subword of a word
-        )
 
 
 def _convert_labels(labels: Sequence[str], scheme: Scheme) -> list[str]:

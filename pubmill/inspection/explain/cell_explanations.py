@@ -30,7 +30,8 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.fact_tables import FactSource
 from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.tables import Column, Row, TableRecipe
-from pubmill.storage.files import read_json
+from pubmill.storage.checksums import is_as_written, report_of
+from pubmill.storage.files import read_json, sha256
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import machine
@@ -254,11 +255,23 @@ def _scored_dataset(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Acco
     scored = {
         (run.facts["split"], run.facts["data_sha256"]) for run in runs if run.facts and run.dataset == dataset
     }
-    hashes = account["examples sha256"]
-    if scored and isinstance(hashes, dict):
-        same = all(hashes.get(split) == found for split, found in scored)
-        account["same as scored"] = same or "no: converted anew since; score the runs again"
+    if scored:
+        same = [_comparison_with_scored(graph, dataset, split, found) for split, found in sorted(scored)]
+        account["same as scored"] = next((fault for fault in same if fault), True)
     return account
+
+
+def _comparison_with_scored(graph: Graph, dataset: str, split: str, scored: str) -> str | None:
+    """Return in what way the examples of a split differ from those with the digest `scored`, if they do."""
+    examples, card = Path(graph.paths.examples(dataset, split)), Path(graph.paths.card(dataset))
+    if not examples.is_file():
+        return f"not known: {examples} is not there"
+    if sha256(examples) == scored:
+        return None
+    converted = read_json(card).get("examples_sha256", {}) if card.is_file() else {}
+    if converted.get(split) == scored:
+        return f"no: {examples} has changed since it was converted; delete it and run the same command again"
+    return "no: converted anew since; score the runs again"
 
 
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
@@ -269,12 +282,35 @@ def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
         return CellRun(path, dataset, seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
-    return CellRun(path, dataset, seed, score, record.failed, _record_fields(record))
+    predictions = Path(explainer.graph.paths.predictions(*named))
+    facts = {**_record_fields(record), "predictions": _predictions_state(predictions)}
+    return CellRun(path, dataset, seed, score, record.failed, facts)
+
+
+def _predictions_state(predictions: Path) -> str:
+    """Return whether a run's predictions are still those that it wrote."""
+    if not predictions.is_file():
+        return "not there"
+    return {
+        True: "as the run wrote them",
+        False: "changed since the run wrote them; delete them and run the same command again",
+        None: "not sealed by the run, which an earlier version made",
+    }[is_as_written(predictions, report_of(predictions))]
 
 
 def _record_fields(record: Record) -> Account:
     """Return the fields of a record that describe how it was made."""
-    kept = {"split", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages"}
+    kept = {
+        "split",
+        "collapsed",
+        "dev_score",
+        "dev_split",
+        "max_length",
+        "seconds",
+        "commit",
+        "python",
+        "packages",
+    }
     hashes = {"data_sha256", "trained_on_sha256", "model_sha256", "versions", "recipe", "scored_with"}
     return {**record.model_dump(include=kept | hashes), "machine": machine(record.hardware)}
 

@@ -1,25 +1,30 @@
 """Output of scripts/explain.py."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
 from pubmill.inspection.explain.cell_explanations import CellRun, Explanation
+from pubmill.inspection.explain.table_statements import ORDER, TableStatements, WeighedStatement
+from pubmill.messages.counted_nouns import counted
+from pubmill.metrics.collapse import CONSTANT
 from pubmill.planning.terminal_tables import BAD, DIM, table
 from pubmill.publication.rendering import count, duration, number, signed
 
-SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256")
+SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256", "predictions")
 """Facts that most runs of a cell share; each value is printed once for all runs that have it."""
 
 
-def to_json(explanation: Explanation) -> str:
+def to_json(explanation: Explanation | TableStatements) -> str:
     """Return the whole explanation as JSON, for other programs."""
-    return json.dumps(asdict(explanation), indent=2, ensure_ascii=False)
+    return json.dumps(asdict(explanation), indent=2, ensure_ascii=False, default=to_jsonable_python)
 
 
 def print_explanation(to: Console, explanation: Explanation) -> None:
@@ -51,6 +56,37 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
         to.print(Text("\nHow to make what is missing", style="bold"))
         for command in explanation.to_do:
             to.print(f"  {command}", soft_wrap=True)
+
+
+def print_statements(to: Console, found: TableStatements) -> None:
+    """Print what differs from the paper in a table, then what is ours and as the program; what is as printed
+    is counted."""
+    to.print(Text(f"{found.table}: {found.title}", style="bold"))
+    counts = Counter(one.row.statement.standing for one in found.statements)
+    to.print(", ".join(f"{counts[standing]} {standing}" for standing in ORDER))
+    for standing in ORDER[:-1]:
+        for one in found.statements:
+            if one.row.statement.standing == standing:
+                _print_statement(to, one)
+    notes = {"How its cells are made": found.reasons, "What is known about its datasets": found.conflicts}
+    for heading, texts in notes.items():
+        to.print(Text(f"\n{heading}", style="bold"), *(Padding(Text(text), (0, 0, 0, 2)) for text in texts))
+
+
+def _print_statement(to: Console, one: WeighedStatement) -> None:
+    row, statement = one.row, one.row.statement
+    cells = f", {counted(one.cells, 'cell')}, effect {one.effect}" if one.cells else ""
+    style = BAD if statement.standing == "differs" else ""
+    to.print(Text(f"\n{statement.standing}: {row.about} ({row.spec}{cells})", style=style))
+    lines = {
+        f"the paper, {statement.section}": statement.says,
+        "the program": statement.program,
+        "here": row.here,
+        "why": statement.differs or statement.ours,
+    }
+    for name, text in lines.items():
+        if text:
+            to.print(Padding(Text(f"{name}: {text}"), (0, 0, 0, 2)))
 
 
 def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
@@ -96,6 +132,11 @@ def _print_parts(to: Console, explanation: Explanation) -> None:
     to.print(made)
 
 
+def _run_score(run: CellRun) -> str:
+    mark = f" ({CONSTANT})" if run.facts.get("collapsed") else ""
+    return run.failed or ("" if run.score is None else number(run.score) + mark)
+
+
 def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
     """Print a line for each run, then the software, machine and data of the runs."""
     made = table("Run", "Seed", "Score", "On dev", "Time", "File")
@@ -104,7 +145,7 @@ def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
         made.add_row(
             run.dataset,
             str(run.seed),
-            run.failed or ("" if run.score is None else number(run.score)),
+            _run_score(run),
             "" if dev is None else number(100 * dev),
             duration(run.facts["seconds"]) if run.facts else "",
             run.file,

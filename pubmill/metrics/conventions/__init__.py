@@ -32,7 +32,7 @@ USED: Mapping[str, Mapping[str, str]] = {
     },
     "sequence": {
         "accuracy": "gu2020 4.6; MedNLI of BLUE and lewis2020; `YesNo Acc` of BioASQ's EvaluatorTask1b",
-        "micro_f1": "gu2020 4.3; the second report of BLUE's `eval_rel.py`; BioBERT's "
+        "micro_f1": "gu2020 Table 3; the second report of BLUE's `eval_rel.py`; BioBERT's "
         "`re_eval.py --task=chemprot`; lewis2020's `chemprot_eval` and `ddi_eval`; LinkBERT's `PRF1`",
         "positive_f1": "BioBERT's `re_eval.py` (GAD, EU-ADR); lewis2020's `acc_p_r_and_f1`",
         "macro_f1": "lewis2020's `multiclass_acc_and_f1`; `average_F1` of SciBERT's `text_classifier.py`",
@@ -44,7 +44,8 @@ USED: Mapping[str, Mapping[str, str]] = {
     },
     "regression": {"pearson": "gu2020 4.4; BLUE's `eval_sts.py`; LinkBERT's `pearsonr`"},
     "span": {
-        "f1": "SQuAD's script, 2.0; alrowili2021 Table 2",
+        "f1": "SQuAD's script, 2.0; shin2020 Table 7",
+        "best_f1": "SQuAD's script, 2.0; ALBERT's `run_squad_v2.py`; alrowili2021 Table 2",
         "strict_accuracy": "BioASQ's EvaluatorTask1b; SAcc of shin2020 Table 2",
         "lenient_accuracy": "BioASQ's EvaluatorTask1b; LAcc of shin2020 Table 2",
         "mrr": "BioASQ's EvaluatorTask1b; shin2020 Table 2; alrowili2021 Table 2",

@@ -22,8 +22,8 @@ from pubmill.proof.verifier.forms import Json, Stated, same
 
 Cells = dict[str, dict[str, Json]]
 """Column -> row -> cell."""
-Scores = Callable[[str, str], tuple[Optional[float], Optional[str]]]
-"""Record and metric -> score in points, or why there is none."""
+Scores = Callable[[str, str], tuple[Optional[float], Optional[str], bool]]
+"""Record and metric -> score in points, or why there is none; whether its predictions are all the same."""
 Place = tuple[str, str, str]
 """Row, column and metric of a published value."""
 PRINTED = re.compile("([+-]?[0-9]+([.][0-9]+)?)?")
@@ -119,6 +119,7 @@ class Builder:
         return {
             "value": value,
             "spread": None,
+            "without_collapsed": None,
             "n": n,
             "expected": expected,
             "seeds": [],
@@ -157,6 +158,9 @@ class Builder:
         )
         cell["seeds"] = seeds
         cell["spread"] = statistics.stdev(scores) if whole and len(scores) > 1 else None
+        kept = [seed["value"] for seed in seeds if not seed["collapsed"]]
+        if whole and 0 < len(kept) < len(seeds):
+            cell["without_collapsed"] = AGGREGATES[self.recipe["aggregate"]](kept)
         return cell
 
     def _seeds(self, column: str, row: str) -> list[Json]:
@@ -170,12 +174,12 @@ class Builder:
         folds = self.rows[row]["folds"] and name not in self.recipe.get("datasets", {})
         seeds = []
         for path in paths:
-            score, failed = self._scores(path, self.rows[row]["metric"])
+            score, failed, collapsed = self._scores(path, self.rows[row]["metric"])
             number = int(path.rpartition("-")[2][: -len(".json")])
             fold = dataset_of(path) if folds else ""
             seeds.append({
                 "seed": number, "value": score, "failed": failed, "fold": fold, "record": path,
-                "seconds": Stated((float, None)),
+                "seconds": Stated((float, None)), "collapsed": collapsed or None,  # a table shows only True
             })  # fmt: skip
         return seeds
 

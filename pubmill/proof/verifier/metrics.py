@@ -122,13 +122,15 @@ def over_examples(totals: Totals) -> Numbers:
 
 
 def correlation(totals: Totals) -> Numbers:
-    """Return Pearson's correlation; a variance below 1e-12 of the mean square counts as 0."""
+    """Return Pearson's correlation, 0 for equal predictions; a variance below 1e-12 of the mean square counts
+    as 0."""
     n, x, y = (totals[name] for name in ("examples", "x", "y"))
     spreads = []
     for squares, total in ((n * totals["xx"], x), (n * totals["yy"], y)):
         rest = squares - total * total
         spreads.append(np.sqrt(np.where(rest > 1e-12 * squares, rest, 0.0)))
-    return np.clip(divided(n * totals["xy"] - x * y, spreads[0] * spreads[1], np.nan), -1.0, 1.0)
+    found = divided(n * totals["xy"] - x * y, spreads[0] * spreads[1], np.nan)
+    return np.clip(np.where((spreads[0] > 0) & (spreads[1] == 0), 0.0, found), -1.0, 1.0)
 
 
 def over_questions(name: str, answerable: bool) -> Callable[[Totals], Numbers]:
@@ -169,7 +171,7 @@ add_metric("macro_f1", macro, "class:", "negative:")
 add_metric("accuracy", share_correct, "class:", "negative:", "examples")
 add_metric("example_f1", over_examples, "examples", "without_gold", "precision", "recall")
 add_metric("pearson", correlation, "examples", "x", "y", "xx", "yy", "xy")
-for _part in ("exact_match", "f1"):
+for _part in ("exact_match", "f1", "best_f1"):
     add_metric(_part, over_questions(_part, False), _part, "questions")
 for _part in ("strict_accuracy", "lenient_accuracy", "mrr"):
     add_metric(_part, over_questions(_part, True), _part, "questions", "without_gold")

@@ -90,14 +90,14 @@ class Proof:
         runs = sum(run["set"] == number for run in self.runs.values())
         return read_array(self.members, known["counts"], (runs, known["units"], len(known["names"])))
 
-    def score(self, record: str, metric: str) -> tuple[Optional[float], Optional[str]]:
-        """Return the score of a run in points, or why it has none."""
+    def score(self, record: str, metric: str) -> tuple[Optional[float], Optional[str], bool]:
+        """Return the score of a run in points, or why it has none; and whether it collapsed."""
         run = self.runs.get(record)
         if run is None or run["failed"] is not None:
-            return None, NO_RECORD if run is None else run["failed"]
+            return None, NO_RECORD if run is None else run["failed"], False
         if metric not in run["metrics"]:
             raise RefusedError(f"{record} has no {metric}")
-        return 100 * run["metrics"][metric], None
+        return 100 * run["metrics"][metric], None, run.get("collapsed", False)
 
     def fold(self, records: Sequence[Sequence[str]], metric: str) -> Fold:
         """Return the counts of the runs of each model on one test set."""

@@ -26,7 +26,7 @@ class Grid {
     );
     for (const side of ["rows", "columns"]) {
       for (const item of this[side]) {
-        item.label = item.head.textContent.replace(/\s+/g, " ").trim();
+        item.label = item.head.dataset.label;
         item.run = item.cells.some((cell) => "value" in cell.dataset);
         item.width = item.head.scope;
       }

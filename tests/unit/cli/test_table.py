@@ -45,6 +45,12 @@ def test_known_models_need_no_spec(started: Said, checkout: Path) -> None:
     assert 'models=["pubmedbert-base"]' in command and "local_files" not in command
 
 
+def test_a_table_of_facts_takes_no_model(started: Said, checkout: Path) -> None:
+    said = started("table", "shin2020/table08", "--model", "pubmedbert-base")
+    assert "shin2020/table08 is a table of facts, in which no model is run" in said
+    assert "run shin2020 shin2020/table08" in said
+
+
 def test_another_model_of_the_name_is_refused(started: Said, checkout: Path, own: Path) -> None:
     spec = checkout / "specs/models/my-bert.yaml"
     spec.write_text("name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n")

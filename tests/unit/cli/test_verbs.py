@@ -46,6 +46,7 @@ GU = "--configfile studies/gu2020.yaml"
         ("audit floors --dataset pubmedqa", "scripts/floors.py --dataset pubmedqa"),
         ("doctor gu2020 --offline", f"scripts/doctor.py {GU} --offline"),
         ("explain gu2020/table06 BC2GM PubMedBERT", "scripts/explain.py gu2020/table06 BC2GM PubMedBERT"),
+        ("explain gu2020/table06", "scripts/explain.py gu2020/table06"),
         (
             "explain gu2020/table06 BC2GM PubMedBERT --study gu2020 --json",
             f"scripts/explain.py gu2020/table06 BC2GM PubMedBERT {GU} --json",

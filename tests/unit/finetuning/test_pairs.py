@@ -49,6 +49,7 @@ LOSSES: list[Setting] = [*WEIGHTS, {"loss": "dice"}]
 STABILISATION: list[Setting] = [
     {},
     {"bias_correction": False},
+    {"adam_epsilon": 1e-6},
     {"frozen_layers": 0},
     {"frozen_layers": 1},
     {"layerwise_decay": 0.8},
@@ -64,6 +65,7 @@ FACTORS: dict[str, list[list[Setting]]] = {
         [{}, {"crf": True}],
         [{"tagging": scheme} for scheme in ("bio", "bioul", "io")],
         [{"labelled_subwords": which} for which in ("first", "all", "separate")],
+        [{"words": how} for how in ("spaced", "alone")],
         LOSSES,
         STABILISATION,
     ],

@@ -325,8 +325,3 @@ def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> Non
     assert found == pytest.approx((1 / 3 + 1 + 1) / 3)
     with pytest.raises(PubmillError, match="accuracy is no dev score of Span; there are f1, mrr"):
         task(model, metric="accuracy")
-
-
-def test_one_best_answer_for_all_is_constant(model: Path) -> None:
-    same = [ranked(("", 0.6), ("a", 0.4)), ranked(("", 0.9), ("b", 0.1))]
-    assert task(model).constant(same) and not task(model).constant([*same, ranked(("a", 1.0))])

@@ -287,18 +287,6 @@ def test_rarer_labels_weigh_more(model: Path) -> None:
     torch.testing.assert_close(task.loss(torch.nn.Module(), scores, batch, targets), expected)
 
 
-@pytest.mark.parametrize("scheme", ["bio", "bioul", "io"])
-def test_a_collapse_to_any_one_label_is_seen(model: Path, scheme: str) -> None:
-    examples = [sentence(number) for number in range(5)]
-    task = task_of(model, examples, tagging=scheme)
-    windows = task.encode(examples).instances
-    for number in range(len(task.labels)):
-        same = [torch.full((len(window.places),), number) for window in windows]
-        assert task.constant(task.predictions(examples, windows, same))
-    same[2] = torch.zeros_like(same[2])
-    assert not task.constant(task.predictions(examples, windows, same))
-
-
 def test_dev_scores(model: Path) -> None:
     gold = [example("abcd", ["I-PAR", "I-PAR", "O", "I-OUT"])]
     predicted = [["B-PAR", "O", "O", "B-OUT"]]

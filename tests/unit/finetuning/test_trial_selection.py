@@ -111,12 +111,13 @@ def test_constant_predictions_have_a_dev_score_and_take_part() -> None:
     assert select(made, DECIDES)["chosen"]["learning_rate"] == 3e-5
 
 
-def test_where_all_trials_failed_nothing_is_chosen() -> None:
+@pytest.mark.parametrize("reason", ["nan", "my-bert: the weights of 3 parameters are missing"])
+def test_where_all_trials_failed_nothing_is_chosen(reason: str) -> None:
     made = trials({1e-2: [0.9, 0.9], 3e-2: [0.9, 0.9]})
     for _, training in made:
-        training.update(failed="nan", dev={"best": None, "best_step": None})
+        training.update(failed=reason, dev={"best": None, "best_step": None})
     selected = select(made, [*DECIDES, "stop_after"])
-    assert (selected["chosen"], selected["failed"], selected["mean_dev"]) == (None, "nan", None)
+    assert (selected["chosen"], selected["failed"], selected["mean_dev"]) == (None, reason, None)
     assert [point["failed"] for point in selected["considered"]] == [2, 2]
     assert chosen_values(Path("selected.json"), selected) is None
     assert first_tried(Path("selected.json"), selected) == {"learning_rate": 1e-2, "batch_size": 16}

@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from pubmill.finetuning import run, weight_updates, working_weights
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.parameter_groups import BETA1, BETA2, EPSILON
+from pubmill.finetuning.parameter_groups import BETA1, BETA2
 from pubmill.finetuning.splits import EncodedSplit, encode_split
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import Update, compile_update, factors_of, plain_update
@@ -37,7 +37,7 @@ RECIPES = {
     "usual": RECIPE,
     "decay by layer": replace(RECIPE, weight_decay=0.1, layerwise_decay=0.8),
     "clipped": replace(RECIPE, weight_decay=0.1, max_gradient_norm=1e-3),
-    "uncorrected": replace(RECIPE, bias_correction=False, weight_decay=0.1),
+    "uncorrected": replace(RECIPE, bias_correction=False, weight_decay=0.1, adam_epsilon=1e-3),
     "frozen": replace(RECIPE, frozen_layers=1),
 }
 
@@ -95,9 +95,9 @@ def test_the_kernel_is_adam_on_float32_weights(
 ) -> None:
     """Also bit for bit in what it does not touch; Adam without correction is that after very many updates."""
     torch.manual_seed(0)
-    rate, decay, clip = 1e-2, 0.1, torch.tensor(1.7)
+    rate, decay, clip, epsilon = 1e-2, 0.1, torch.tensor(1.7), 1e-6
     weight = nn.Parameter(torch.randn(size))
-    adam = torch.optim.AdamW([weight], lr=rate, betas=(BETA1, BETA2), eps=EPSILON, weight_decay=decay)
+    adam = torch.optim.AdamW([weight], lr=rate, betas=(BETA1, BETA2), eps=epsilon, weight_decay=decay)
     if not corrected:
         adam.state[weight] = working_weights._uncorrected(weight)
     ours, mean, square, copied = (
@@ -111,7 +111,7 @@ def test_the_kernel_is_adam_on_float32_weights(
         gradient = torch.randn(size).to(dtype)
         weight.grad = gradient.float() / clip
         adam.step()
-        factors = torch.tensor(factors_of(rate, decay, step + 1 if corrected else None))
+        factors = torch.tensor(factors_of(rate, decay, step + 1 if corrected else None, epsilon))
         kernel(gradient, ours, mean, square, copied, factors, clip)
         torch.testing.assert_close(ours, weight.detach(), rtol=1e-5, atol=1e-6)
         assert copied.equal(ours.bfloat16())
@@ -127,11 +127,11 @@ def test_the_kernel_moves_28_bytes_of_each_weight(kernel: Update) -> None:
     with FakeTensorMode(), trace.record():
         numbers = [torch.empty(size) for _ in range(3)]
         half = [torch.empty(size, dtype=torch.bfloat16) for _ in range(2)]
-        tensors = [half[0], *numbers, half[1], torch.empty(4), torch.empty(())]
+        tensors = [half[0], *numbers, half[1], torch.empty(5), torch.empty(())]
         kernel(*tensors)
     [found] = trace.kernels
     assert found.name == "_update_block" and found.count == 1
-    assert found.bytes == 28 * size + 4 * 4
+    assert found.bytes == 28 * size + 5 * 4
 
 
 def weights_after(trainer: Trainer, parts: int) -> dict[str, Tensor]:

@@ -8,6 +8,7 @@ import pytest
 
 from pubmill.graph import Graph
 from pubmill.recipes.other_tables import table_title
+from pubmill.recipes.tables import Reason
 from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, TableSpec, load
 from pubmill.specs.study import Study
@@ -99,12 +100,13 @@ def test_a_difference_has_the_margin_of_its_row_and_all_records_of_both_cells(tm
 
 
 def test_stabilised_base_models_need_no_run_but_those_of_other_tables(tmp_path: Path) -> None:
-    """PubMedBERT and PubMedELECTRA: the runs of Tables 2 and 4."""
+    """PubMedBERT and PubMedELECTRA: the runs of Tables 2 and 4, and of standard fine-tuning in Table 8."""
     tables = [f"tinn2021/table{number:02d}" for number in (2, 4, 8)]
     made = graph(tmp_path, *tables).tables
     known = {*made.record_files(tables[0]), *made.record_files(tables[1])}
     records = made.records(tables[2])
     for model in ("pubmedbert-base", "pubmedelectra-base"):
+        known |= {f"{tmp_path}/full/{path}" for paths in records[model].values() for path in paths}
         stabilised = [path for paths in records[f"{model}.stabilised"].values() for path in paths]
         assert len(stabilised) > 60 and {f"{tmp_path}/full/{path}" for path in stabilised} <= known
 
@@ -125,7 +127,10 @@ def test_a_cell_of_another_model_and_dataset_is_run_and_noted(tmp_path: Path) ->
     paths = recipe.record_paths["biobert-base"]["bc5-chem"]
     assert paths[0] == "runs/blurb/biobert-large/bc2gm/standard/final/seed-1.json"
     assert recipe.datasets == {"biobert-base/bc5-chem": "bc2gm"}
-    assert "BioBERT cased, BC5-chem: ours is of biobert-large on bc2gm (Table 9)" in recipe.notes
+    own_cell = Reason(
+        text="ours has model biobert-large, dataset bc2gm: Table 9", cells=("biobert-base/bc5-chem",)
+    )
+    assert own_cell in recipe.reasons
     assert set(made.scope.models()) == {"biobert-base", "biobert-large"}
     without = graph(tmp_path, ORIGIN, own=own, models=["biobert-base"], datasets=["bc2gm"])
     assert "bc5-chem" not in without.tables.records(ORIGIN)["biobert-base"]
@@ -145,8 +150,32 @@ def test_a_cell_that_is_not_comparable_is_noted_and_run(tmp_path: Path) -> None:
     own = with_cell(ORIGIN, "biobert-base", "bc5-chem", not_comparable="another split")
     recipe = graph(tmp_path, ORIGIN, own=own).tables.recipe(ORIGIN)
     assert recipe.not_comparable == {"biobert-base/bc5-chem": "another split"}
-    assert "BioBERT cased, BC5-chem: not comparable, another split" in recipe.notes
+    assert Reason(text="not comparable: another split", cells=("biobert-base/bc5-chem",)) in recipe.reasons
     assert recipe.record_paths["biobert-base"]["bc5-chem"]
+
+
+def test_a_table_shows_why_its_cells_have_other_settings_and_what_is_known_of_its_models(
+    tmp_path: Path,
+) -> None:
+    own = with_cell(
+        ORIGIN, "biobert-base", "biosses", protocol="tinn2021", setting="layer-reinit", why="Table 9"
+    )
+    reasons = {one.text: one.cells for one in graph(tmp_path, ORIGIN, own=own).tables.recipe(ORIGIN).reasons}
+    assert reasons["ours has protocol tinn2021, setting layer-reinit: Table 9"] == ("biobert-base/biosses",)
+    [note] = specs().models["bluebert-base"].notes
+    assert reasons[f"model: {note}"] == ("bluebert-base/",)
+
+
+def test_a_table_shows_what_a_setting_tries_and_why(tmp_path: Path) -> None:
+    frozen = specs().protocols["tinn2021"].overrides["layer-freeze-large"]
+    values = frozen.model_copy(update={"values": {"dropout": 0.2}, "why": "made up"})
+    protocol = specs().protocols["tinn2021"]
+    protocol = protocol.model_copy(update={"overrides": protocol.overrides | {"layer-freeze-large": values}})
+    own = specs().model_copy(update={"protocols": specs().protocols | {"tinn2021": protocol}})
+    reasons = graph(tmp_path, "tinn2021/table05", own=own).tables.recipe("tinn2021/table05").reasons
+    text = "setting layer-freeze, frozen_layers 6 or 12 or 18, dropout 0.2: made up"
+    [found] = [one for one in reasons if "layer-freeze" in one.text]
+    assert found.text == text and "biobert-large.freeze/" in found.cells and len(found.cells) == 4
 
 
 @pytest.mark.parametrize("table", [COPIES, LARGE])

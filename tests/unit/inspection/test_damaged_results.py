@@ -1,6 +1,8 @@
 """Damaged results are found, and the command that builds them again is printed."""
 
 import hashlib
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ from pubmill.corpus.shards import Document, write_shard
 from pubmill.inspection.damaged_results import CheckedFile, examine, report
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.pretraining.packed_tokens import write_packed
+from pubmill.storage.checksums import write_folder_sums, write_forms, write_predictions
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
 from tests.unit.toy_shards import make_shard
 
@@ -23,7 +26,15 @@ def results(tmp_path: Path) -> Path:
     """One result of each kind, and some without a checksum."""
     made = tmp_path / "results"
     write_shard(made / "shard.parquet", [Document(id="1")], source="s", file="f", order=0)
-    write_jsonl_gz(made / "seed-1.predictions.jsonl.gz", [{"id": "1"}])
+    write_predictions(made / "seed-1.predictions.jsonl.gz", [{"id": "1"}], {"seed": 1})
+    write_jsonl_gz(made / "bc2gm/test.jsonl.gz", [{"id": "1"}])
+    card = {"examples_sha256": {"test": sha256(made / "bc2gm/test.jsonl.gz")}}
+    write_json(made / "bc2gm/card.json", sealed(card))
+    for folder in ("models/bert", "final/kept"):
+        (made / folder).mkdir(parents=True)
+        (made / folder / "model.safetensors").write_bytes(b"weights")
+        write_folder_sums(made / folder)
+    write_forms(made / "page", {"scores": [1]}, {"html": str, "json": json.dumps})
     write_json(made / "seed-1.json", sealed({"score": 1.0}))
     write_items(
         made / "seed-1.items.npz", Items("tokens", "example", "d", Contributions(("a",), np.ones((9, 1))))
@@ -61,7 +72,7 @@ def test_whole_results_are_whole(results: Path) -> None:
     assert damaged(results) == {}
     assert bare == {"table.json", "table.md", "source.xml.source.json"}
     assert list(report(examine(results))) == [
-        "14 files: 11 agree with their checksums, 0 are damaged, 3 have no checksum"
+        "24 files: 21 agree with their checksums, 0 are damaged, 3 have no checksum"
     ]
 
 
@@ -78,11 +89,38 @@ def test_whole_results_are_whole(results: Path) -> None:
         ("step-1/model.safetensors", "step-1/state.json"),
         ("step-1/state.json", "step-1/state.json"),
         ("source.xml", "source.xml"),
+        ("bc2gm/test.jsonl.gz", "bc2gm/test.jsonl.gz"),
+        ("models/bert/model.safetensors", "models/bert/tokenizer.json"),
+        ("final/kept/model.safetensors", "final/kept"),
+        ("page.html", "page.html"),
+        ("page.json", "page.json"),
     ],
 )
-def test_a_flipped_bit_is_found(results: Path, name: str, target: str) -> None:
+def test_a_flipped_bit_is_found_also_if_the_file_has_its_old_time(
+    results: Path, name: str, target: str
+) -> None:
+    before = (results / name).stat()
     flip(results / name)
+    os.utime(results / name, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert damaged(results) == {name: target}
+
+
+def test_predictions_and_examples_that_were_edited_are_found(results: Path) -> None:
+    """The files are sound, but not those that were written."""
+    for name in ("seed-1.predictions.jsonl.gz", "bc2gm/test.jsonl.gz"):
+        write_jsonl_gz(results / name, [{"id": "2"}])
+    assert damaged(results) == {
+        "seed-1.predictions.jsonl.gz": "seed-1.predictions.jsonl.gz",
+        "bc2gm/test.jsonl.gz": "bc2gm/test.jsonl.gz",
+    }
+
+
+def test_a_list_that_is_not_one_is_found(results: Path) -> None:
+    for name in ("page.sha256", "models/bert/SHA256SUMS"):
+        (results / name).write_text("nothing")
+    assert damaged(results) == {
+        "page.sha256": "page.html", "models/bert/SHA256SUMS": "models/bert/tokenizer.json"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["seed-1.predictions.jsonl.gz", "seed-1.json", "seed-1.items.npz"])

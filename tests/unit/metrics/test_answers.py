@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.annotation.examples import Answer, SpanExample
-from pubmill.metrics.answers import normalised, score_answers
+from pubmill.metrics.answers import normalised, score_answers, submitted_answers
+from tests.scorers import biobert_answers, squad, squad_best_f1
 
 CONTEXT = "alpha beta gamma"
 WORDS = st.lists(st.sampled_from(["the", "a", "p53", "Wnt", "b.", "-"]), max_size=4).map(" ".join)
@@ -94,6 +95,30 @@ def test_squad_equals_an_independent_implementation(pairs: list[tuple[str, str]]
     assert metrics["f1"] == pytest.approx(sum(f1 for _, f1 in scores) / len(scores))
 
 
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from(["p53", "p53 gene", "Wnt"])), min_size=1, max_size=8),
+    st.data(),
+)
+def test_best_f1_is_that_of_the_official_script(pairs: list[tuple[bool, str]], data: st.DataObject) -> None:
+    """Probabilities of no answer are distinct, because the script also counts thresholds inside of ties."""
+    parts = data.draw(st.lists(st.integers(1, 99), min_size=len(pairs), max_size=len(pairs), unique=True))
+    examples = [example(n, *(["p53 gene"] if answer else [])) for n, (answer, _) in enumerate(pairs)]
+    predicted = [
+        [("", part / 100), (text, 1 - part / 100)] for (_, text), part in zip(pairs, parts, strict=True)
+    ]
+    scores = [squad(["p53 gene"], text)[1] for _, text in pairs]
+    expected = squad_best_f1(scores, parts, [answer for answer, _ in pairs])
+    metrics, *_ = score_answers(examples, predicted)
+    assert metrics["best_f1"] == pytest.approx(expected)
+    assert metrics["best_f1"] >= metrics["f1"] - 1e-12
+
+
+def test_a_threshold_does_not_divide_equal_probabilities() -> None:
+    examples = [example(1, "p53"), example(2)]
+    predicted = [[("", 0.5), ("p53", 0.5)], [("", 0.5), ("Wnt", 0.5)]]
+    assert score_answers(examples, predicted)[0]["best_f1"] == 0.5
+
+
 def test_bioasq_by_hand() -> None:
     """Right at rank 1, at rank 3, at rank 6 (not looked at), never."""
     golds = ["p53", "TP53"]
@@ -111,25 +136,41 @@ def test_bioasq_by_hand() -> None:
     assert counts == {"examples": 4, "questions": 4, "without_gold": 0}
 
 
-def test_contexts_of_one_question_are_joined_by_probability() -> None:
+def test_probabilities_of_an_answer_are_added_over_contexts() -> None:
+    """BioASQ: Wnt 0.7 + 0.1, p53 0.2 + 0.65; SQuAD's best answer is the most probable one."""
     examples = [example(n, golds=["p53"], group="q") for n in (1, 2)] + [example(3, "Wnt")]
     predicted = [
         [("Wnt", 0.7), ("P53", 0.2), ("Myc", 0.1)],
-        [("p53", 0.6), ("", 0.3), ("wnt", 0.1)],
+        [("p53", 0.65), ("", 0.25), ("wnt", 0.1)],
         [("Wnt", 0.9)],
     ]
     metrics, counts, _ = score_answers(examples, predicted)
     assert counts == {"examples": 3, "questions": 2, "without_gold": 0}
-    assert metrics["mrr"] == pytest.approx((1 / 2 + 1) / 2)
-    assert metrics["strict_accuracy"] == 0.5
+    assert metrics["mrr"] == metrics["strict_accuracy"] == 1.0
     assert metrics["exact_match"] == 0.5
 
 
-def test_an_answer_counts_once_with_its_best_probability() -> None:
-    examples = [example(n, golds=["e"], group="q") for n in (1, 2)]
-    metrics, *_ = score_answers(examples, [ranked("a", "b", "c", "d"), ranked("A", "B", "C", "D", "e")])
-    assert metrics["lenient_accuracy"] == 1.0
-    assert metrics["mrr"] == pytest.approx(1 / 5)
+def test_a_long_text_is_not_submitted() -> None:
+    """BioBERT's program drops texts of more than 100 characters; SQuAD's best answer may have any length."""
+    metrics, *_ = score_answers([example(1, golds=["p53"])], [ranked("x" * 101, "y" * 100, "p53")])
+    assert (metrics["mrr"], metrics["exact_match"]) == (1 / 2, 0.0)
+    metrics, *_ = score_answers([example(1, golds=["x" * 101])], [ranked("x" * 101, "p53")])
+    assert (metrics["lenient_accuracy"], metrics["exact_match"]) == (0.0, 1.0)
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from(["", "p53", "P53", "Wnt", "z" * 101]), st.integers(0, 64)), max_size=6
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_submitted_answers_equal_those_of_biobert(contexts: list[list[tuple[str, int]]]) -> None:
+    """Probabilities are multiples of 1/64, whose sums are exact."""
+    answers = [(text, part / 64) for ranked in contexts for text, part in ranked]
+    assert submitted_answers(answers) == [text.lower() for text in biobert_answers(answers)]
 
 
 def test_no_answer_from_one_context_is_no_answer_of_a_question_of_several() -> None:

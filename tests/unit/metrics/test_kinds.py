@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from pubmill.annotation.examples import (
 )
 from pubmill.annotation.subword_labels import PredictedLabels
 from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
-from pubmill.metrics.correlation import score_correlation
+from pubmill.metrics.correlation import pearson, score_correlation
 from pubmill.specs.dataset_specs import TASKS
 
 NUMBER = st.floats(-100, 100).map(lambda value: round(value, 3))
@@ -89,16 +90,25 @@ def test_pearson_equals_scipy(pairs: list[tuple[float, float]]) -> None:
         assert metrics == pytest.approx({"pearson": expected}, abs=1e-6)
         assert dev_score("pearson", "regression", examples, predicted, None) == metrics["pearson"]
     else:
-        assert metrics == {}
+        assert metrics == ({"pearson": 0.0} if len(set(gold)) > 1 else {})
         assert dev_score("pearson", "regression", examples, predicted, None) == 0.0
 
 
 @pytest.mark.parametrize(
     ("gold", "predicted"),
-    [([1.0], [2.0]), ([43.438] * 3, [0.0, 0.0, 1.0]), ([0.0, 1.0], [3.0, 3.0])],
+    [([1.0], [2.0]), ([43.438] * 3, [0.0, 0.0, 1.0]), ([43.438] * 3, [0.5] * 3)],
 )
 def test_a_correlation_that_is_not_defined_is_left_out(gold: list[float], predicted: list[float]) -> None:
     assert score_correlation(gold, predicted)[:2] == ({}, {"examples": len(gold)})
+
+
+def test_equal_predictions_have_a_correlation_of_0() -> None:
+    """Also in a resampling of documents, so that a collapsed run can be compared with others."""
+    for constant in (3.0, 0.0, 0.1):
+        metrics, _, contributions = score_correlation([0.0, 1.0, 4.0], [constant] * 3)
+        assert metrics == {"pearson": 0.0}
+        resampled = contributions.totals(np.array([[2.0, 1.0, 0.0], [3.0, 0.0, 0.0]]))
+        assert np.array_equal(pearson(resampled), [0.0, math.nan], equal_nan=True)
 
 
 def test_a_wrong_direction_is_negative() -> None:

@@ -13,11 +13,12 @@ from pydantic import ValidationError
 from pubmill.annotation.examples import write_examples
 from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS
+from pubmill.metrics.collapse import CONSTANT
 from pubmill.metrics.records import Record, read_record, score_run, write_record
 from pubmill.recipes import build
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
-from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, REGRESSION, rows_of
+from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, REGRESSION, SEQUENCE, rows_of
 
 ROOT = Path(__file__).resolve().parents[3]
 PREDICTIONS = [
@@ -115,7 +116,7 @@ def test_records_survive_writing_and_reading(run: Run, tmp_path: Path) -> None:
     assert read_record(tmp_path / "seed-3.json") == record
 
 
-@pytest.mark.parametrize("cause", ["nan", "constant predictions"])
+@pytest.mark.parametrize("cause", ["nan", "my-bert: the weights of 3 parameters are missing"])
 def test_a_failed_run_is_recorded_without_a_score(run: Run, cause: str) -> None:
     write_jsonl_gz(run.predictions, [{**row, "labels": None} for row in PREDICTIONS])
     run.training.update(failed=cause, dev={**run.training["dev"], "best": None})
@@ -192,11 +193,25 @@ def test_every_kind_is_scored(run: Run, kind: str, metric: str, negative: str | 
     assert record.metrics[metric] == pytest.approx(score)
 
 
-def test_a_main_metric_that_is_not_defined_fails_the_run(run: Run) -> None:
+@pytest.mark.parametrize("noted", [None, CONSTANT], ids=["now", "by earlier versions"])
+def test_a_collapsed_run_has_a_score_and_a_mark(run: Run, noted: str | None) -> None:
+    """As in the papers: all "yes" has the accuracy of "yes"; equal scores have a correlation of 0."""
+    run.training["failed"] = noted
+    run.hold("sequence", SEQUENCE, [{"id": one.id, "label": "1"} for one in SEQUENCE])
+    record = run.score(replace(RECIPE, kind="sequence", metric="accuracy"))
+    assert record.metrics is not None and record.metrics["accuracy"] == pytest.approx(1 / 3)
+    assert (record.failed, record.collapsed) == (None, True)
     run.hold("regression", REGRESSION, [{"id": one.id, "score": 1.0} for one in REGRESSION])
     record = run.score(replace(RECIPE, kind="regression", metric="pearson"))
+    assert (record.failed, record.collapsed, record.metrics) == (None, True, {"pearson": 0.0})
+
+
+def test_a_main_metric_that_the_gold_does_not_define_fails_the_run(run: Run) -> None:
+    equal = [replace(one, score=2.0) for one in REGRESSION]
+    run.hold("regression", equal, [{"id": one.id, "score": 1.0} for one in equal])
+    record = run.score(replace(RECIPE, kind="regression", metric="pearson"))
     assert (record.failed, record.metrics, record.counts) == ("pearson not defined", None, None)
-    assert record.dev_score == 0.5
+    assert record.dev_score == 0.5 and not record.collapsed
 
 
 def test_a_run_trained_for_another_label_or_task_is_refused(run: Run) -> None:

@@ -156,7 +156,7 @@ def test_the_plan_shows_what_released_weights_save(root: Path) -> None:
     saved = {one.name: one for one in plan.saved}
     assert saved.keys() == {
         "bio-lm-large", "biom-albert-xxlarge", "biom-albert-xxlarge@pmc", "biom-bert-large",
-        "biom-electra-base", "biom-electra-large", "pubmedbert-base", "pubmedbert-base@pmc",
+        "biom-electra-base", "biom-electra-large", "pubmedbert-base", "pubmedbert-base@pmc-100k",
     }  # fmt: skip
     rest = operations_of_pretraining(found, "biom-bert-large", 400_000, 690_000)
     assert saved["biom-bert-large"].operations == rest

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import torch
 
 from pubmill import recipes
-from pubmill.pretraining import engine
+from pubmill.pretraining import batch_preparation
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.micro_batches import Part
 from pubmill.recipes import PretrainingRecipe
@@ -39,7 +39,7 @@ def main() -> None:
 
     Pretraining._process_micro_batch = processing  # type: ignore[method-assign]
     read = recipes.read(PretrainingRecipe, recipe)
-    engine.TOKENS_AT_ONCE["cpu"] = AT_ONCE * read.sequence_length
+    batch_preparation.TOKENS_AT_ONCE["cpu"] = AT_ONCE * read.sequence_length
     pretrain(Path(data), Path(output), int(steps), recipe=read)
 
 

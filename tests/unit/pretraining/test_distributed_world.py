@@ -88,11 +88,15 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     for name in ("LOCAL_RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(dist, "init_process_group", lambda *given, **named: found.append((*given, named)))
+    monkeypatch.setattr(dist, "new_group", lambda backend: HOSTS)
     monkeypatch.setattr(dist, "get_rank", lambda: 1)
     monkeypatch.setattr(dist, "get_world_size", lambda: 2)
     monkeypatch.setattr(atexit, "register", found.append)
     monkeypatch.setattr(torch.cuda, "set_device", found.append)
     return found
+
+
+HOSTS: Any = object()
 
 
 @pytest.mark.parametrize("gpu", [False, True])
@@ -103,7 +107,9 @@ def test_a_process_of_torchrun_joins_the_others_on_its_own_gpu(
     monkeypatch.setenv("LOCAL_RANK", "3")
     monkeypatch.setenv("WORLD_SIZE", "2")
     device = torch.device("cuda", 3) if gpu else CPU
-    assert join() == World(device, 1, 2)
+    world = join()
+    assert (world.device, world.rank, world.size) == (device, 1, 2)
+    assert world.hosts is (HOSTS if gpu else None)
     group = ("nccl", {"device_id": device}) if gpu else ("gloo", {"device_id": None})
     assert calls == [*([device] if gpu else []), group, dist.destroy_process_group]
 

@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.pretraining import engine
+from pubmill.pretraining import batch_preparation, engine
+from pubmill.pretraining.batch_preparation import tokens_at_once
 from pubmill.pretraining.distributed import World
-from pubmill.pretraining.engine import Pretraining, seed_torch, tokens_at_once
+from pubmill.pretraining.engine import Pretraining, seed_torch
 from pubmill.pretraining.instances import Instances
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens
@@ -60,8 +61,8 @@ def test_at_least_one_sequence_is_computed_at_a_time(data: Path, monkeypatch: py
         (2 * RECIPE.sequence_length - 1, 1),
         (48, 2),
     ):
-        monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", tokens)
-        assert work(data).at_once == sequences
+        monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", tokens)
+        assert work(data).batches.at_once == sequences
 
 
 def test_held_out_text_is_judged_whole_or_by_sequences_from_all_of_it(
@@ -120,12 +121,12 @@ def test_a_step_that_needs_too_much_memory_is_repeated_in_smaller_pieces(
     data: Path, monkeypatch: pytest.MonkeyPatch, number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whichever of its pieces fails, nothing of the first attempt is counted."""
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
     expected = [work(data).update(step) for step in (0,)]
     failing(monkeypatch, number)
     made = work(data)
     found = made.update(0)
-    assert made.at_once == 1
+    assert made.batches.at_once == 1
     for name in ("loss", "mlm_loss", "nsp_loss", "tokens", "masked", "flops"):
         assert found[name] == pytest.approx(expected[0][name], rel=1e-5), name
     said = capsys.readouterr().err
@@ -135,7 +136,7 @@ def test_a_step_that_needs_too_much_memory_is_repeated_in_smaller_pieces(
 def test_a_single_sequence_that_needs_too_much_memory_is_an_error(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
     failing(monkeypatch, 1)
     with pytest.raises(PubmillError, match="memory for 1 sequences of 24 tokens at once; set recompute_act"):
         work(data).update(0)
@@ -144,7 +145,7 @@ def test_a_single_sequence_that_needs_too_much_memory_is_an_error(
 def test_a_step_is_abandoned_between_two_pieces_and_leaves_the_weights(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
     made = work(data)
     before = [weight.detach().clone() for weight in made.learner.parameters()]
     made.stop_asked = lambda: True

@@ -29,7 +29,7 @@ def batch() -> tuple[PackedBatch, Any, Any]:
 def test_a_micro_batch_has_the_tokens_of_its_sequences_then_padding() -> None:
     made, ids, labels = batch()
     flat = collate_flat(made, ids, labels, np.array([1, 2]), 22, LONGEST, PAD)
-    part = flat.to(torch.device("cpu"), "fused")
+    part = flat.to(torch.device("cpu"), "compiled")
     assert part.ids.tolist() == [[*range(154, 164), *[PAD] * 12]] and part.ids.dtype == torch.int32
     assert part.segments.tolist() == [[n % 2 for n in range(104, 114)] + [0] * 12]
     assert part.positions is not None and part.positions.tolist() == [[*range(7), *range(3), *[0] * 12]]

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import cross_entropy, engine, methods, segments, unpadded
+from pubmill.pretraining import batch_preparation, cross_entropy, methods, segments, unpadded
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.methods import (
     COMPILED,
-    FUSED,
     NEVER,
     PLAIN,
     ROW_MULTIPLE,
@@ -45,7 +44,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several micro-batches a step."""
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
 
 
 class Observed(Pretraining):
@@ -193,13 +192,13 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
     made, found = work(data, recipe)
-    assert made.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
+    assert made.batches.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
     assert found == pytest.approx(expected, rel=1e-4)
 
 
 def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often: PyTorch refuses to compile a function again for many shapes."""
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
     # Compiled functions are kept, so that other tests must not see these.
     for module, name in ((unpadded, "compiled_functions"), (cross_entropy, "_compiled")):
@@ -215,12 +214,12 @@ def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyP
             found.append(made.update(step)["loss"])
             if step < 3:
                 made._halve_micro_batch()
-    assert made.at_once == 1 and found == pytest.approx(expected[:4], rel=1e-4)
+    assert made.batches.at_once == 1 and found == pytest.approx(expected[:4], rel=1e-4)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
     """Let the first micro-batch fail with some methods; return the methods tried."""
-    flash_reference.use(monkeypatch, FUSED)
+    flash_reference.use(monkeypatch, COMPILED)
     tried, forward = list[Methods](), Pretraining._compute_losses
 
     def computing(self: Pretraining, *given: Any) -> Any:
@@ -238,7 +237,8 @@ def test_what_does_not_work_here_is_replaced_by_what_does(
 ) -> None:
     tried = failing(monkeypatch, lambda tried: tried.layers != "eager")
     made, _ = work(data, RECIPE, steps=1)
-    assert made.methods == UNPADDED and made.copies and tried[:3] == [FUSED, COMPILED, UNPADDED]
+    assert made.methods == UNPADDED and made.copies and tried[:2] == [COMPILED, UNPADDED]
+    assert made.methods_refused == (f"{COMPILED.describe()} do not work here (RuntimeError: no kernel image)")
     assert (
         "compiled layers do not work here (RuntimeError: no kernel image); trying slower methods"
         in capsys.readouterr().err
@@ -269,28 +269,23 @@ def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     networks = {"model": SimpleNamespace(config=config)}
     capability = [(9, 0)]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])
-    assert fastest(networks, True, GPU) == FUSED
+    assert fastest(networks, True, GPU) == COMPILED
     assert fastest(networks, True, CPU) == fastest(networks, False, GPU) == PLAIN
     for name, value in (("num_attention_heads", 64), ("num_attention_heads", 2), ("hidden_act", "relu")):
         odd = SimpleNamespace(config=SimpleNamespace(**vars(config) | {name: value}))
         assert fastest(networks | {"generator": odd}, True, GPU) == PLAIN
     capability[0] = (7, 0)
     assert fastest(networks, True, GPU) == PLAIN
-    assert [slower(one) for one in (FUSED, COMPILED, UNPADDED)] == [COMPILED, UNPADDED, PLAIN]
-
-
-def test_an_older_torch_has_the_plain_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(methods, "torch", SimpleNamespace(ops=SimpleNamespace(aten=SimpleNamespace())))
-    assert fastest({}, True, GPU) == PLAIN
+    assert [slower(one) for one in (COMPILED, UNPADDED)] == [UNPADDED, PLAIN]
 
 
 def test_the_record_of_a_gpu_says_which_ran(data: Path) -> None:
     packed = PackedTokens(data / "tokens")
     made, _ = work(data, RECIPE, steps=0)
     segment = segments.Segment(tokens=data / "tokens", vocab=data, output=data / "s", to=1)
-    names = set(asdict(FUSED))
+    names = set(asdict(COMPILED))
     assert not names & segments.facts(made, segment, packed)["hardware"].keys()
-    made.methods, made.world = FUSED, World(GPU)
+    made.methods, made.world = COMPILED, World(GPU)
     found = segments.facts(made, segment, packed)["hardware"]
-    assert {name: found[name] for name in names} == asdict(FUSED)
+    assert {name: found[name] for name in names} == asdict(COMPILED)
     assert names <= set(segments.DECIDING["hardware"])

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.pretraining import engine
+from pubmill.pretraining import batch_preparation
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.micro_batches import Part
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
@@ -27,7 +27,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four micro-batches a step."""
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", AT_ONCE * RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", AT_ONCE * RECIPE.sequence_length)
 
 
 def stop_in(monkeypatch: pytest.MonkeyPatch, micro_batch: int) -> list[int]:
@@ -105,7 +105,7 @@ def test_micro_batches_that_were_small_from_the_start_give_the_same_bytes(
     with pytest.MonkeyPatch.context() as patch:
         short_of_memory(patch, most=1, after=0)
         halved = pretrain(data, tmp_path / "halved", TO)
-    monkeypatch.setitem(engine.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
     small = pretrain(data, tmp_path / "small", TO)
     assert weights(halved) == weights(small) and losses(halved) == losses(small)
 

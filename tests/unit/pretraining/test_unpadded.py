@@ -129,38 +129,15 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Any:
         cached.cache_clear()
 
 
-@pytest.mark.parametrize("layers", ["eager", "compiled", "fused"])
-@pytest.mark.parametrize(("name", "function"), [("bert", "FusedLayer"), ("megatron-bert", "BiasedGelu")])
-def test_only_fused_layers_use_our_kernels(
-    name: str, function: str, layers: Layers, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    used, real = list[str](), getattr(unpadded, function)
-
-    class Counted:
-        @staticmethod
-        def apply(*given: Any) -> torch.Tensor:
-            used.append(function)
-            found: torch.Tensor = real.apply(*given)
-            return found
-
-    monkeypatch.setattr(unpadded, function, Counted)
-    monkeypatch.setattr(torch, "compile", lambda function, **_: function)
-    encode_flat(name, build(name).eval(), FLAT_ROWS, layers=layers)
-    assert used == [function] * (3 if layers == "fused" else 0)
-
-
-@pytest.mark.parametrize(
-    ("name", "layers"),
-    [("bert", "compiled"), ("bert", "fused"), ("megatron-bert", "fused"), ("albert", "fused")],
-)
-def test_all_layers_are_one_compiled_function(name: str, layers: Layers, compiler: Compiler) -> None:
+@pytest.mark.parametrize("name", ["bert", "megatron-bert", "albert"])
+def test_all_layers_are_one_compiled_function(name: str, compiler: Compiler) -> None:
     """A whole layer, which has the same shapes in three layers, and the last one, for any number of rows."""
     model = build(name).eval()
     theirs = gradients(model, encode_flat(name, model, FLAT_ROWS))
-    ours = gradients(model, encode_flat(name, model, FLAT_ROWS, layers=layers))
+    ours = gradients(model, encode_flat(name, model, FLAT_ROWS, layers="compiled"))
     for left, right in zip(ours, theirs, strict=True):
         torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-4)
-    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], layers=layers))
+    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], layers="compiled"))
     assert compiler.graphs == 2
 
 
@@ -200,11 +177,11 @@ def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Comp
     for seed, recompute in ((5, False), (5, True), (6, False)):
         model = build(name).train()
         torch.manual_seed(seed)
-        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute, layers="fused")))
+        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute, layers="compiled")))
     same, other = (all(map(torch.equal, found[0], rest)) for rest in found[1:])
     assert same and not other
     graphs = compiler.graphs
-    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], layers="fused"))
+    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], layers="compiled"))
     assert compiler.graphs == graphs  # for any number of rows
 
 
@@ -224,7 +201,7 @@ def test_compiled_functions_keep_no_mask_of_dropout() -> None:
         fw_compiler=forward, bw_compiler=backward, partition_fn=min_cut_rematerialization_partition
     )
     compiled = torch.compile(after_attention, fullgraph=True, dynamic=False, backend=backend)
-    settings = Settings(2, 0.1, 0.1, 1e-12, "none", fused=True)
+    settings = Settings(2, 0.1, 0.1, 1e-12, "none")
     sizes = [(8, 8), (8,), (8,), (8,), (16, 8), (16,), (8, 16), (8,), (8,), (8,)]
     weights = [torch.rand(size).requires_grad_() for size in sizes]
     context, hidden = (torch.rand(6, 8).requires_grad_() for _ in range(2))

@@ -37,6 +37,7 @@ from pubmill.publication.rendering import (
     to_latex,
     to_markdown,
 )
+from pubmill.recipes.tables import Reason
 from pubmill.tables.cells import Table, read_table
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
@@ -125,6 +126,23 @@ def test_html_marks_empty_cells_and_explains_them(table: Table) -> None:
     page = parsed(to_html(table))
     assert page.xpath("//tbody[2]/tr[1]/td[1]//sup/@title") == ["relation extraction is not run"]
     assert "relation extraction is not run" in page.xpath("string(//dl[@class='legend'])")
+
+
+def test_reasons_are_numbered_at_their_cells_and_listed_once_below(tmp_path: Path) -> None:
+    of_cell = Reason(text="the paper's Table 3 & its text", cells=("bert/gad", "ours/"))
+    of_row = Reason(text="not comparable: another split", cells=("/gad",))
+    made_up.write_all(tmp_path)
+    made = made_up.table(tmp_path, made_up.recipe(reasons=[of_cell, of_row]))
+    assert (made.marks("bert", "gad"), made.marks("ours", ""), made.marks("", "gad")) == ("1", "1", "2")
+    assert made.marks("ours", "gad") == made.marks("bert", "") == ""
+    page = parsed(to_html(made))
+    assert [one.text for one in page.xpath("//dt[number(.) > 0]")] == ["1", "2"]
+    assert page.xpath("string(//th[@scope='row'][contains(., 'GAD')]/sup)").endswith("2")
+    assert len(page.xpath("//table[contains(@class, 'scores')]//sup[@class='why']")) == 3
+    markdown, latex = to_markdown(made), to_latex(made)
+    assert markdown.count("<sup>1</sup>") == 3 and "\n- <sup>1</sup> The paper's Table 3" in markdown
+    assert latex.count("\\textsuperscript{1} The paper's Table 3 \\& its text.") == 1
+    assert FORMS["json"](made).count("another split") == 1
 
 
 def test_html_needs_nothing_from_elsewhere(table: Table) -> None:

@@ -297,7 +297,7 @@ def test_statements_on_methods_are_shown_by_paper_and_folded(results: Path, tmp_
     page = parsed(text)
     [table] = page.xpath("//div[@aria-label='Statements by paper']/table")
     counts = [[cell.text_content() for cell in row] for row in table.xpath("./tbody/tr")]
-    assert counts == [["gu2020", "0", "1", "1"], ["shin2020", "0", "1", "1"]]
+    assert counts == [["gu2020", "0", "0", "1", "1"], ["shin2020", "0", "0", "1", "1"]]
     folded = page.xpath("//details[starts-with(summary, 'Statements on')]")
     assert len(folded) == 2 and not any("open" in one.attrib for one in folded)
     rows = [[cell.text_content() for cell in row] for row in folded[0].xpath(".//tbody/tr")]

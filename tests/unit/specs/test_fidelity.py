@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from pubmill.specs.fidelity import FidelityRow, faults, rows
+from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, faults, rows
 from pubmill.specs.spec_types import Statement
-from tests.fidelity_page import STANDINGS, as_markdown
+from tests.fidelity_page import PAGE, STANDINGS, pages
 
 SPEC = """\
 name: small
@@ -16,6 +16,7 @@ hyperparameters: {epochs: 3, warmup: 0.1, dropout: 0.1}
 method:
   hyperparameters.warmup, hyperparameters.dropout: {section: "6.2", says: a tenth of each}
 """
+PROGRAM = "owner/name@0123abc train.py: batches are sorted"
 EPOCHS = "  hyperparameters.epochs: {ours: not stated}\n"
 
 
@@ -30,16 +31,41 @@ def test_every_value_has_a_statement_and_every_statement_a_value(root: Path) -> 
     assert faults(root / "specs") == []
 
 
-def test_the_page_is_made_from_the_specs(root: Path) -> None:
-    page = (root / "docs/fidelity.md").read_text(encoding="utf-8")
-    assert page == as_markdown(root / "specs"), "run python -m tests.fidelity_page --write"
+@pytest.fixture(scope="module")
+def made(root: Path) -> dict[str, str]:
+    return pages(root / "specs")
 
 
-def test_the_page_counts_its_rows(root: Path) -> None:
-    page, found = as_markdown(root / "specs"), rows(root / "specs")
+def test_the_pages_are_made_from_the_specs(root: Path, made: dict[str, str]) -> None:
+    docs = root / "docs"
+    stored = {str(path.relative_to(docs)) for path in (docs / "fidelity").glob("*.md")} | {PAGE}
+    assert stored == made.keys()
+    for path, text in made.items():
+        assert (docs / path).read_text(encoding="utf-8") == text, "run python -m tests.fidelity_page --write"
+
+
+def test_the_first_page_ranks_what_differs_and_counts_all_statements(
+    root: Path, made: dict[str, str]
+) -> None:
+    found = rows(root / "specs")
     counts = [sum(row.statement.standing == one for row in found) for one in STANDINGS]
-    assert f"| all | {' | '.join(map(str, counts))} | {len(found)} |" in page
-    assert {row.paper for row in found} >= {"gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"}
+    assert f"| all | {' | '.join(map(str, counts))} | {len(found)} |" in made[PAGE]
+    papers = {"gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021", ALL_PAPERS}
+    assert {row.paper for row in found} == papers
+    first = made[PAGE].split("## How to read")[0]
+    shown = [line.split(" | ")[2:] for line in first.splitlines() if line.startswith("| [")]
+    assert shown and all(int(cells) > 0 for cells, _ in shown)
+    assert "not measured" in first and "## By table" in made[PAGE]
+    assert all("## By section" in made[f"fidelity/{paper}.md"] for paper in papers - {ALL_PAPERS})
+
+
+def test_every_default_of_a_recipe_has_a_statement(tmp_path: Path) -> None:
+    path = tmp_path / "specs/choices/finetuning.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("name: finetuning\nmethod:\n  stride: {ours: not stated}\n")
+    found = faults(tmp_path / "specs")
+    assert any(fault.endswith(": n_best has no statement under `method`") for fault in found)
+    assert not any("stride" in fault or "learning_rate" in fault for fault in found)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +91,7 @@ def test_a_statement_covers_all_below_its_key_and_shows_the_values(tmp_path: Pat
         about="hyperparameters: warmup, dropout",
         here="warmup: 0.1; dropout: 0.1",
         statement=Statement(section="6.2", says="a tenth of each"),
+        keys=(("hyperparameters", "warmup"), ("hyperparameters", "dropout")),
     )
 
 
@@ -79,9 +106,13 @@ def test_an_own_spec_without_a_paper_needs_no_statements(tmp_path: Path) -> None
         ({"ours": "a"}, "ours"),
         ({"section": "1", "says": "a", "ours": "b"}, "ours"),
         ({"section": "1", "says": "a", "differs": "b"}, "differs"),
+        ({"program": PROGRAM}, "as the program"),
+        ({"section": "1", "says": "a", "program": PROGRAM}, "as the program"),
+        ({"program": PROGRAM, "ours": "the program decides only half of it"}, "ours"),
+        ({"program": PROGRAM, "differs": "b"}, "differs"),
     ],
 )
-def test_a_statement_has_one_of_three_standings(given: dict[str, str], standing: str) -> None:
+def test_a_statement_has_one_of_four_standings(given: dict[str, str], standing: str) -> None:
     assert Statement.model_validate(given).standing == standing
 
 
@@ -91,6 +122,8 @@ def test_a_statement_has_one_of_three_standings(given: dict[str, str], standing:
         {"section": "1"},
         {"says": "a"},
         {"differs": "a"},
+        {"program": "no commit: a"},
+        {"program": "owner/name@0123abc no text"},
         {"section": "1", "says": "a", "ours": "b", "differs": "c"},
     ],
 )

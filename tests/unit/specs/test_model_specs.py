@@ -13,12 +13,12 @@ from pubmill.specs.study import check_study
 
 PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
 URL = "https://example.org/bert.tar.gz"
-UNPINNED = {"biobert-large", "bluebert-large", "biom-bert-large"}
+UNPINNED = {"biobert-large", "bluebert-large", "biom-bert-large", "biom-bert-large@uncased"}
 """Models on the hub of which no commit is known."""
 PRETRAINED = {
     "gu2020": {
         "pubmedbert-base@adversarial", "pubmedbert-base@general-vocabulary",
-        "pubmedbert-base@general-vocabulary-subword", "pubmedbert-base@pmc-100k",
+        "pubmedbert-base@general-vocabulary-subword", "pubmedbert-base@pmc",
         "pubmedbert-base@subword-masking",
     },
     "tinn2021": {"pubmedbert-base@no-nsp", "pubmedbert-base@no-nsp-single"},

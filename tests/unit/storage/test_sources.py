@@ -18,6 +18,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.storage import network
+from pubmill.storage.files import read_json
 from pubmill.storage.sources import _explain_difference, download, read
 from tests.unit.storage.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
 
@@ -104,7 +105,7 @@ def test_a_file_arrives_whole_with_its_record(server: Server, tmp_path: Path) ->
     download(f"{server.url}/f.gz", output, sha256=SHA256.upper(), md5_beside=True)
     assert output.read_bytes() == BODY
     assert names(output.parent) == ["f.gz", "f.gz.source.json"]
-    record = json.loads((output.parent / "f.gz.source.json").read_text())
+    record = read_json(output.parent / "f.gz.source.json")
     assert record.pop("retrieved").endswith("+00:00")
     url = f"{server.url}/f.gz"
     assert record == {"url": url, "bytes": len(BODY), "sha256": SHA256, "md5": MD5, "origin": "network"}

@@ -9,13 +9,14 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS
-from pubmill.recipes.submissions import System
+from pubmill.recipes.submissions import SuppliedRecipe, System
 from pubmill.storage.files import write_jsonl_gz
 from pubmill.submissions import submission
 from pubmill.submissions.alignment import align, place_words
 from pubmill.submissions.predictions import UNMAPPED, plain_answer
 from pubmill.submissions.rows import PredictedSpan
 from pubmill.submissions.scores import score_submission
+from pubmill.submissions.supplied import supply
 from tests.unit.submissions import toy_datasets as toy
 
 MAPPING = {"Activation": "activates", "inhibition": "blocks", "no relation": "none"}
@@ -36,7 +37,7 @@ def test_free_strings_are_mapped_and_unmapped_ones_are_wrong_and_listed(tmp_path
     assert found.metrics["accuracy"] == pytest.approx(10 / 12)
     assert [line["label"] for line in found.submission.lines][:2] == [UNMAPPED, UNMAPPED]
     assert found.left_aside() == [
-        "2 answers without a mapping, counted as wrong",
+        "2 of 12 answers have no mapping, and count as wrong",
         f"  {tmp_path}/predictions:1: Maybe? I think it blocks it",
         f"  {tmp_path}/predictions:2: ?",
     ]
@@ -106,8 +107,8 @@ def test_a_line_without_a_type_is_a_mention_only_of_the_only_type(tmp_path: Path
     toy.make(tmp_path, "ner")
     content = "".join(json.dumps({"id": one.id, "output": "flu"}) + "\n" for one in toy.examples("ner"))
     types = {"disease": "Disease", "drug": "Chemical"}
-    of_two = toy.score(tmp_path, "ner", content, mapping=types)
-    assert [text for _, text in of_two.submission.reading.unmapped] == ["flu"] * 12
+    with pytest.raises(PubmillError, match="12 of 12 answers have no mapping"):
+        toy.score(tmp_path, "ner", content, mapping=types)
     recipe = replace(toy.recipe(tmp_path, "ner", mapping={"disease": "Disease"}), labels=("Disease",))
     of_one = score_submission(tmp_path / "predictions", recipe, tmp_path)
     assert of_one.submission.reading.unmapped == []
@@ -194,17 +195,53 @@ def test_overlapping_spans_keep_the_first_and_longest() -> None:
     ]
 
 
-def test_predictions_that_another_column_has_are_refused(tmp_path: Path) -> None:
+FENCED = "```json\n{}\n```"
+
+
+@pytest.mark.parametrize("form", [FENCED, "- {}", "The answer is {}"])
+def test_answers_that_cannot_be_read_are_refused_instead_of_scored(form: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    read = {one.id: ANSWERS[toy.gold(one)] for one in toy.examples("rel")[:6]}
+    unread = {label: form.replace("{}", answer) for label, answer in ANSWERS.items()}
+    half = toy.score(tmp_path, "rel", outputs("rel", unread, read), mapping=MAPPING)
+    assert half.metrics["accuracy"] == 0.5 and half.left_aside()[0].startswith("6 of 12 answers")
+    read.popitem()
+    with pytest.raises(PubmillError, match=r"predictions:6: 7 of 12 answers have no mapping, the first of"):
+        toy.score(tmp_path, "rel", outputs("rel", unread, read), mapping=MAPPING)
+
+
+def test_bulleted_mentions_and_labels_are_refused_instead_of_scored(tmp_path: Path) -> None:
+    for name in ("ner", "doc"):
+        toy.make(tmp_path, name)
+    lines = [{"id": one.id, "output": "- Disease: flu\n- Chemical: aspirin"} for one in toy.examples("ner")]
+    with pytest.raises(PubmillError, match="24 of 24 answers have no mapping"):
+        types = {"disease": "Disease", "chemical": "Chemical"}
+        toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines), mapping=types)
+    rows: Any = toy.examples("doc")
+    labels = {label: label for one in rows for label in one.labels}
+    fenced = [{"id": one.id, "output": FENCED.replace("{}", json.dumps(one.labels))} for one in rows]
+    with pytest.raises(PubmillError, match=r"of \d+ answers have no mapping.*Nothing was scored"):
+        toy.score(tmp_path, "doc", "".join(json.dumps(line) + "\n" for line in fenced), mapping=labels)
+
+
+def test_a_file_that_is_a_column_is_scored_and_named(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     lines = [json.loads(line) for line in toy.jsonl("rel").splitlines()]
     other = tmp_path / "runs/blurb/model/rel/standard/final/seed-1.predictions.jsonl.gz"
     other.parent.mkdir(parents=True)
     write_jsonl_gz(other, reversed(lines))
-    with pytest.raises(PubmillError, match=f"exactly the predictions of {other}"):
-        toy.score(tmp_path, "rel", toy.blurb_tsv())
+    for found in (
+        toy.score(tmp_path, "rel", toy.blurb_tsv()),
+        score_submission(other, toy.recipe(tmp_path, "rel"), tmp_path),
+    ):
+        assert found.metrics["micro_f1"] == 1.0
+        assert found.shown_left_aside() == [f"exactly the predictions of {other}"]
+    dataset = tmp_path / "datasets/rel"
+    with pytest.raises(PubmillError, match=f"exactly the predictions of {other}, which another column has"):
+        supply(SuppliedRecipe(system=toy.SYSTEM), other, dataset, [other])
     lines[0]["label"] = "activates"
     write_jsonl_gz(other, lines)
-    assert toy.score(tmp_path, "rel", toy.blurb_tsv()).metrics["micro_f1"] == 1.0
+    assert toy.score(tmp_path, "rel", toy.blurb_tsv()).left_aside() == []
 
 
 def test_equal_constant_predictions_are_no_copies(tmp_path: Path) -> None:

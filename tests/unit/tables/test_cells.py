@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
+from pubmill.publication.rendering import collapse, number
 from pubmill.recipes.tables import Aggregate
 from pubmill.tables.aggregation import best_cell, cells_of_runs
 from pubmill.tables.cells import (
@@ -35,7 +36,8 @@ def runs(*values: float | str, fold: str = "") -> DataFrame:
     ]
     made = DataFrame(lines, columns=["score", "failed"]).astype({"score": "float64", "failed": "str"})
     seeds = range(1, len(values) + 1)
-    return made.assign(column=KEY[0], row=KEY[1], seed=seeds, fold=fold, path="", seconds=1.0)
+    made = made.assign(column=KEY[0], row=KEY[1], seed=seeds, fold=fold, path="", seconds=1.0)
+    return made.assign(collapsed=False)
 
 
 def published(printed: str) -> PublishedValue:
@@ -50,6 +52,29 @@ def test_mean_spread_and_difference_of_a_complete_cell() -> None:
     made = cell(runs(90.0, 92.0), published("90.5"))
     assert (made.value, made.n, made.expected, made.missing, made.difference) == (91.0, 2, 2, None, 0.5)
     assert made.spread == pytest.approx(math.sqrt(2))
+
+
+@pytest.mark.parametrize(("aggregate", "value", "without"), [("mean", 80.0, 253 / 3), ("median", 83.5, 84.0)])
+def test_a_collapsed_run_counts_and_the_cell_says_what_it_is_without_it(
+    aggregate: Aggregate, value: float, without: float
+) -> None:
+    found = runs(67.0, 84.0, 86.0, 83.0).assign(collapsed=[True, False, False, False])
+    made = cell(found, published("85.0"), aggregate)
+    assert (made.value, made.n, made.expected, made.collapsed) == (value, 4, 4, 1)
+    assert made.without_collapsed == pytest.approx(without)
+    assert made.difference == value - 85.0 and made.spread is not None
+    assert [seed.collapsed for seed in made.seeds] == [True, False, False, False]
+    written = made.model_dump(mode="json")
+    assert [seed.get("collapsed") for seed in written["seeds"]] == [True, None, None, None]
+    assert collapse(made) == f"1 of 4 collapsed; {number(without)} without"
+
+
+def test_a_cell_without_a_value_or_other_runs_has_none_without_collapsed_runs() -> None:
+    every = cell(runs(67.0, 67.0).assign(collapsed=True))
+    assert (every.value, every.without_collapsed, collapse(every)) == (67.0, None, "2 of 2 collapsed")
+    failed = cell(runs(67.0, 80.0, "nan").assign(collapsed=[True, False, False]))
+    assert (failed.value, failed.without_collapsed) == (None, None)
+    assert "without_collapsed" not in cell(runs(67.0, 68.0)).model_dump(mode="json")
 
 
 def test_a_median_is_not_moved_by_one_run_and_says_so_where_it_is_missing() -> None:

@@ -120,7 +120,7 @@ def expected(known: TableRecipe, column: Column, key: str, found: dict[str, Cell
     cell = found[key]
     if cell.value is None or cell.published is None:
         return None
-    if any(rows[name].not_comparable for name in weights):
+    if any(rows[name].not_comparable or f"{column.key}/{name}" in known.not_comparable for name in weights):
         return "not comparable"
     if any(found[name].n < 2 or not found[name].spread for name in weights) or not column.model:
         return "no verdict"
@@ -162,7 +162,7 @@ def test_every_cell_and_composite_has_its_verdict(name: str, story: str) -> None
             continue
         wanted = expected(known, column, row.key, made.cells[column.key])
         assert (cell.verdict and cell.verdict.verdict) == wanted, (column.key, row.key)
-        plain = row.dataset and cell.published and cell.n >= 5 and not row.not_comparable
+        plain = row.dataset and cell.published and cell.n >= 5 and wanted != "not comparable"
         if plain and cell.seeds and owners(name)[cell.seeds[0].record] == (column.key, row.key):
             assert wanted == STORIES[story].verdict, (column.key, row.key)
         if wanted is None:
@@ -258,7 +258,7 @@ def test_most_cells_are_tested_so() -> None:
         if cell.verdict
     )
     assert found["reproduced"] > 950
-    assert not found["not comparable"]  # no row of a paper's table is
+    assert found["not comparable"] < 100  # single cells, such as alrowili2021's questions
 
 
 @pytest.mark.parametrize("name", TABLES)

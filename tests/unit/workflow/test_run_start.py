@@ -1,5 +1,7 @@
 """Start of a run: files that cannot be reached, the lock, and Slurm's jobs."""
 
+import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,6 +9,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph, checked_graph
+from pubmill.messages.run_sources import VARIABLE
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.workflow import run_start
@@ -21,6 +24,7 @@ URL = (
 def targets(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """Targets of a study whose mirror is empty; results are below the test's folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, "")  # so that it is restored
     (tmp_path / "mirror").mkdir()
     study = Study(study="x", title="x", scale="demo", tables=(), mirror=str(tmp_path / "mirror"))
     return checked_graph(study, load(root / "specs", "demo"))
@@ -41,7 +45,7 @@ def test_files_that_cannot_be_reached_are_named_with_the_command_that_fetches_th
     targets: Graph, tmp_path: Path
 ) -> None:
     with pytest.raises(PubmillError) as error:
-        run_start.begin(workflow(), targets)
+        run_start.begin(workflow(), targets, {})
     first, file, advice = str(error.value).splitlines()
     assert first == "files cannot be reached:"
     assert file == f"https://{URL}: expected the file {tmp_path / 'mirror' / URL}"
@@ -49,9 +53,10 @@ def test_files_that_cannot_be_reached_are_named_with_the_command_that_fetches_th
 
 
 def test_finished_jobs_need_no_files_and_the_run_holds_the_lock(targets: Graph) -> None:
-    held = run_start.begin(workflow(to_do=False), targets)
+    held = run_start.begin(workflow(to_do=False), targets, {"graph": {"a": "0"}})
     assert held.is_locked and (Path(targets.results) / ".lock").is_file()
     assert not (Path(targets.results) / ".slurm-run").exists()
+    assert json.loads(Path(os.environ[VARIABLE]).read_text()) == {"graph": {"a": "0"}}
     held.release()
 
 
@@ -59,5 +64,5 @@ def test_the_name_of_a_slurm_run_is_recorded(targets: Graph, tmp_path: Path) -> 
     file = tmp_path / "mirror" / URL
     file.parent.mkdir(parents=True)
     file.touch()
-    run_start.begin(workflow("first"), targets).release()
+    run_start.begin(workflow("first"), targets, {}).release()
     assert (Path(targets.results) / ".slurm-run").read_text() == "first\n"

@@ -1,0 +1,54 @@
+"""Errors of a training that would come again, and those that another try may not meet."""
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from pubmill.errors import PubmillError, StopRequestedError
+
+LONGEST = 300
+PASSING = (MemoryError, ImportError, StopRequestedError, torch.OutOfMemoryError)
+MACHINE = ("out of memory", "can't allocate memory", "cuda error", "cudnn", "cublas", "nccl", "no space left")
+"""Parts of messages on the machine: its memory, its disk, its GPUs."""
+BAD_INDEX = "device-side assert"
+"""Part of a GPU's message on an id beyond a table's rows, which is no fault of the GPU."""
+
+
+class TrainingFailedError(PubmillError):
+    """A training failed, and would fail again with the same model, data and recipe."""
+
+
+@contextmanager
+def lasting_errors(public: bool) -> Iterator[None]:
+    """Raise lasting errors as a `TrainingFailedError`; of data that isn't `public`, without messages by other
+    libraries, which may have text of it."""
+    try:
+        yield
+    except Exception as error:
+        if not is_lasting(error):
+            raise
+        if not isinstance(error, PubmillError):
+            traceback.print_exc()
+        raise TrainingFailedError(_reason(error, public)) from None
+
+
+def is_lasting(error: Exception) -> bool:
+    """Return whether a training that ended in this error would end so again: what pubmill, transformers or
+    PyTorch refuse, but not memory, disk, libraries that are missing, and GPUs."""
+    if isinstance(error, OSError):
+        return error.errno is None  # not by the system: transformers refuses a folder
+    text = str(error).lower()
+    on_machine = any(part in text for part in MACHINE) and BAD_INDEX not in text
+    return not isinstance(error, PASSING) and not on_machine
+
+
+def _reason(error: Exception, public: bool) -> str:
+    text = " ".join(str(error).split())
+    if not isinstance(error, PubmillError):
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        text = text if public else f"{Path(place.filename).name}:{place.lineno}"
+        text = f"{type(error).__name__}: {text}"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

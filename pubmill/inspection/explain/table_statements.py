@@ -1,0 +1,89 @@
+"""What differs from the paper in a table: the statements on the methods behind its cells, by their weight."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.graph.cell_reasons import cell_reasons
+from pubmill.messages.nearest_names import unknown
+from pubmill.specs import FactTableSpec, Specs, load
+from pubmill.specs.affected_cells import AffectedCells
+from pubmill.specs.fidelity import FidelityRow, rows
+from pubmill.specs.model_specs import RecipeWeights
+from pubmill.specs.spec_types import Standing
+
+ORDER: tuple[Standing, ...] = ("differs", "ours", "as the program", "as printed")
+"""Standings, those that matter most first."""
+
+
+@dataclass(frozen=True)
+class WeighedStatement:
+    """A statement and the number of cells that it is about; 0 in a table of facts."""
+
+    row: FidelityRow
+    cells: int
+
+    @property
+    def effect(self) -> str:
+        """How far it moves scores, in words."""
+        effect = self.row.statement.effect
+        return f"{effect.points:g} points ({effect.source})" if effect else "not measured"
+
+
+@dataclass(frozen=True)
+class TableStatements:
+    """The statements behind a table, and the reasons and conflicts that it shows."""
+
+    table: str
+    title: str
+    statements: tuple[WeighedStatement, ...]
+    reasons: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+def by_weight(statements: Iterable[WeighedStatement]) -> list[WeighedStatement]:
+    """Sort statements by standing. Of the same standing, those with the largest known effect on all cells
+    together are first, then those without a known effect by cells; those known to have none are last."""
+
+    def weight(one: WeighedStatement) -> tuple[int, bool, float, int, str]:
+        effect = one.row.statement.effect
+        points = effect.points if effect else 0.0
+        none = effect is not None and not points
+        return ORDER.index(one.row.statement.standing), none, -one.cells * points, -one.cells, one.row.spec
+
+    return sorted(statements, key=weight)
+
+
+def table_statements(folder: Path, table: str) -> TableStatements:
+    """Return the statements of the specs in a folder that are about a table, at full scale."""
+    specs = load(folder, "full")
+    if table in specs.fact_tables:
+        facts = specs.fact_tables[table]
+        names = _fact_specs(facts, specs) | {f"tables/{table}"}
+        found = [WeighedStatement(row, 0) for row in rows(folder) if row.spec in names]
+        return TableStatements(table, facts.title, tuple(by_weight(found)), (), ())
+    if table not in specs.tables:
+        raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
+    affected, spec = AffectedCells(specs), specs.tables[table]
+    counted = [(row, sum(name[0] == table for name in affected.of(row))) for row in rows(folder)]
+    datasets = {cell.data.name: cell.data for cell in affected.cells_of(table) if cell.data}
+    return TableStatements(
+        table,
+        spec.title,
+        tuple(by_weight(WeighedStatement(row, cells) for row, cells in counted if cells)),
+        tuple(reason.text for reason in cell_reasons(spec, spec.columns, specs)),
+        tuple(
+            f"{data.label or data.name}: {conflict}"
+            for data in datasets.values()
+            for conflict in data.conflicts
+        ),
+    )
+
+
+def _fact_specs(table: FactTableSpec, specs: Specs) -> set[str]:
+    """Return the specs of the subjects of a table of facts, and the recipes of its models."""
+    subjects = {row.subject for row in table.rows}
+    weights = [specs.models[name].weights for name in subjects if name in specs.models]
+    recipes = {one.recipe for one in weights if isinstance(one, RecipeWeights)}
+    return {f"{table.subjects}/{one}" for one in subjects} | {f"pretraining/{one}" for one in recipes}

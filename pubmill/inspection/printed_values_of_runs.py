@@ -1,0 +1,237 @@
+"""Printed values against the runs that make them here: equal values of different runs, and different values
+of the same runs.
+
+Values of one model on one dataset and metric are compared over all tables, and printed means of datasets with
+the means of the values that other tables print. Values are equal if they can be one score; of a run that is
+printed with more digits elsewhere, these count. Equal values are explained by a search that contains the
+other run's or by a table's `coincidences`, different ones by a table's `elsewhere`.
+"""
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.graph import Graph
+from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.reading import read
+from pubmill.recipes.tables import Composite
+from pubmill.recipes.writing import as_json
+from pubmill.specs import Specs, TableSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.statistics.attainable_scores import Interval
+from pubmill.statistics.reachability import mean_interval, rounding_interval
+from pubmill.tables.published_values import published_of_cells, read_published
+
+EQUAL, DIFFERENT = "equal values of different runs", "different values of the same runs"
+
+
+class PrintedOfRuns(NamedTuple):
+    """A printed value, or the mean of some, with the final runs of its cells here: folders such as
+    `blurb/pubmedbert-base/bc2gm/standard`. `rows`: the keys of its rows."""
+
+    table: str
+    column: str
+    rows: tuple[str, ...]
+    text: str
+    interval: Interval
+    runs: tuple[str, ...]
+
+
+class RunsFinding(NamedTuple):
+    """Printed values that contradict the runs behind them. `subject`: model, dataset and metric; `why`: the
+    reasons, empty if there are none."""
+
+    kind: str
+    subject: tuple[str, ...]
+    values: tuple[PrintedOfRuns, ...]
+    why: tuple[str, ...]
+
+
+Values = dict[tuple[str, ...], list[PrintedOfRuns]]
+"""Model, dataset and metric, or model and datasets of a mean -> printed values."""
+
+
+def findings_on_runs(graph: Graph, folder: Path) -> list[RunsFinding]:
+    """Compare the printed values of all tables with their runs; `folder`: that of the specs."""
+    values: Values = {}
+    for name, table in graph.specs.tables.items():
+        _add_cells(graph, name, table, _printed(graph, name, table, folder), values)
+    for name, table in graph.specs.tables.items():
+        _add_means(graph, name, table, _printed(graph, name, table, folder), values)
+    return [one for key in sorted(values) for one in _findings(key, _sharpened(values[key]), graph.specs)]
+
+
+def unused_coincidences(found: Iterable[RunsFinding], specs: Specs) -> list[str]:
+    """Return the remarks under `coincidences` that explain no finding, as `gu2020/table10.yaml: jnlpba`."""
+    equal = (one for one in found if one.kind == EQUAL)
+    used = {(value.table, row) for one in equal for value in one.values for row in value.rows}
+    noted = [(name, row) for name, table in specs.tables.items() for row in table.coincidences]
+    return [f"{name}.yaml: {row}" for name, row in noted if (name, row) not in used]
+
+
+def _printed(graph: Graph, name: str, table: TableSpec, folder: Path) -> dict[tuple[str, str], str]:
+    """Return the printed values of a table by column and row."""
+    rows = [*(graph.tables.row(table, row) for row in table.rows), *(one.row for one in table.composites)]
+    columns = [graph.tables.column(one) for one in table.columns]
+    published = read_published(folder / f"tables/{name}.published.csv", table.left_out)
+    return {key: one.printed for key, one in published_of_cells(columns, rows, published).items()}
+
+
+def _runs(graph: Graph, table: TableSpec, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:
+    """Return the final runs of a cell that is judged; none of other cells."""
+    judged = not (column.missing or row.missing or row.not_comparable or table.not_comparable(column, row))
+    if not judged or table.model_of(column, row) not in graph.specs.models:
+        return ()
+    paths = graph.cells.records(table, column, row)
+    return tuple(dict.fromkeys(path.partition("/")[2].partition("/final/")[0] for path in paths))
+
+
+def _subject(graph: Graph, table: TableSpec, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:
+    metric = graph.tables.row(table, row).metric
+    return table.model_of(column, row) or "", table.dataset_of(column, row), metric
+
+
+def _add_cells(
+    graph: Graph, name: str, table: TableSpec, printed: dict[tuple[str, str], str], values: Values
+) -> None:
+    """Add the printed values of a table's cells with runs."""
+    for column, row in itertools.product(table.columns, table.rows):
+        text = printed.get((column.name, row.name))
+        if column.model and text and (runs := _runs(graph, table, column, row)):
+            one = PrintedOfRuns(name, column.name, (row.name,), text, rounding_interval(text), runs)
+            values.setdefault(_subject(graph, table, column, row), []).append(one)
+
+
+def _add_means(
+    graph: Graph, name: str, table: TableSpec, printed: dict[tuple[str, str], str], values: Values
+) -> None:
+    """Add the printed composites of rows that are not shown, and the means of the same rows elsewhere."""
+    rows = {one.name: one for one in table.rows}
+    for composite, column in itertools.product(table.composites, table.columns):
+        parts = [rows[part] for group in composite.groups.values() for part in group]
+        text = printed.get((column.name, composite.name))
+        if not (text and column.model and {part.name for part in parts} <= set(table.hidden)):
+            continue
+        subjects = [_subject(graph, table, column, part) for part in parts]
+        known = values.setdefault((column.model, "mean of", *(one[1] for one in subjects)), [])
+        if not known:
+            known += _means(composite, [values.get(one, []) for one in subjects])
+        if all(runs := [_runs(graph, table, column, part) for part in parts]):
+            interval, keys = rounding_interval(text), (*(part.name for part in parts), composite.name)
+            known.append(PrintedOfRuns(name, column.name, keys, text, interval, sum(runs, ())))
+
+
+def _means(composite: Composite, values: Sequence[Sequence[PrintedOfRuns]]) -> Iterator[PrintedOfRuns]:
+    """Yield a composite of printed values; `values`: those of each part, in every table."""
+    columns = [{(one.table, one.column): one for one in of_part} for of_part in values]
+    ends = list(itertools.accumulate(map(len, composite.groups.values()), initial=0))
+    for place in columns[0]:
+        parts = [found[place] for found in columns if place in found]
+        if len(parts) == len(columns):
+            mean = mean_interval([[one.interval for one in parts[a:b]] for a, b in itertools.pairwise(ends)])
+            text, runs = f"{float(50 * sum(mean)):.3f}", sum((one.runs for one in parts), ())
+            yield PrintedOfRuns(*place, tuple(one.rows[0] for one in parts), text, mean, runs)
+
+
+def _sharpened(values: Sequence[PrintedOfRuns]) -> list[PrintedOfRuns]:
+    """Return the values with the interval of the most digits that are printed for the same runs."""
+
+    def sharpest(one: PrintedOfRuns) -> Interval:
+        known = [other.interval for other in values if other.runs == one.runs]
+        within = [of for of in known if one.interval.low <= of.low and of.high <= one.interval.high]
+        return min(within, key=lambda of: of.high - of.low)
+
+    return [one._replace(interval=sharpest(one)) for one in values]
+
+
+def _findings(
+    subject: tuple[str, ...], values: Sequence[PrintedOfRuns], specs: Specs
+) -> Iterator[RunsFinding]:
+    """Yield the findings on one subject: equal values by pair of runs, different values by runs."""
+    for kind, same in ((EQUAL, False), (DIFFERENT, True)):
+        groups: dict[frozenset[tuple[str, ...]], list[tuple[PrintedOfRuns, PrintedOfRuns]]] = {}
+        for one, other in itertools.combinations(values, 2):
+            if (one.runs == other.runs) == same and (_differ(one, other) if same else _equal(one, other)):
+                groups.setdefault(frozenset({one.runs, other.runs}), []).append((one, other))
+        for pairs in groups.values():
+            reasons = [_reasons(*pair, specs) for pair in pairs]
+            why = tuple(dict.fromkeys(itertools.chain(*reasons))) if all(reasons) else ()
+            yield RunsFinding(kind, subject, tuple(dict.fromkeys(itertools.chain(*pairs))), why)
+
+
+def _equal(one: PrintedOfRuns, other: PrintedOfRuns) -> bool:
+    """Return whether both can be one score, printed with these digits."""
+    return max(one.interval.low, other.interval.low) < min(one.interval.high, other.interval.high)
+
+
+def _differ(one: PrintedOfRuns, other: PrintedOfRuns) -> bool:
+    """Return whether the values can't be one score, printed with their digits."""
+    digits = {len(value.text.partition(".")[2]) for value in (one, other)}
+    return not (_equal(one, other) if len(digits) == 1 else one.interval.meets(other.interval))
+
+
+def _reasons(one: PrintedOfRuns, other: PrintedOfRuns, specs: Specs) -> list[str]:
+    """Return the reasons why two values are equal or differ."""
+    found = []
+    for here, there in ((one, other), (other, one)):
+        table = specs.tables[here.table]
+        if here.runs == there.runs:
+            remarks = table.elsewhere.get(there.table) or table.elsewhere.get(there.table.split("/")[0]) or {}
+            found += [remarks[key] for key in (*here.rows, "any") if key in remarks][:1]
+            continue
+        found += [table.coincidences[row] for row in here.rows if row in table.coincidences]
+        if _contains(here.runs, there.runs, specs):
+            found.append(f"the search of {', '.join(here.runs)} contains that of {', '.join(there.runs)}")
+    return found
+
+
+def _contains(runs: Sequence[str], others: Sequence[str], specs: Specs) -> bool:
+    """Return whether each run's search contains that of the other."""
+    return len(runs) == len(others) and all(
+        one.split("/")[0] == other.split("/")[0] and _points(one, specs) >= _points(other, specs)
+        for one, other in zip(runs, others, strict=True)
+    )
+
+
+def _points(run: str, specs: Specs) -> set[str]:
+    """Return the fine-tunings among which a run's search chooses."""
+    protocol, model, dataset, setting = run.split("/")
+    if protocol not in specs.protocols:  # a finished pipeline
+        return {run}
+    spec, data = specs.protocols[protocol], specs.datasets[dataset]
+    values = spec.recipe(data, model, setting, trial=False)
+    points = spec.points(data, model, spec.settings[setting].chosen_by or setting) or {"": {}}
+    return {as_json(read(FinetuningRecipe, json.dumps(values | point))) for point in points.values()}
+
+
+def as_text(found: Sequence[RunsFinding]) -> str:
+    """Return the findings for the terminal, with their number of each kind."""
+    kinds = Counter(one.kind for one in found)
+    lines = [line for one in found for line in (*_finding_lines(one), "")]
+    return "\n".join([*lines, *(f"{kind}: {kinds[kind]}" for kind in (EQUAL, DIFFERENT))])
+
+
+def _finding_lines(found: RunsFinding) -> Iterator[str]:
+    yield f"{', '.join(found.subject)}: {found.kind}"
+    for one in found.values:
+        yield f"  {one.text:>7}  {one.table} {one.column}: {', '.join(one.runs)}"
+    yield from (f"  why: {text}" for text in found.why or ("no reason is stated",))
+
+
+def check_reasons(found: Sequence[RunsFinding], specs: Specs) -> None:
+    """Raise a `PubmillError` if a finding has no reason, or a reason no finding."""
+    lacking = [", ".join(one.subject) for one in found if not one.why]
+    unused = unused_coincidences(found, specs)
+    faults = [
+        *(
+            f"no reason for {name}; give it under `coincidences` or `elsewhere` of a table"
+            for name in lacking
+        ),
+        *(f"specs/tables/{name}: `coincidences` explains no finding; remove it" for name in unused),
+    ]
+    if faults:
+        raise PubmillError("; ".join(faults))

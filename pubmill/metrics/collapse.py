@@ -1,0 +1,65 @@
+"""Collapsed runs: the prediction is the same for every example. They have a score, and a mark."""
+
+from collections.abc import Mapping, Sequence
+from statistics import pstdev
+from typing import Any
+
+from pubmill.annotation.examples import Example, RegressionExample, SpanExample, TokensExample
+from pubmill.annotation.tagging import to_labels, to_mentions
+
+CONSTANT = "constant predictions"
+"""The mark of a collapsed run. Training reports of earlier versions have it as a failure."""
+SPREAD = 0.01
+"""Predicted scores count as constant up to this share of the gold scores' standard deviation."""
+
+
+def failure_of(training: Mapping[str, Any]) -> str | None:
+    """Return why a training has no predictions, by its report; None if it has."""
+    failed = training["failed"]
+    return None if failed in (None, CONSTANT) else str(failed)
+
+
+def is_collapsed(examples: Sequence[Example], predicted: Sequence[Any]) -> bool:
+    """Return whether all predictions are the same although the gold answers are not.
+
+    `predicted`: in the form of metrics. A single prediction proves nothing. Of words, one label of a tagging
+    scheme at all of them is the same prediction; of answers, the best one; scores of a collapsed training are
+    near the mean of all pairs, but padding and traces of the input change their last digits.
+    """
+    if len(predicted) < 2:
+        return False
+    gold = [_gold(example) for example in examples]
+    if isinstance(examples[0], TokensExample):
+        return _has_one_label(predicted) and not _has_one_label([*predicted, *gold])
+    if isinstance(examples[0], RegressionExample):
+        limit = SPREAD * pstdev(gold)
+        return bool(pstdev(predicted) <= limit < pstdev([*predicted, *gold]))
+    first = isinstance(examples[0], SpanExample)
+    answers = [_comparable(one[0][0] if first else one) for one in predicted]
+    return len(set(answers)) == 1 and len({*answers, *map(_comparable, gold)}) > 1
+
+
+def _gold(example: Any) -> Any:
+    if isinstance(example, SpanExample):
+        return [*example.golds, *(answer.text for answer in example.answers), ""][0]
+    if isinstance(example, RegressionExample):
+        return example.score
+    return getattr(example, "labels", None) or getattr(example, "label", [])
+
+
+def _comparable(answer: Any) -> Any:
+    return answer if isinstance(answer, str) else tuple(sorted(answer))
+
+
+def _has_one_label(sentences: Sequence[Sequence[str]]) -> bool:
+    """Return whether a single label of a tagging scheme at all words gives these BIO labels."""
+    first = next((labels for labels in sentences if labels), ["O"])
+    inside = f"I{first[0][1:]}" if first[0] != "O" else "O"
+    return any(
+        all(list(labels) == _repeated(label, len(labels)) for labels in sentences)
+        for label in (first[0], inside)
+    )
+
+
+def _repeated(label: str, words: int) -> list[str]:
+    return to_labels(to_mentions([label] * words), words, "bio")

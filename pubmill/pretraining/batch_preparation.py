@@ -1,0 +1,124 @@
+"""Batches of pretraining: masked, divided into micro-batches, prepared one step ahead in another thread."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.flat_batches import collate_flat, flat_micro_batches, flat_size
+from pubmill.pretraining.instances import (
+    UNLABELLED,
+    Instances,
+    Packed,
+    PackedBatch,
+    Stream,
+    generator,
+    micro_batches,
+)
+from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
+from pubmill.pretraining.methods import PLAIN
+from pubmill.pretraining.micro_batches import Part, collate
+from pubmill.recipes import PretrainingRecipe
+
+# Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
+# need little padding (2,048 and 4,096 are about equally fast per position). On a GPU as many as fit into half
+# of its memory: the backward pass keeps 44 bytes per position, layer and hidden unit (counted on a CPU), and
+# somewhat more is assumed.
+TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65536}
+BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
+
+
+@dataclass(frozen=True)
+class MicroBatches:
+    """The micro-batches of a process in a step, of at most `at_once` sequences of full length: functions that
+    return each on the device. Every process has at least `common` of them."""
+
+    parts: list[Callable[[], Part]]
+    common: int
+    at_once: int
+
+
+Prepared = tuple[PackedBatch, Masked, MicroBatches]
+
+
+class BatchPreparation:
+    """The batches of a recipe, each a function of the step.
+
+    `at_once`: sequences of a micro-batch; `methods`: how micro-batches are computed. Both may be changed.
+    """
+
+    def __init__(
+        self, recipe: PretrainingRecipe, packed: Packed, vocabulary: Vocabulary, world: World
+    ) -> None:
+        self.recipe, self.vocabulary, self.world = recipe, vocabulary, world
+        self.instances = Instances(packed, recipe)
+        self.pad = packed.special["pad"]
+        self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
+        self.methods = PLAIN
+        self._ahead: dict[int, Future[Prepared]] = {}
+        self._maker = ThreadPoolExecutor(1, "batches")
+        self._flat_sizes: dict[int, int] = {}
+
+    def prepared(self, step: int) -> Prepared:
+        """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
+        ahead = self._ahead
+        self._ahead = {
+            wanted: ahead.get(wanted) or self._maker.submit(self.prepare, wanted)
+            for wanted in (step, step + 1)
+        }
+        return self._ahead[step].result()
+
+    def prepare(self, step: int) -> Prepared:
+        """Return the batch of a step, its masked tokens, and this process's micro-batches."""
+        batch, hidden = self.masked(step)
+        return batch, hidden, self.divide(batch, hidden)
+
+    def masked(self, step: int) -> tuple[PackedBatch, Masked]:
+        """Return the batch of a step with its masked tokens, independent of the number of processes."""
+        recipe = self.recipe
+        batch = self.instances.batch(step)
+        rate = masking_rate(recipe.objective, step, recipe.steps)
+        random = generator(recipe.seed, Stream.MASKS, step)
+        return batch, mask(
+            batch.ids, batch.inner, batch.lengths, self.vocabulary, recipe.objective, rate, random
+        )
+
+    def divide(self, batch: PackedBatch, hidden: Masked) -> MicroBatches:
+        """Return this process's part of a batch: without padding collated now, else when it is used."""
+        labels, device, at_once = hidden.everywhere(UNLABELLED), self.world.device, self.at_once
+        rank, size = self.world.rank, self.world.size
+        if self.methods.sequences == "padded":
+            parts: list[Callable[[], Part]] = [
+                partial(collate, batch, hidden.ids, labels, rows, self.pad, device)
+                for rows in micro_batches(batch.lengths, at_once, rank, size)
+            ]
+            shared = len(batch.lengths) // size  # Every process has this many sequences, or one more.
+            return MicroBatches(parts, -(-shared // at_once), at_once)
+        tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
+        everyones = [flat_micro_batches(batch.lengths, tokens, number, size) for number in range(size)]
+        flat = [
+            collate_flat(batch, hidden.ids, labels, rows, tokens, longest, self.pad)
+            for rows in everyones[rank]
+        ]
+        moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
+        return MicroBatches(moves, min(map(len, everyones)), at_once)
+
+    def _tokens_per_micro_batch(self, at_once: int) -> int:
+        """Return the tokens of a micro-batch without padding."""
+        if at_once not in self._flat_sizes:
+            sequences, longest = -(-self.recipe.batch_size // self.world.size), self.recipe.sequence_length
+            self._flat_sizes[at_once] = flat_size(self.instances, sequences, at_once * longest, longest)
+        return self._flat_sizes[at_once]
+
+
+def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:
+    """Return the number of positions that the network processes together."""
+    most = TOKENS_AT_ONCE[device.type]
+    if device.type != "cuda":
+        return most
+    shape, kept = recipe.architecture, BYTES_RECOMPUTED if recipe.recompute_activations else BYTES_KEPT
+    room = torch.cuda.get_device_properties(device).total_memory // 2
+    return min(most, room // (kept * shape.hidden_size * shape.layers))

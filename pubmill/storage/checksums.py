@@ -1,0 +1,85 @@
+"""SHA-256 of finished files: lists in the form of `sha256sum`, and seals of predictions in their reports."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.storage.files import read_json, sealed, sha256, write_json, write_jsonl_gz, writing
+from pubmill.storage.privacy import label_of_process
+from pubmill.storage.result_paths import PREDICTIONS, TRAINING
+
+FOLDER_SUMS = "SHA256SUMS"
+"""The list of a folder's files, which is written last."""
+SUMS = ".sha256"
+"""Ending of the list of the files with a common stem."""
+PREDICTIONS_SEAL = "predictions_sha256"
+"""Key of a training report: SHA-256 of the predictions beside it; absent in reports of earlier versions."""
+_LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>.+)")
+
+
+def write_folder_sums(folder: Path) -> None:
+    """List all files of a folder, which may still have its temporary name, in its `SHA256SUMS`."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != FOLDER_SUMS)
+    (folder / FOLDER_SUMS).write_text(_lines(files, folder), encoding="utf-8")
+
+
+def write_forms(stem: Path, shown: Any, forms: Mapping[str, Callable[[Any], str]]) -> list[Path]:
+    """Write what is `shown` in all forms (ending -> function that renders it), then their SHA-256 to
+    `STEM.sha256`; return the paths of the forms."""
+    paths = [stem.with_name(f"{stem.name}.{form}") for form in forms]
+    for path, render in zip(paths, forms.values(), strict=True):
+        with writing(path) as temporary:
+            temporary.write_text(render(shown), encoding="utf-8")
+    with writing(stem.with_name(f"{stem.name}{SUMS}")) as temporary:
+        temporary.write_text(_lines(paths, stem.parent), encoding="utf-8")
+    return paths
+
+
+def _lines(files: Iterable[Path], folder: Path) -> str:
+    return "".join(f"{sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files)
+
+
+def listed_sums(path: Path) -> dict[Path, str]:
+    """Return file -> SHA-256 of a list; a `PubmillError` names a malformed one."""
+    try:
+        lines = [_LINE.fullmatch(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except UnicodeDecodeError:
+        lines = [None]
+    if not all(lines):
+        raise PubmillError(f"{path} is not a list of SHA-256 in the form of sha256sum")
+    return {path.parent / line["name"]: line["digest"] for line in lines if line}
+
+
+def write_predictions(path: Path, rows: Iterable[dict[str, Any]], report: Mapping[str, Any]) -> None:
+    """Write a run's predictions, then beside them its report (training.json) with their SHA-256."""
+    write_jsonl_gz(path, rows)
+    notes = {**report, **label_of_process(), PREDICTIONS_SEAL: sha256(path)}
+    write_json(_report_path(path), sealed(notes))
+
+
+def _report_path(predictions: Path) -> Path:
+    return predictions.with_name(predictions.name.removesuffix(PREDICTIONS) + TRAINING)
+
+
+def report_of(predictions: Path) -> dict[str, Any]:
+    """Return the report beside a run's predictions; empty if there is none."""
+    path = _report_path(predictions)
+    return dict(read_json(path)) if path.is_file() else {}
+
+
+def is_as_written(predictions: Path, report: Mapping[str, Any]) -> bool | None:
+    """Return whether predictions are those that their run wrote; None if its report has no seal of them."""
+    seal = report.get(PREDICTIONS_SEAL)
+    return None if seal is None else sha256(predictions) == seal
+
+
+def check_predictions(predictions: Path, report: Mapping[str, Any]) -> None:
+    """Raise a `PubmillError` if predictions have changed since their run wrote them."""
+    if is_as_written(predictions, report) is False:
+        raise PubmillError(
+            f"{predictions} has changed since its run wrote it: its SHA-256 is not {PREDICTIONS_SEAL} of the "
+            "run's training report. Put the file back, or delete it and run the same command again, which "
+            "makes it anew; `pubmill score` scores predictions of other systems"
+        )

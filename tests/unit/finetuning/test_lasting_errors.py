@@ -1,0 +1,116 @@
+"""Failed trainings: those that would fail again are recorded, the others end the program."""
+
+import errno
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.finetuning import run as runs
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.lasting_errors import TrainingFailedError, is_lasting, lasting_errors
+from pubmill.finetuning.run import finetune, finetune_or_fail, write_outcome
+from pubmill.metrics import SCORERS
+from pubmill.metrics.records import score_run
+from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.storage.files import read_json, read_jsonl_gz
+from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import TOKENS, write_dataset
+
+LASTING = [
+    PubmillError("the weights of 3 parameters are missing"),
+    ValueError("Expected input batch_size (4) to match target batch_size (8)"),
+    RuntimeError("The size of tensor a (512) must match the size of tensor b (128)"),
+    IndexError("index out of range in self"),
+    RuntimeError("CUDA error: device-side assert triggered"),
+    OSError("does not appear to have a file named config.json"),
+]
+PASSING = [
+    MemoryError(),
+    torch.OutOfMemoryError("CUDA out of memory"),
+    RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
+    RuntimeError("CUDA error: uncorrectable ECC error encountered"),
+    RuntimeError("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR"),
+    OSError(errno.ENOSPC, "No space left on device"),
+    ModuleNotFoundError("No module named 'sentencepiece'"),
+    StopRequestedError(),
+]
+
+
+@pytest.mark.parametrize("error", LASTING, ids=str)
+def test_what_a_model_or_recipe_causes_comes_again(error: Exception) -> None:
+    assert is_lasting(error)
+    with pytest.raises(TrainingFailedError), lasting_errors(public=True):
+        raise error
+
+
+@pytest.mark.parametrize("error", PASSING, ids=str)
+def test_what_a_machine_causes_may_not_come_again(error: Exception) -> None:
+    assert not is_lasting(error)
+    with pytest.raises(type(error)), lasting_errors(public=True):
+        raise error
+
+
+def test_messages_of_libraries_on_licensed_data_are_withheld() -> None:
+    with pytest.raises(TrainingFailedError, match=r"^KeyError: test_lasting_errors\.py:\d+$"):
+        with lasting_errors(public=False):
+            raise KeyError("The patient Jane")
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return write_dataset(tmp_path / "tokens", "tokens")
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    """A model one of whose weights is missing."""
+    folder = tiny_bert(tmp_path / "my-bert", ["ba", "co"])
+    weights = load_file(folder / "model.safetensors")
+    weights.pop(next(name for name in weights if "attention" in name))
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    return folder
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_training_on_a_bad_model_is_a_result_with_a_reason(
+    bad: Path, dataset: Path, tmp_path: Path, keeps: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = FinetuningJob(TOKENS, bad, dataset, 1, "test", "dev")
+    with pytest.raises(PubmillError, match="the weights of 1 parameters are missing"):
+        finetune(job)
+    outcome = finetune_or_fail(job)
+    reason = outcome.report["failed"]
+    assert reason.startswith("my-bert: the weights of 1 parameters are missing")
+    assert "would fail again: my-bert: the weights" in capsys.readouterr().err
+    output, kept = tmp_path / "seed-1.predictions.jsonl.gz", tmp_path / "kept"
+    write_outcome(outcome, job, output, kept if keeps else None)
+    assert all(line["labels"] is None for line in read_jsonl_gz(output))
+    recipe = ScoringRecipe(
+        model="my-bert", dataset="tokens", protocol="blurb", setting="standard", scale="demo", seed=1,
+        split="test", kind="tokens", metric="entity_f1", versions={},
+    )  # fmt: skip
+    training = tmp_path / "seed-1.training.json"
+    record, items = score_run(recipe, SCORERS["tokens"], output, dataset / "test.jsonl.gz", training)
+    assert (record.failed, record.metrics, items.contributions) == (reason, None, None)
+    if keeps:
+        after = FinetuningJob(TOKENS, kept, dataset, 1, "test", "dev")
+        assert finetune_or_fail(after).report["failed"] == reason
+        assert read_json(kept / "training.json")["failed"] == reason
+
+
+def test_a_missing_dataset_and_full_memory_end_the_program(
+    bad: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(PubmillError, match="does not exist"):
+        finetune_or_fail(FinetuningJob(TOKENS, bad, tmp_path, 1, "test", "dev"))
+
+    def fail(*arguments: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(runs, "_train", fail)
+    with pytest.raises(MemoryError):
+        finetune_or_fail(FinetuningJob(TOKENS, bad, dataset, 1, "test", "dev"))
