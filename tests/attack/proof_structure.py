@@ -51,7 +51,7 @@ def fields_in(content: Any) -> Iterator[tuple[Any, Any]]:
     for key, value in list(content.items() if isinstance(content, dict) else enumerate(content)):
         if key not in STATED:
             yield content, key
-            if isinstance(value, dict | list):
+            if isinstance(value, dict | list) and key != "subword_labels":  # several spell the same mentions
                 yield from fields_in(value)
 
 
