@@ -7,7 +7,7 @@ from typing import Any
 
 from lxml import etree
 
-from pubmill.corpus.jats import LEAVABLE, NEVER
+from pubmill.corpus.jats import CELLS, LEAVABLE, NEVER, TABLES
 from pubmill.corpus.shards import Sections
 
 USUAL = ("footnotes", "formulas", "sub-articles", "supplements", "tables")
@@ -33,10 +33,28 @@ INLINE = {
     "rt", "ruby", "sans-serif", "sc", "strike", "styled-content", "sub", "sup", "target", "tex-math",
     "textual-form", "underline", "uri", "xref",
 }  # fmt: skip
-"""Tags of JATS that may occur inside a word, as may those of MathML. All others separate words.
+"""Tags of JATS that may occur inside a word, as may those of MathML except `PARTING`. All others separate
+words.
 
 `hr` is a rule below a table's head; the only one between letters in the real articles is inside a word.
 """
+
+
+_MATHML = "{http://www.w3.org/1998/Math/MathML}"
+PARTING = {f"{_MATHML}{name}" for name in ("mspace", "mtd", "mtr", "mlabeledtr")} | {*TABLES, *CELLS}
+"""Tags with a namespace that separate words."""
+
+_WITHOUT_LAYOUT = etree.XSLT(
+    etree.XML(
+        """<s:stylesheet version="1.0" xmlns:s="http://www.w3.org/1999/XSL/Transform"
+                         xmlns:m="http://www.w3.org/1998/Math/MathML">
+          <s:strip-space elements="m:* alternatives"/>
+          <s:preserve-space elements="m:annotation m:ci m:cn m:csymbol m:mi m:mn m:mo m:ms m:mtext"/>
+          <s:template match="@*|node()"><s:copy><s:apply-templates select="@*|node()"/></s:copy></s:template>
+        </s:stylesheet>"""
+    )
+)
+"""The declarations of white space in NCBI's jats-html.xsl that concern formulas, applied by libxslt."""
 
 
 def words(sections: Sections) -> Counter[str]:
@@ -46,13 +64,13 @@ def words(sections: Sections) -> Counter[str]:
 def words_below(root: Any, path: str, unwanted: list[str], titled: tuple[str, ...]) -> Counter[str]:
     """Count the words below a path: as `characters_below`, with a space at both ends of every block."""
     found: Counter[str] = Counter()
-    for place in [copy.deepcopy(place) for place in root.xpath(path)]:
+    for place in [copy.deepcopy(place) for place in _WITHOUT_LAYOUT(root).xpath(path)]:
         place.tail = None
         for title in list(place.iter("title")):
             if title.getparent() is place or title.getparent().tag in titled:
                 title.tag = "taken-title"
         for element in place.iterdescendants():
-            if not (element.tag in INLINE or element.tag.startswith("{")):
+            if element.tag in PARTING or not (element.tag in INLINE or element.tag.startswith("{")):
                 element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
             elif element.tag == "fn" and (element.tail or "")[:1].isalnum():
                 element.tail = f" {element.tail}"

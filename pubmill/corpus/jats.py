@@ -14,7 +14,7 @@ These parts become text:
 
 All text inside paragraphs is kept: inline tags, sub- and superscripts, Greek, and the markers of citations
 and other cross-references ("as shown before [12]"). Formulas keep the characters of MathML, but not their
-TeX.
+TeX; their words are those of NCBI's preview stylesheet (jats-html.xsl of ncbi/JATSPreviewStylesheets).
 
 These parts never become text: `back` (references, acknowledgements, appendices), reference lists, labels (the
 numbers of sections, figures, list items), TeX, descriptions of graphics, permissions. `LEAVABLE` lists what a
@@ -34,33 +34,46 @@ from pubmill.corpus.licences import licence_at
 from pubmill.corpus.shards import Document, Sections
 from pubmill.errors import PubmillError
 
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
+# The namespaces of OASIS tables in JATS and in the NLM DTD.
+_OASIS = (
+    "{http://www.niso.org/standards/z39-96/ns/oasis-exchange/table}",
+    "{http://docs.oasis-open.org/ns/oasis-exchange/table}",
+)
+TABLES = ("table", *(f"{space}table" for space in _OASIS))
+CELLS = ("td", "th", *(f"{space}entry" for space in _OASIS))
+
 LEAVABLE: dict[str, tuple[str, ...]] = {
     "captions": ("caption",),
     "footnotes": ("fn", "fn-group", "table-wrap-foot"),
     "formulas": ("disp-formula", "disp-formula-group"),
     "supplements": ("supplementary-material",),
-    "tables": ("table", "array"),
+    "tables": (*TABLES, "array"),
 }
 """Elements that a spec can leave out, by name; the name `sub-articles` leaves out their bodies."""
 
 NEVER = (
     "alt-text", "label", "long-desc", "object-id", "permissions", "ref-list", "tex-math",
-    "{http://www.w3.org/1998/Math/MathML}annotation", "{http://www.w3.org/1998/Math/MathML}annotation-xml",
+    f"{MATHML}annotation", f"{MATHML}annotation-xml",
 )  # fmt: skip
 LINES = (
-    "p", "subtitle", "term", "attrib", "verse-line", "preformat", "code", "speaker", "kwd", "td", "th",
+    "p", "subtitle", "term", "attrib", "verse-line", "preformat", "code", "speaker", "kwd", *CELLS, *TABLES,
     "address", "answer", "answer-set", "array", "block-alternatives", "caption", "chem-struct-wrap", "def",
     "def-list", "disp-quote", "explanation", "fn", "fn-group", "kwd-group", "list", "list-item", "question",
-    "question-wrap", "question-wrap-group", "speech", "statement", "table", "table-wrap-foot", "verse-group",
+    "question-wrap", "question-wrap-group", "speech", "statement", "table-wrap-foot", "verse-group",
 )  # fmt: skip
 SPACED = ("break", "disp-formula", "disp-formula-group", "graphic", "media")
 FLOATS = (
     "boxed-text", "fig", "fig-group", "supplementary-material", "table-wrap", "table-wrap-group",
 )  # fmt: skip
+# Elements of MathML in which white space is text, as in NCBI's jats-html.xsl (`xsl:preserve-space`).
+MATHML_TEXT = frozenset(
+    MATHML + name for name in ("annotation", "ci", "cn", "csymbol", "mi", "mn", "mo", "ms", "mtext")
+)
 # Removing these does not separate words: the text has a space there only if the author wrote one.
 INLINE = ("alt-text", "label", "long-desc", "object-id", "tex-math", *NEVER[-2:])
 # Lines of text that may contain a footnote, and other elements that enclose footnotes.
-SENTENCES = ("p", "subtitle", "term", "attrib", "verse-line", "speaker", "td", "th", "title")
+SENTENCES = ("p", "subtitle", "term", "attrib", "verse-line", "speaker", "title", *CELLS)
 ENCLOSURES = ("fn-group", "table-wrap-foot", *FLOATS)
 BLOCKS = frozenset((*LINES, *FLOATS, "sec", "title"))
 TITLED = ("sec", "body", "abstract", "floats-group")
@@ -72,6 +85,7 @@ MARK = "\ufdd0"
 LINE, SECTION, TITLE, FLOAT, END = (MARK + letter for letter in "lstfe")
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
+_XML_SPACE = " \t\r\n"  # a no-break space is a character like any other
 _RUNS = re.compile("  +")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
@@ -87,12 +101,14 @@ class JatsReader:
             **dict.fromkeys(LINES, _mark_line),
             **dict.fromkeys(SPACED, _mark_space),
             **dict.fromkeys(FLOATS, _mark_float),
+            **_FORMULA_MARKS,
             "sec": _mark_section,
             "title": _mark_title,
             **dict.fromkeys((*NEVER, *self._chosen), self._drop_content),
         }
         if "table" in self._chosen:
-            del self._marks["td"], self._marks["th"]  # many, and all of them in what is emptied
+            for cell in CELLS:  # many, and all of them in what is emptied
+                del self._marks[cell]
 
     def __call__(self, data: bytes, facts: ArticleMetadata, where: str) -> Document:
         """Read one article.
@@ -143,7 +159,7 @@ class JatsReader:
     def _drop_content(self, element: etree._Element) -> None:
         """Remove the content of an element that is left out; the text after it stays."""
         if element.tag in self._chosen:
-            self.left_out[str(element.tag)] += 1
+            self.left_out[etree.QName(element).localname] += 1
         if element.tag == "fn":
             _detach_footnote(element)
             return
@@ -186,6 +202,29 @@ def _mark_line(element: etree._Element) -> None:
 def _mark_space(element: etree._Element) -> None:
     element.text = f" {element.text or ''}"
     element.tail = f" {element.tail or ''}"
+
+
+def _mark_formula(math: etree._Element) -> None:
+    """Remove the white space between elements of MathML, which is the publisher's layout and never shown."""
+    for element in math.iter():
+        if element.tag not in MATHML_TEXT:
+            _remove_layout(element)
+
+
+def _remove_layout(element: etree._Element) -> None:
+    """Remove the white space around the children of an element that can't have text of its own."""
+    if not (element.text or "").strip(_XML_SPACE):
+        element.text = None
+    for child in element:
+        if not (child.tail or "").strip(_XML_SPACE):
+            child.tail = None
+
+
+_FORMULA_MARKS = {
+    f"{MATHML}math": _mark_formula,
+    "alternatives": _remove_layout,
+    **dict.fromkeys((f"{MATHML}{name}" for name in ("mspace", "mtd", "mtr", "mlabeledtr")), _mark_space),
+}
 
 
 def _mark_section(element: etree._Element) -> None:
@@ -282,6 +321,8 @@ def _heading(element: etree._Element) -> str:
     """Return the text of a title without footnotes and the markers of footnotes and references."""
     if len(element):
         _clear_markers(element)
+        for part in element.iter(*_FORMULA_MARKS):
+            _FORMULA_MARKS[part.tag](part)
     return _collapse_spaces(_text(element))
 
 

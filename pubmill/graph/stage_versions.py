@@ -5,7 +5,7 @@ VERSIONS = {
     "download": 1,
     "plan_pmc": 1,
     "fetch_pmc": 1,
-    "parse": 5,
+    "parse": 6,
     "latest": 1,
     "lock": 1,
     "select": 4,

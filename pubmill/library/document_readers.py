@@ -11,7 +11,7 @@ from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 
 _GZIP = b"\x1f\x8b"
-_PMCID = re.compile(r"(?:PMC)?(\d+)")
+_PMCID = re.compile(r"PMC(\d+)(?:\.\d+)?\.n?xml")
 
 
 def read_medline(path: str | Path) -> Iterator[Document]:
@@ -40,9 +40,11 @@ def read_jats(path: str | Path, pmcid: int | None = None, leave_out: Collection[
     `PubmillError` for malformed XML, declared entities, and another PMCID in the article.
     """
     file = Path(path)
-    named = _PMCID.match(file.name)
+    named = _PMCID.fullmatch(file.name)
     if pmcid is None and not named:
-        raise PubmillError(f"{file}: its name has no PMC number; give it as `pmcid`")
+        raise PubmillError(
+            f"{file}: its name is not that of PMC's files, such as PMC1234567.xml; give the number as `pmcid`"
+        )
     try:
         data = file.read_bytes()
     except OSError as error:

@@ -13,10 +13,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from pubmill.corpus.article_metadata import ArticleMetadata
-from pubmill.corpus.jats import LEAVABLE, NEVER, JatsReader
+from pubmill.corpus.jats import LEAVABLE, MATHML_TEXT, NEVER, JatsReader
 from pubmill.corpus.shards import Sections
 from pubmill.errors import PubmillError
-from tests.articles import INLINE, USUAL
+from tests.articles import INLINE, PARTING, USUAL
 from tests.attack import Attack
 from tests.attack.markup import DAMAGE_TAGS, Node, damaged, hidden, is_malformed, markup, serialised
 from tests.world.dice import Dice
@@ -31,8 +31,9 @@ SPACES = [
     ("xmlns:xlink", "http://www.w3.org/1999/xlink"),
 ]
 FORMULA = (
-    "<inline-formula><alternatives><tex-math>$z$</tex-math><mml:math><mml:mi>z</mml:mi></mml:math>"
-    "</alternatives></inline-formula>"
+    "<inline-formula><alternatives>\n <tex-math>$z$</tex-math>\n <mml:math>\n  <mml:mi>z</mml:mi>\n"
+    "  <mml:mtext>if</mml:mtext>\n<mml:mspace/>\n<mml:mi>x</mml:mi> </mml:math>\n</alternatives>"
+    "</inline-formula>"
 )
 HIDDEN = (
     "</back>", "<back>", "</back><floats-group><p>FAKE</p></floats-group>", "</back><floats-group><?x ",
@@ -67,15 +68,16 @@ class Walk:
         self.words[label].update(self.flow(element, label).split())
 
     def flow(self, element: ElementTree.Element, label: str) -> str:
-        text = element.text or ""
+        text = shown(element, element.text)
         for child in element:
-            tail = child.tail or ""
+            tail = shown(element, child.tail)
             text += self.piece(child, element, label)
             text += f" {tail}" if child.tag == "fn" and tail[:1].isalnum() else tail
         return text
 
     def piece(self, child: ElementTree.Element, parent: ElementTree.Element, label: str) -> str:
-        edge = "" if child.tag in (*INLINE, *DAMAGE_TAGS) or child.tag.startswith("{") else " "
+        inside = child.tag in (*INLINE, *DAMAGE_TAGS) or child.tag.startswith("{")
+        edge = "" if inside and child.tag not in PARTING else " "
         if child.tag in (*NEVER, *self.left_out) or (child.tag == "title" and parent.tag == "sec"):
             return edge
         if child.tag == "sec":
@@ -85,6 +87,13 @@ class Walk:
             self.words[label].update(self.flow(child, label).split())
             return edge
         return f"{edge}{self.flow(child, label)}{edge}"
+
+
+def shown(element: ElementTree.Element, text: str | None) -> str:
+    """Text inside an element, or none if it is the layout of a formula."""
+    formula = element.tag == "alternatives" or element.tag.startswith("{http://www.w3.org/1998/Math")
+    layout = formula and element.tag not in MATHML_TEXT and not (text or "").strip(" \n\r\t")
+    return "" if layout else text or ""
 
 
 def heading(title: ElementTree.Element) -> str:

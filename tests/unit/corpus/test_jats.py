@@ -116,6 +116,43 @@ def test_formulas() -> None:
 
 
 @pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("\n <mml:mi>a</mml:mi>\n <mml:mo>+</mml:mo>\n <mml:mrow>\n<mml:mn>1</mml:mn>\t</mml:mrow>\n", "a+1"),
+        ("<mml:mn>1</mml:mn><mml:mtext> if </mml:mtext> <mml:mi>x</mml:mi>", "1 if x"),
+        ("<mml:mi>x</mml:mi> <mml:mo>\n=\n</mml:mo> <mml:mi>y</mml:mi>", "x = y"),
+        ("<mml:mi>x</mml:mi><mml:mrow>&#160;</mml:mrow><mml:mi>y</mml:mi>", "x\u00a0y"),
+        ("<mml:mtext>in</mml:mtext><mml:mspace width='.2em'/><mml:mi>B</mml:mi>", "in B"),
+        ("<mml:mtable> <mml:mtr> <mml:mtd><mml:mn>1</mml:mn></mml:mtd><mml:mtd>if</mml:mtd></mml:mtr>"
+         "<mml:mtr><mml:mtd><mml:mn>2</mml:mn></mml:mtd></mml:mtr></mml:mtable>", " 1 if 2 "),
+    ],
+)  # fmt: skip
+def test_words_of_formulas_are_those_of_ncbis_stylesheet(formula: str, text: str) -> None:
+    inside = f"<mml:math>{formula}</mml:math>"
+    content = f"({inside}, <inline-formula><alternatives>\n{inside}\n</alternatives></inline-formula>)"
+    data = article(
+        f"<sec><title>T {content}</title><p>{content}</p></sec>",
+        f"<title-group><article-title>{content}</article-title></title-group>",
+    )
+    found, expected = read(data), f"({text}, {text})".replace("  ", " ")
+    assert (found.title, found.body) == (expected, ((f"T {expected}", expected),))
+    assert words(found.body) == body_words(etree.fromstring(data), USUAL)
+
+
+@pytest.mark.parametrize("space", ["www.niso.org/standards/z39-96", "docs.oasis-open.org"])
+def test_cells_of_oasis_tables_are_lines(space: str) -> None:
+    entries = "<o:row><o:entry>a<fn><p>n</p></fn>b</o:entry><o:entry>c</o:entry></o:row>"
+    content = (
+        f"<table-wrap><o:table xmlns:o='http://{space}/ns/oasis-exchange/table'><o:tgroup><o:tbody>{entries}"
+        "</o:tbody></o:tgroup></o:table></table-wrap>"
+    )
+    assert body(content, ()) == (("", "a b\nn\nc"),)
+    reader = JatsReader(("tables",))
+    assert not reader(article(content), ArticleMetadata(pmcid=7), "x").body
+    assert reader.left_out == {"table": 1}
+
+
+@pytest.mark.parametrize(
     ("content", "kept", "without"),
     [
         ("<p>as<disp-formula>E=m</disp-formula>where</p>", "as E=m where", "as where"),

@@ -58,9 +58,11 @@ def test_an_article_is_read_by_its_number(tmp_path: Path) -> None:
     assert (article.id, article.title, article.body) == ("pmc:12", "On genes", (("Methods", "We looked."),))
     with pytest.raises(PubmillError, match="PMC"):
         read_jats(path, pmcid=13)
-    other = path.rename(tmp_path / "article.xml")
-    with pytest.raises(PubmillError, match="its name has no PMC number"):
-        read_jats(other)
+    other = tmp_path / "article.xml"
+    for name in ("2021-test.xml", "PMC12-draft.xml", "PMC012xxxxxx.xml", "article.xml"):
+        path = path.rename(tmp_path / name)
+        with pytest.raises(PubmillError, match="its name is not that of PMC's files"):
+            read_jats(path)
     assert read_jats(other, pmcid=12) == article
     with pytest.raises(PubmillError, match="can't be read: No such file"):
         read_jats(tmp_path / "PMC1.xml")
