@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 from pubmill.storage.files import read_json, sealed, sha256, write_json, write_jsonl_gz, writing
 from pubmill.storage.privacy import label_of_process
 from pubmill.storage.result_paths import PREDICTIONS, TRAINING
@@ -80,6 +81,6 @@ def check_predictions(predictions: Path, report: Mapping[str, Any]) -> None:
     if is_as_written(predictions, report) is False:
         raise PubmillError(
             f"{predictions} has changed since its run wrote it: its SHA-256 is not {PREDICTIONS_SEAL} of the "
-            "run's training report. Put the file back, or delete it and run the same command again, which "
-            "makes it anew; `pubmill score` scores predictions of other systems"
+            "run's training report. Put the file back, or make it again with the command that "
+            f"`{commands.script('fsck')}` prints. `pubmill score` scores predictions of other systems"
         )

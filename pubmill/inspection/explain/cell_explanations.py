@@ -42,6 +42,8 @@ from pubmill.tables.fact_sources import read_artefacts
 from pubmill.tables.reproductions import cell_cv
 from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
+MAKE_AGAIN = f"`{commands.script('fsck')}` prints the command that makes them again"
+
 
 @dataclass(frozen=True)
 class CellRun:
@@ -270,7 +272,7 @@ def _comparison_with_scored(graph: Graph, dataset: str, split: str, scored: str)
         return None
     converted = read_json(card).get("examples_sha256", {}) if card.is_file() else {}
     if converted.get(split) == scored:
-        return f"no: {examples} has changed since it was converted; delete it and run the same command again"
+        return f"no: {examples} has changed since it was converted; {MAKE_AGAIN}"
     return "no: converted anew since; score the runs again"
 
 
@@ -293,7 +295,7 @@ def _predictions_state(predictions: Path) -> str:
         return "not there"
     return {
         True: "as the run wrote them",
-        False: "changed since the run wrote them; delete them and run the same command again",
+        False: f"changed since the run wrote them; {MAKE_AGAIN}",
         None: "not sealed by the run, which an earlier version made",
     }[is_as_written(predictions, report_of(predictions))]
 
