@@ -103,9 +103,9 @@ def consistent(members: dict[str, Any]) -> None:
     """Make the table follow from the metrics, as a forger would."""
     runs, recipe, shown = members["runs.json.gz"]["runs"], members[BASIS]["recipe"], members[SHOWN]
 
-    def score(record: str, metric: str) -> tuple[float | None, str | None]:
+    def score(record: str, metric: str) -> tuple[float | None, str | None, bool]:
         run = runs.get(record)
-        return (None, "no record") if run is None else (100 * run["metrics"][metric], None)
+        return (None, "no record", False) if run is None else (100 * run["metrics"][metric], None, False)
 
     content = members[f"published/{toy_proof.TABLE}.csv"]
     built = Builder(recipe, read_published(content, {}, ""), score, shown["cells"], {})

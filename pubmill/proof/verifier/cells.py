@@ -144,7 +144,8 @@ class Builder:
                 "row": labels[reference["row"]]["label"],
                 "cell": other.as_shown(other.at(reference)),
             }
-        found.pop("subtracts", None)
+        for name in ("subtracts", *(["without_collapsed"] if cell["without_collapsed"] is None else [])):
+            found.pop(name, None)
         return found
 
     def _of_runs(self, cells: Cells, column: str, row: str) -> Json:
@@ -158,7 +159,7 @@ class Builder:
         )
         cell["seeds"] = seeds
         cell["spread"] = statistics.stdev(scores) if whole and len(scores) > 1 else None
-        kept = [seed["value"] for seed in seeds if not seed["collapsed"]]
+        kept = [seed["value"] for seed in seeds if "collapsed" not in seed]
         if whole and 0 < len(kept) < len(seeds):
             cell["without_collapsed"] = AGGREGATES[self.recipe["aggregate"]](kept)
         return cell
@@ -177,9 +178,10 @@ class Builder:
             score, failed, collapsed = self._scores(path, self.rows[row]["metric"])
             number = int(path.rpartition("-")[2][: -len(".json")])
             fold = dataset_of(path) if folds else ""
+            mark = {"collapsed": True} if collapsed else {}  # shown only where it holds
             seeds.append({
-                "seed": number, "value": score, "failed": failed, "fold": fold, "record": path,
-                "seconds": Stated((float, None)), "collapsed": collapsed or None,  # a table shows only True
+                **mark, "seed": number, "value": score, "failed": failed, "fold": fold, "record": path,
+                "seconds": Stated((float, None)),
             })  # fmt: skip
         return seeds
 

@@ -142,7 +142,7 @@ MOST = {
     "correct": ("gold", "predicted"), "relaxed_correct": ("predicted",), "relaxed_found": ("gold",),
     "subtoken_correct": ("subtoken_gold", "subtoken_predicted"), "subtoken_sentences": ("examples",),
     "precision": ("examples",), "recall": ("examples",),
-    **dict.fromkeys(("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr"), ("questions",)),
+    **dict.fromkeys(("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr"), ("questions",)),
 }  # fmt: skip
 """Count -> counts that it cannot exceed."""
 FAMILIES, CLASS_COUNTS = ("word", "layer", "class", "negative"), ("gold", "predicted", "correct")
@@ -179,11 +179,19 @@ def check_items(kind: str, gold: Any, predicted: Any, where: str) -> None:
             continue
         marks = item.get("layers", {}).values()
         lists = [answer["labels"], answer.get("subword_labels", item["labels"]), *marks]
-        if any(len(one) != len(item["labels"]) for one in lists) or not {m for of in marks for m in of} <= {
-            0,
-            1,
-        }:
+        other_marks = {mark for of in marks for mark in of} - {0, 1}
+        if other_marks or any(len(one) != len(item["labels"]) for one in lists):
             raise RefusedError(f"{where}: {item['id']} has other labels or marks than one for each word")
+
+
+def is_constant(kind: str, predicted: Sequence[Item]) -> bool:
+    """Return whether all predicted labels are the same, for words one label of a tagging scheme."""
+    if kind != "tokens":
+        return len({str(one.get("label", sorted(one.get("labels", [])))) for one in predicted}) == 1
+    sentences = [one["labels"] for one in predicted if one["labels"]]
+    first = sentences[0][0] if sentences else "O"
+    inside = first if first == "O" else f"I{first[1:]}"
+    return any(all(one == [first] + [rest] * (len(one) - 1) for one in sentences) for rest in (first, inside))
 
 
 def implausible_counts(kind: str, names: Sequence[str], counts: Numbers) -> str:

@@ -17,7 +17,7 @@ OF_KIND: dict[str, tuple[str, ...]] = {
     "sequence": ("micro_", "positive_f1", "macro_f1", "accuracy"),
     "multilabel": ("micro_f1", "macro_f1", "example_f1"),
     "regression": ("pearson",),
-    "span": ("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr"),
+    "span": ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr"),
 }
 """Kind of examples -> the names, or their beginnings, of all its metrics."""
 

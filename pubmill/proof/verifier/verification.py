@@ -19,7 +19,7 @@ from pubmill.proof.verifier.cells import (
 )
 from pubmill.proof.verifier.container import RefusedError, intact, read_array, read_packed
 from pubmill.proof.verifier.forms import Json, Stated, check_form, same
-from pubmill.proof.verifier.items import check_items, counts_by_unit, implausible_counts
+from pubmill.proof.verifier.items import check_items, counts_by_unit, implausible_counts, is_constant
 from pubmill.proof.verifier.metrics import METRICS, columns_read, metrics_of_kind
 from pubmill.proof.verifier.ranks import (
     RowOfRuns,
@@ -143,6 +143,8 @@ def check_by_items(proof: Proof, known: Json, runs: Mapping[str, Json], counts: 
     for record, run in with_items.items():
         predicted = read_packed(proof.members, run["items"])
         check_items(known["kind"], gold, predicted, record)
+        if run["collapsed"] and known["kind"] != "regression" and not is_constant(known["kind"], predicted):
+            raise RefusedError(f"{record}: it is marked as collapsed, and its predictions differ")
         found = counts_by_unit(known["kind"], gold, predicted, known["negative"], known["names"])
         if found.shape != counts.shape[1:] or not np.allclose(
             found, counts[run["place"]], rtol=1e-9, atol=1e-9
