@@ -67,12 +67,13 @@ def gradients(model: Any, vectors: torch.Tensor) -> list[torch.Tensor]:
 @pytest.mark.parametrize("recompute", [False, True])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_gradients_are_those_of_the_padded_pass(name: str, recompute: bool) -> None:
-    model, (ids, segments) = build(name), inputs(name)
+    """In float64: after LayerNorm, a sum of squares has gradients near zero, which are rounding in float32."""
+    model, (ids, segments) = build(name).double(), inputs(name)
     theirs = gradients(model, encode(model, embed(model, ids, segments), PRESENT, ROWS))
     ours = gradients(model, encode_flat(name, model, FLAT_ROWS, recompute))
     assert len(ours) > 10
     for left, right in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(left, right, atol=2e-5, rtol=1e-4)
+        torch.testing.assert_close(left, right, atol=1e-11, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
