@@ -64,7 +64,8 @@ def words(sections: Sections) -> Counter[str]:
 def words_below(root: Any, path: str, unwanted: list[str], titled: tuple[str, ...]) -> Counter[str]:
     """Count the words below a path: as `characters_below`, with a space at both ends of every block."""
     found: Counter[str] = Counter()
-    for place in [copy.deepcopy(place) for place in _WITHOUT_LAYOUT(root).xpath(path)]:
+    bare: Any = _WITHOUT_LAYOUT(root)
+    for place in [copy.deepcopy(place) for place in bare.xpath(path)]:
         place.tail = None
         for title in list(place.iter("title")):
             if title.getparent() is place or title.getparent().tag in titled:

@@ -4,6 +4,8 @@ python -m tests.audit_page           print it
 python -m tests.audit_page --write   write the page
 """
 
+# ruff: noqa: E501 (lines of the page)
+
 import sys
 from pathlib import Path
 

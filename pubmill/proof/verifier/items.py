@@ -142,7 +142,9 @@ MOST = {
     "correct": ("gold", "predicted"), "relaxed_correct": ("predicted",), "relaxed_found": ("gold",),
     "subtoken_correct": ("subtoken_gold", "subtoken_predicted"), "subtoken_sentences": ("examples",),
     "precision": ("examples",), "recall": ("examples",),
-    **dict.fromkeys(("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr"), ("questions",)),
+    **dict.fromkeys(
+        ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr"), ("questions",)
+    ),
 }  # fmt: skip
 """Count -> counts that it cannot exceed."""
 FAMILIES, CLASS_COUNTS = ("word", "layer", "class", "negative"), ("gold", "predicted", "correct")

@@ -24,7 +24,8 @@ SET = {
 RUN = {
     "metrics": ({"*": float}, None), "failed": TEXT_OR_NONE, "split": str, "versions": {"*": (int, [int])},
     "data_sha256": HASH, "trained_on_sha256": {"*": HASH}, "model_sha256": (HASH, None),
-    "commit": TEXT_OR_NONE, "made_by": str, "collapsed": bool, "record_sha256": HASH, "contributions_sha256": HASH,
+    "commit": TEXT_OR_NONE, "made_by": str, "collapsed": bool,
+    "record_sha256": HASH, "contributions_sha256": HASH,
     "recipe": int, "set": (int, None), "place?": int, "items?": TEXT_OR_NONE,
 }  # fmt: skip
 RUNS = {"sets": [SET], "runs": {"*": RUN}, "recipes": [{"*": object}]}

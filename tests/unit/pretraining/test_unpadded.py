@@ -67,7 +67,7 @@ def gradients(model: Any, vectors: torch.Tensor) -> list[torch.Tensor]:
 @pytest.mark.parametrize("recompute", [False, True])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_gradients_are_those_of_the_padded_pass(name: str, recompute: bool) -> None:
-    """In float64: after LayerNorm, a sum of squares has gradients near zero, which are rounding in float32."""
+    """In float64: a sum of squares after LayerNorm has gradients near zero, in float32 only rounding."""
     model, (ids, segments) = build(name).double(), inputs(name)
     theirs = gradients(model, encode(model, embed(model, ids, segments), PRESENT, ROWS))
     ours = gradients(model, encode_flat(name, model, FLAT_ROWS, recompute))
