@@ -4,8 +4,6 @@ python -m tests.audit_page           print it
 python -m tests.audit_page --write   write the page
 """
 
-# ruff: noqa: E501 (lines of the page)
-
 import sys
 from pathlib import Path
 
@@ -23,16 +21,17 @@ RUNS = """
 .venv/bin/pubmill audit runs
 ```
 
-compares the published values of all tables with the final runs that make the cells here. The same value of a model on a
-dataset in two cells with different runs, and different values in two cells with the same runs, suggest that a cell is judged
-against a number that another fine-tuning gave. Compared are values of one model, dataset and metric, and printed means of
-datasets whose own values are not shown with the means of the values that other tables print. Two values are equal if one
-score can be printed as both; if a table prints more digits for the same run, these count. Cells that are copied or not
-comparable are left out.
+compares the published values of all tables with the final runs that make the cells here. The same value of
+a model on a dataset in two cells with different runs, and different values in two cells with the same runs,
+suggest that a cell is judged against a number that another fine-tuning gave. Compared are values of one
+model, dataset and metric, and printed means of datasets whose own values are not shown with the means of
+the values that other tables print. Two values are equal if one score can be printed as both; if a table
+prints more digits for the same run, these count. Cells that are copied or not comparable are left out.
 
-Each finding has a reason. For equal values it is a search that contains all points of the other run's search, which the
-command finds by itself, or a remark on the row under `coincidences:` of a table; for different values it is a remark under
-`elsewhere:`. A finding without a reason, and a coincidence without a finding, are errors.
+Each finding has a reason. For equal values it is a search that contains all points of the other run's
+search, which the command finds by itself, or a remark on the row under `coincidences:` of a table; for
+different values it is a remark under `elsewhere:`. A finding without a reason, and a coincidence without a
+finding, are errors.
 
 | Dataset | Model | Finding | Values | Reason |
 | :-- | :-- | :-- | :-- | :-- |
@@ -43,12 +42,11 @@ def as_markdown(specs: Path) -> str:
     """Return the page, for the specs in a folder."""
     graph = graph_of_all_tables(specs)
     found = findings_on_runs(graph, specs)
-    lines = (
-        f"| {' '.join(dataset)} | {model} | {one.kind} | {', '.join(sorted({v.text for v in one.values}))} | {why} |"
-        for one in found
-        for model, *dataset in [one.subject]
-        for why in ["; ".join(one.why)]
-    )
+    lines = []
+    for one in found:
+        model, *dataset = one.subject
+        values = ", ".join(sorted({value.text for value in one.values}))
+        lines.append(f"| {' '.join(dataset)} | {model} | {one.kind} | {values} | {'; '.join(one.why)} |")
     counts = " and ".join(f"{sum(one.kind == kind for one in found)} {kind}" for kind in (EQUAL, DIFFERENT))
     page = to_markdown(audit(audit_recipe(specs), specs))
     return page.rstrip("\n") + "\n" + RUNS + "\n".join(lines) + f"\n\nTogether: {counts}.\n"

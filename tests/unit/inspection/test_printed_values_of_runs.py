@@ -66,8 +66,8 @@ def test_a_search_that_contains_the_other_explains_equal_values(
 
 
 def test_equal_values_of_another_search_are_found(changed: Change) -> None:
-    """Table 9 has gu2020's fine-tuning, although its values are those of Table 6; Table 5 prints the
-    mean of its questions."""
+    """Table 9's standard as gu2020's fine-tuning, although its values are those of Table 6, and the mean of
+    its questions that of Table 5."""
     found = changed(
         "tinn2021/table09.yaml",
         "  - model: pubmedbert-large\n",
