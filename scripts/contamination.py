@@ -16,7 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.corpus.contamination_report import report
 from pubmill.errors import run
+from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import sealed, write_json
+from pubmill.storage.privacy import keep_private
 
 
 def main() -> None:
@@ -26,6 +28,7 @@ def main() -> None:
     parser.add_argument("--found", type=Path, required=True, nargs="+", help="matches found in the parts")
     parser.add_argument("--output", type=Path, required=True, help="contamination.json to write")
     arguments = parser.parse_args()
+    keep_private([], access_of_parts([arguments.index]))
     found = report(arguments.corpus, arguments.index, arguments.found)
     write_json(arguments.output, sealed(found))
     print(f"{found['documents_with_a_text']} of {found['documents']} documents contain a text of a dataset")

@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.corpus.contamination_report import find_in_parts
 from pubmill.errors import run
+from pubmill.storage.corpus_parts import access_of_parts
+from pubmill.storage.privacy import keep_private
 
 
 def main() -> None:
@@ -23,6 +25,7 @@ def main() -> None:
     parser.add_argument("--index", type=Path, required=True, help="the index of the texts")
     parser.add_argument("--output", type=Path, required=True, help="matches to write (JSON)")
     arguments = parser.parse_args()
+    keep_private([], access_of_parts([arguments.index]))
     found = find_in_parts(arguments.parts, arguments.index, arguments.output)
     print(f"{found} documents contain a text of a dataset")
 

@@ -18,6 +18,7 @@ from pubmill import recipes
 from pubmill.corpus.contamination import write_index
 from pubmill.errors import run
 from pubmill.recipes.corpora import IndexRecipe
+from pubmill.storage.privacy import keep_private
 
 
 def main() -> None:
@@ -31,6 +32,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     recipe = recipes.read(IndexRecipe, arguments.recipe)
+    keep_private(arguments.datasets / one.dataset for one in recipe.datasets)
     print(f"{write_index(arguments.output, recipe.datasets, arguments.datasets)} texts")
 
 

@@ -24,6 +24,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset
 from pubmill.storage.files import read_jsonl_gz, writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
+from pubmill.storage.privacy import label_of_process
 
 RUN = 13
 """Number of words of an n-gram."""
@@ -55,11 +56,12 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
     """Write the index of the texts of `datasets`, whose examples are in `folder`; return their number.
 
     Each text of a split is listed once, with the ids of all examples that contain it. The index contains no
-    text: only hashes, from which it cannot be restored.
+    text: only hashes, from which it cannot be restored. It has the label of the process in its metadata.
     """
     rows = 0
     words = WordHashes()
-    with writing(path) as temporary, parquet_writer(temporary, INDEX) as writer:
+    schema = INDEX.with_metadata(label_of_process())
+    with writing(path) as temporary, parquet_writer(temporary, schema) as writer:
         for data in datasets:
             for split in data.splits:
                 texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
@@ -73,7 +75,7 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
                     }
                     for (text, pmid), examples in texts.items()
                 ]
-                writer.write_table(pa.Table.from_pylist(found, INDEX))
+                writer.write_table(pa.Table.from_pylist(found, schema))
                 rows += len(found)
     return rows
 

@@ -69,7 +69,7 @@ class Digests:
 
 
 def _entry(line: str) -> list[Any] | None:
-    """Return the values of a line of the store; None if it is damaged, as after a kill."""
+    """Return the values of a line of the store; None if it is damaged, such as by a killed process."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

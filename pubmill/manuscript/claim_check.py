@@ -61,15 +61,25 @@ CONTEXT = 120
 """Characters before a word in which it may be denied."""
 
 
+_EVERYWHERE = re.compile(
+    r"\b(?:on|in|for|across|over|of)\s+(?:all|every|each)\s+(?:of\s+)?(?:(?:the|our|these|its)\s+)?"
+    r"(?:[\w-]+\s+){0,2}(?:datasets?|tasks?|benchmarks?|corpora|corpus|test\s+sets?|cases|rows)\b",
+    re.IGNORECASE,
+)
+"""Words that claim something of all rows of a table."""
+
+
 class Claim(NamedTuple):
     """A claim. `better`, `worse`: columns; `rows`: rows, all by key; `ordered`: whether it has a direction;
-    `best`: whether it is about all columns and published values."""
+    `best`: whether it is about all columns and published values. `everywhere`: whether it is about all rows
+    in which the columns have a value."""
 
     better: tuple[str, ...]
     worse: tuple[str, ...]
     rows: tuple[str, ...]
     ordered: bool
     best: bool
+    everywhere: bool = False
 
 
 def check_claims(
@@ -80,17 +90,15 @@ def check_claims(
         if quotes(sentence.text, names.values()):
             continue
         for found in _claim_words(sentence, names.values()):
-            reasons = []
-            for name in study.tables:
-                claim = _claim(sentence, found, names[name])
-                if claim:
-                    reasons.append(_objection(name, claim, study))
-            if reasons and all(reasons):
+            claims = {name: claim for name in study.tables if (claim := _claim(sentence, found, names[name]))}
+            reasons = {name: _objection(name, claim, study) for name, claim in claims.items()}
+            refuted = [why for name, why in reasons.items() if why and claims[name].everywhere]
+            if refuted or (reasons and all(reasons.values())):
                 yield ManuscriptFault(
                     *source.place(sentence.start + found.start()),
                     "claim",
                     f'"{" ".join(found[0].split())}"',
-                    reasons[0],
+                    (refuted or [*reasons.values()])[0],
                     "State what the test shows, or remove the word",
                 )
                 break
@@ -113,6 +121,8 @@ def _claim(sentence: ManuscriptSentence, word: re.Match[str], names: TableNames)
     least = 1 if word["best"] else 2
     columns = _unambiguous(names.columns(sentence.text), start, end, least)
     rows = _unambiguous(names.rows(sentence.text), start, end, 1)
+    everywhere = rows is None and not word["best"] and bool(_EVERYWHERE.search(sentence.text, start, end))
+    rows = [] if everywhere else rows
     if columns is None or rows is None:
         return None
     keys = tuple(dict.fromkeys(key for one in rows for key in one.keys))
@@ -123,7 +133,7 @@ def _claim(sentence: ManuscriptSentence, word: re.Match[str], names: TableNames)
         )
         return Claim(better[-1:], (), keys, True, True)
     better, worse, ordered = _sides(sentence.text, word, columns)
-    return Claim(better, worse, keys, ordered, False) if better and worse else None
+    return Claim(better, worse, keys, ordered, False, everywhere) if better and worse else None
 
 
 def _clause(text: str, place: int) -> tuple[int, int]:
@@ -167,7 +177,7 @@ def _is_reversed(word: str) -> bool:
 def _objection(name: str, claim: Claim, study: StudyTables) -> str:
     """Return why the comparisons of a table do not support a claim; empty if they do."""
     table, compared = study.tables[name], study.compared[name]
-    for row in claim.rows:
+    for row in _rows_with_all(table, claim) if claim.everywhere else claim.rows:
         pairs = [(one, other) for one in claim.better for other in claim.worse]
         if claim.best:
             pairs = [(claim.better[0], other) for other in _tested(compared, row)]
@@ -181,6 +191,20 @@ def _objection(name: str, claim: Claim, study: StudyTables) -> str:
             if all(objections):
                 return objections[0]
     return ""
+
+
+def _rows_with_all(table: Table, claim: Claim) -> list[str]:
+    """Return the rows of datasets in which all columns of a claim have a value; those where a better column
+    has a lower one come first, because they refute it."""
+    found: dict[str, bool] = {}
+    for row in (one.key for one in table.rows if one.shown):
+        better, worse = (
+            [table.cells[key][row].value for key in side] for side in (claim.better, claim.worse)
+        )
+        known = [value for value in (*better, *worse) if value is not None]
+        if len(known) == len(better) + len(worse):
+            found[row] = min(known[: len(better)]) >= max(known[len(better) :])
+    return sorted(found, key=lambda row: found[row])
 
 
 def _tested(compared: Comparisons, row: str) -> list[str]:

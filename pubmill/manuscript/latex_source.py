@@ -163,6 +163,17 @@ def _inputs(source: Source, folder: Path, shown: Path) -> Iterator[tuple[Path, s
             yield path, str(shown / path.relative_to(folder))
 
 
+def group_ends(code: str) -> dict[int, int]:
+    """Return the offset of each opening brace -> that after its group, in time linear in the code."""
+    ends, opened = {}, []
+    for found in _BRACE.finditer(code):
+        if found[0] == "{":
+            opened.append(found.start())
+        elif found[0] == "}" and opened and found.end() - (start := opened.pop()) <= LONGEST_GROUP:
+            ends[start] = found.end()
+    return ends
+
+
 def group_end(code: str, start: int) -> int | None:
     """Return the offset after the group whose opening brace is at `start`; None if it does not end."""
     depth = 0

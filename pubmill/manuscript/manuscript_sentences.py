@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pubmill.manuscript.latex_source import Source, blanked, group_end
+from pubmill.manuscript.latex_source import Source, blanked, group_ends
 from pubmill.manuscript.marks import marks_of
 from pubmill.tables.cells import Table
 
@@ -73,8 +73,9 @@ def visible_text(code: str) -> str:
         hidden.append((found.start(), len(code) if end < 0 else end))
         if end < 0:
             break
+    ends = group_ends(code)
     for found in _HIDDEN_ARGUMENT.finditer(code):
-        hidden.append((found.end(), group_end(code, found.end()) or found.end()))
+        hidden.append((found.end(), ends.get(found.end(), found.end())))
     hidden += [found.span() for found in _DEFINITION.finditer(code)]
     return blanked(code, [span for span in hidden if not _is_heading(code, span)]).replace("~", " ")
 

@@ -5,6 +5,7 @@ start after a byte-order mark, which is not part of a file's text and is not wri
 """
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,8 @@ from pubmill.errors import PubmillError
 from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
 
 GZIP = ".gz"
+LARGEST = 1 << 30
+"""Largest file that is unpacked, in bytes of its content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,12 +223,29 @@ def read_text(path: Path) -> str:
         raise _reading_error(path, error, "") from None
 
 
+class BoundedGzip(gzip.GzipFile):
+    """A gzip file of which at most `LARGEST` bytes are unpacked."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return up to `size` bytes, by default all."""
+        return self._within(super().read(LARGEST + 1 if size is None or size < 0 else size))
+
+    def read1(self, size: int = -1) -> bytes:
+        """Return some bytes."""
+        return self._within(super().read1(size))
+
+    def _within(self, content: bytes) -> bytes:
+        if self.tell() > LARGEST:
+            raise PubmillError(f"{self.name}: unpacks to more than {LARGEST:,} bytes; split it into several")
+        return content
+
+
 def _opened(path: Path, newline: str) -> IO[str]:
     """Open a UTF-8 file, decompressed if its name ends with `.gz`, without its byte-order mark."""
     if path.suffix == GZIP:
         if not path.stat().st_size:  # Python's gzip accepts an empty file as complete
             raise EOFError
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline=newline)
+        return io.TextIOWrapper(BoundedGzip(path), encoding="utf-8-sig", newline=newline)
     return path.open(encoding="utf-8-sig", newline=newline)
 
 

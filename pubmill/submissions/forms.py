@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
+from pubmill.prediction.documents import LARGEST
 from pubmill.submissions.conll_form import is_conll
 from pubmill.submissions.tsv_form import is_tsv
 
@@ -21,8 +22,6 @@ FORMS = {
     "pubtator": "PubTator: PMID|t|TITLE, PMID|a|ABSTRACT, then mentions",
 }
 """Form -> its description."""
-LARGEST = 1 << 30
-"""Largest file of predictions in bytes, unpacked."""
 _GZIP = b"\x1f\x8b"
 _MARK = "\ufeff"
 _PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")

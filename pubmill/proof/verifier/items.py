@@ -10,7 +10,7 @@ import numpy as np
 
 from pubmill.proof.verifier.container import RefusedError
 from pubmill.proof.verifier.forms import TEXT_OR_NONE, check_form
-from pubmill.proof.verifier.metrics import Numbers
+from pubmill.proof.verifier.metrics import OF_KIND, Numbers
 
 Item = Mapping[str, Any]
 Counted = dict[str, list[float]]
@@ -142,9 +142,7 @@ MOST = {
     "correct": ("gold", "predicted"), "relaxed_correct": ("predicted",), "relaxed_found": ("gold",),
     "subtoken_correct": ("subtoken_gold", "subtoken_predicted"), "subtoken_sentences": ("examples",),
     "precision": ("examples",), "recall": ("examples",),
-    **dict.fromkeys(
-        ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr"), ("questions",)
-    ),
+    **dict.fromkeys(OF_KIND["span"], ("questions",)),
 }  # fmt: skip
 """Count -> counts that it cannot exceed."""
 FAMILIES, CLASS_COUNTS = ("word", "layer", "class", "negative"), ("gold", "predicted", "correct")

@@ -24,9 +24,8 @@ SET = {
 RUN = {
     "metrics": ({"*": float}, None), "failed": TEXT_OR_NONE, "split": str, "versions": {"*": (int, [int])},
     "data_sha256": HASH, "trained_on_sha256": {"*": HASH}, "model_sha256": (HASH, None),
-    "commit": TEXT_OR_NONE, "made_by": str, "collapsed": bool,
-    "record_sha256": HASH, "contributions_sha256": HASH,
-    "recipe": int, "set": (int, None), "place?": int, "items?": TEXT_OR_NONE,
+    "commit": TEXT_OR_NONE, "made_by": str, "collapsed": bool, "record_sha256": HASH,
+    "contributions_sha256": HASH, "recipe": int, "set": (int, None), "place?": int, "items?": TEXT_OR_NONE,
 }  # fmt: skip
 RUNS = {"sets": [SET], "runs": {"*": RUN}, "recipes": [{"*": object}]}
 PUBLISHED_ROW = {
@@ -52,7 +51,7 @@ OTHER = {"table": TABLE, "column": str, "row": str, "linked": bool}
 RECIPE = {
     **HEADING, "composites": [{"name": str, "label": str, "groups": {"*": [str]}}], "left_out": ANY_TEXTS,
     "records": {"*": {"*": [RECORD]}}, "found": [str], "missing": ANY_TEXTS, "versions": {"*": object},
-    "differences?": [
+    "reasons?": [{"text": str, "cells": [str]}], "differences?": [
         {"name": str, "label": str, "of": str, "minus": {"*": OTHER}, "published": str, "printed": str}
     ],
     "datasets?": ANY_TEXTS, "not_comparable?": ANY_TEXTS, "copied?": {"*": OTHER}, "floors?": {"*": [str]},

@@ -181,6 +181,7 @@ class ShownTable:
                 **{key: recipe[key] for key in HEADING},
                 "cells": Stated(object),
                 "composites": rows_of_composites(recipe),
+                "reasons": recipe.get("reasons", []),
                 "floors": Stated(FLOORS),
                 "provenance": {**made_with, **{key: Stated(form) for key, form in MADE_WITH.items()}},
                 "seeds_needed": self.builder.seeds_needed(),

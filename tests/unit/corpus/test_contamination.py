@@ -1,6 +1,9 @@
 """Texts of datasets in a corpus: found by PMID and by words, reported without their text, and excluded."""
 
+import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,10 @@ from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import PART, select
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
+from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import read_json, write_jsonl_gz
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def words(number: int, count: int = 30) -> list[str]:
@@ -166,3 +172,28 @@ def test_another_index_and_none(index: Path, tmp_path: Path) -> None:
 def test_an_index_of_nothing(tmp_path: Path) -> None:
     assert write_index(tmp_path / "i.parquet", [], tmp_path) == 0
     assert EvaluationTexts(tmp_path / "i.parquet").matches("1", SENTENCE) == []
+
+
+@pytest.mark.parametrize("access", ["public", "credentialed"])
+def test_ids_of_licensed_data_are_private_in_the_index_and_all_that_is_found_by_it(
+    tmp_path: Path, access: str
+) -> None:
+    text = " ".join(words(1))
+    write_jsonl_gz(tmp_path / "datasets/a/test.jsonl.gz", [example("secret-1", text)])
+    (tmp_path / "datasets/a/card.json").write_text(json.dumps({"access": access}))
+    made = part(tmp_path / "part.parquet", ("1", "", text))
+    recipe = {"datasets": [{"dataset": "a", "splits": ["test"], "pmids": False}]}
+    index, found, output = (tmp_path / name for name in ("index.parquet", "found.json", "output.json"))
+    programs = {
+        "index_evaluation_texts": ["--datasets", tmp_path / "datasets", "--output", index,
+                                   "--recipe", json.dumps(recipe)],
+        "find_contamination": ["--parts", made, "--index", index, "--output", found],
+        "contamination": ["--corpus", "c", "--index", index, "--found", found, "--output", output],
+    }  # fmt: skip
+    for name, arguments in programs.items():
+        subprocess.run(
+            [sys.executable, ROOT / f"scripts/{name}.py", *map(str, arguments)], check=True, umask=0o022
+        )
+    assert access_of_parts([index]) == access
+    private = access != "public"
+    assert {path.stat().st_mode & 0o777 for path in (index, found, output)} == {0o600 if private else 0o644}

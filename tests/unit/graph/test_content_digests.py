@@ -62,8 +62,9 @@ def test_a_file_that_has_just_changed_is_hashed_again(
 
 
 @pytest.mark.parametrize(
-    "content", ["", "\n{\n[]\n", '["a", 1', '["a", 1, 2, 3, 4, 5]\nnull\n"x"\n', "\udcff"]
-)
+    "content", ["", "\n{\n[]\n", '["a", 1', '["a", 1, 2, 3, 4, 5]\nnull\n"x"\n', "\udcff",
+     '[[1], 2, 3, 4, "5"]', '"abcde"', "[" * 100_000],
+)  # fmt: skip
 def test_a_damaged_store_costs_time_alone(file: Path, tmp_path: Path, read: list[Path], content: str) -> None:
     store = tmp_path / "store"
     store.write_bytes(content.encode("utf-8", "surrogateescape"))

@@ -37,6 +37,19 @@ def test_the_commit_of_a_checkout_says_whether_its_files_have_changed(tmp_path: 
     assert provenance.commit(tmp_path) == f"{commit}-dirty"
 
 
+def test_the_commit_is_that_of_the_checkout_whatever_git_dir_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("own", "other"):
+        (tmp_path / name).mkdir()
+        git(tmp_path / name, "init", "-q")
+        git(tmp_path / name, "commit", "-qm", name, "--allow-empty")
+    own = git(tmp_path / "own", "rev-parse", "HEAD")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other/.git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "other"))
+    assert provenance.commit(tmp_path / "own") == own
+
+
 def test_without_git_there_is_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -7,6 +7,8 @@ import pytest
 from tests.unit.manuscript.toy_study import CASED, P, findings
 
 SOUND = [
+    "PubMedBERT beats other models on all datasets.",
+    "PubMedBERT does not beat BERT uncased on all datasets.",
     "PubMedBERT outperforms BERT uncased on BC2GM.",
     "Significantly, PubMedBERT is better than BERT uncased on BC2GM.",
     "PubMedBERT significantly outperforms both BERT uncased and BERT cased on BC2GM.",
@@ -54,6 +56,9 @@ def test_a_supported_claim_is_no_finding(tmp_path: Path, text: str) -> None:
             "only against the best, pubmedbert-base",
         ),
         ("PubMedBERT and BERT uncased differ significantly on JNLPBA.", "significantly", "p = 0.4"),
+        ("BERT uncased beats PubMedBERT on all datasets.", "beats", "has 81.00 for bert-base-uncased"),
+        ("On each of the datasets, BERT uncased beats PubMedBERT.", "beats", "has 81.00 for bert-base"),
+        ("PubMedBERT beats BERT uncased across all NER tasks.", "beats", "p = 0.4"),
         ("On ChemProt, PubMedBERT surpasses BERT uncased.", "surpasses", "has no test for chemprot@blurb"),
         ("On JNLPBA and BC2GM, PubMedBERT beats BERT uncased.", "beats", "p = 0.4"),
         (

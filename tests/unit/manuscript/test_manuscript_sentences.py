@@ -1,11 +1,20 @@
 """Where sentences of a manuscript begin and end, and which names they have."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from pubmill.manuscript.latex_source import source_of
-from pubmill.manuscript.manuscript_sentences import LONGEST, TableNames, _names, is_name, quotes, sentences
+from pubmill.manuscript.manuscript_sentences import (
+    LONGEST,
+    TableNames,
+    _names,
+    is_name,
+    quotes,
+    sentences,
+    visible_text,
+)
 from tests.unit.manuscript.toy_study import CASED, NAME, relabelled, study
 
 
@@ -124,3 +133,22 @@ def test_keys_of_two_letters_are_no_names() -> None:
     assert _names([("a", "BioX base"), ("b", "BioX large")], {}) == {
         "BioX": ("a", "b"), "BioX base": ("a",), "BioX large": ("b",),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ["\\cite{", "\\cite{a}", "{\\cite{", "\\emph{}}"])
+def test_time_is_linear_in_repeated_arguments(unit: str) -> None:
+    def seconds(number: int) -> float:
+        text = unit * number
+        start = time.process_time()
+        assert len(visible_text(text)) == len(text)
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(40_000) < 40 * max(seconds(4_000), 0.01)
+
+
+@pytest.mark.parametrize(
+    ("code", "seen"), [(r"a \cite{b{c}\}d} e", "e"), (r"\cite{a \cite{b} c", "c"), (r"\cite{\{} e", "e")]
+)
+def test_an_argument_ends_with_its_own_brace(code: str, seen: str) -> None:
+    assert visible_text(code).split()[-1] == seen and "b" not in visible_text(code)

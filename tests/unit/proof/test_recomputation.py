@@ -18,7 +18,8 @@ from pubmill.proof.basis import with_record_paths
 from pubmill.proof.verifier import equivalence, items, metrics, resampling
 from pubmill.proof.verifier.cells import NO_RECORD, Builder, check_cells, read_published
 from pubmill.proof.verifier.container import RefusedError
-from pubmill.proof.verifier.forms import same
+from pubmill.proof.verifier.forms import check_form, same
+from pubmill.proof.verifier.structure import RECIPE
 from pubmill.statistics import equivalence as study_equivalence
 from pubmill.statistics import resampling as study_resampling
 from pubmill.tables.cells import Table
@@ -166,6 +167,7 @@ def builder(name: str, records: Records, made: Table) -> Builder:
 
     def build(name: str, part: Any, cells: Any, others: Mapping[str, Builder]) -> Builder:
         own = with_record_paths(part)
+        check_form(own, RECIPE, name)
         content = (SPECS / f"tables/{name}.published.csv").read_bytes()
         return Builder(own, read_published(content, own["left_out"], name), score, cells, others)
 
