@@ -15,6 +15,7 @@ from pubmill.proof.assembling import assembled
 from pubmill.proof.verifier.container import SUMS, RefusedError, pack, read_packed, sums, unpack, visible
 from pubmill.proof.verifier.items import implausible_counts, is_constant
 from pubmill.proof.verifier.verification import check_proof
+from tests.attack import proof_structure as attack
 from tests.attack.proof import answer
 from tests.unit.proof import toy_proof as toy
 from tests.world.dice import Dice
