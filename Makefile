@@ -25,13 +25,14 @@ known = $(if $(filter-out undefined,$(origin $1)),$(if $(filter-out $2,$(or $($1
 $(if $(filter test test-all,$(MAKECMDGOALS)),$(call known,ROOM,$(ROOMS)))
 $(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 
-.PHONY: help setup world demo test test-all kernels bench attack data-check docs lint format lock sbom clean
+.PHONY: help setup world demo test test-all numeric kernels bench attack data-check docs lint format lock sbom clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
 	@echo "make test    the tests that a change needs (ROOM=corpus: the unit tests of one room)"
 	@echo "make test-all  all tests, including hundreds of cases, kills and clusters"
+	@echo "make numeric comparisons of float numbers with the kernels of old processors (in test-all)"
 	@echo "make kernels compile the GPU kernels by Triton, and run them on its interpreter, without a GPU"
 	@echo "make bench   all benchmarks, quickly (BENCH=medline: one; FLAGS=: for figures to quote)"
 	@echo "make attack  faults by the thousand: docs/reliability.md (ATTACKS='medline yaml' for some)"
@@ -69,13 +70,19 @@ demo: world
 	@echo "The report: $(REPORT)"
 
 # Else each of the hundreds of programs that tests start compiles what it imports.
-test test-all: export PYTHONDONTWRITEBYTECODE =
+test test-all numeric: export PYTHONDONTWRITEBYTECODE =
 
 test: world
 	$(PYTEST) -m "not long" $(ROOM:%=tests/unit/%)
 
-test-all: world
+# First, so that the closing line is that of all tests.
+test-all: world $(if $(ROOM),,numeric)
 	$(PYTEST) $(ROOM:%=tests/unit/%)
+
+# Other kernels round differently: these exist on every x86 processor, and few processors choose them.
+numeric: world
+	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 $(PYTEST) -m "not long" \
+		$$(grep -rlE "assert_close|allclose" tests/unit --include='test_*.py')
 
 # Beside the other packages, because transformers and torch look for Triton.
 kernels: .venv/triton/ready

@@ -30,6 +30,12 @@ def test_a_room_is_tested_alone(root: Path) -> None:
     assert "tests/unit" not in planned(root, "test").stdout
 
 
+def test_numeric_tests_run_twice_unless_a_room_is_tested_alone(root: Path) -> None:
+    runs = planned(root, "test-all").stdout.split("-m pytest")[1:]
+    assert len(runs) == 2 and "assert_close" in runs[0] and "tests/unit" not in runs[1]
+    assert planned(root, "test-all", "ROOM=corpus").stdout.count("-m pytest") == 1
+
+
 @pytest.mark.parametrize("room", ["", "corpsu", "corpus corpsu", "test_docs.py"])
 def test_an_unknown_room_is_reported_with_all_rooms(root: Path, room: str) -> None:
     refused = planned(root, "test", f"ROOM={room}")
