@@ -33,7 +33,7 @@ from pubmill.finetuning.splits import encode_split, read_split
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.task_models import base_model, keep, keep_report, load_task_model
 from pubmill.recipes import FinetuningRecipe
-from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from pubmill.storage.privacy import access_of
 from pubmill.storage.weights_digest import folder_sha256
 from tests.unit.programs import run_program
@@ -394,7 +394,9 @@ def test_the_program_keeps_and_predicts_again(model: Path, datasets: dict[str, P
         run_program("finetune", *given, *further)
         assert list(read_jsonl_gz(path)) == run.predictions
     first, second = (read_json(tmp_path / f"{name}.training.json") for name in ("first", "second"))
-    assert first == second == read_json(tmp_path / "again/training.json")
+    assert first == second
+    assert first.pop("predictions_sha256") == sha256(tmp_path / "first.predictions.jsonl.gz")
+    assert first == read_json(tmp_path / "again/training.json")
     for path in (tmp_path / "kept").iterdir():
-        if path.name not in ("README.md", "training.json"):  # they have the folder's name, and the time
+        if path.name not in ("README.md", "training.json", "SHA256SUMS"):  # the folder's name, and the time
             assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()

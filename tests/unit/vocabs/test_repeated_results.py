@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import read_json
 from pubmill.vocabs.sentencepiece import LONGEST, learn, normalise
 from tests.unit.toy_vocabs import RECIPES, make_vocab
@@ -27,10 +28,10 @@ def without_scores(value: Any) -> Any:
 
 
 def digest(folder: Path) -> str:
-    """Digest of the names and the content of a vocabulary's files, but for SentencePiece's own."""
+    """Digest of the names and content of a vocabulary's files, except SentencePiece's own and the list."""
     found = hashlib.sha256()
     for path in sorted(folder.iterdir()):
-        if path.name != "spiece.model":
+        if path.name not in ("spiece.model", FOLDER_SUMS):
             content = path.read_text(encoding="utf-8")
             if path.suffix == ".json":
                 content = json.dumps(without_scores(read_json(path)), sort_keys=True)
