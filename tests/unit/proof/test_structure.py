@@ -16,6 +16,7 @@ from pubmill.proof.verifier.container import SUMS, RefusedError, pack, read_pack
 from pubmill.proof.verifier.items import implausible_counts, is_constant
 from pubmill.proof.verifier.verification import check_proof
 from tests.attack import proof_structure as attack
+from tests.attack.proof import answer
 from tests.unit.proof import toy_proof as toy
 from tests.world.dice import Dice
 
@@ -45,7 +46,7 @@ def test_an_empty_proof_verifies_nothing(
 
 def test_predictions_cannot_be_left_out(data: bytes, tmp_path: Path) -> None:
     run = toy.record_path("ours", "topics", 1)
-    said = attack.answer(toy.edited(data, f"items/{run[:-5]}.json.gz", lambda lines: lines.pop()), tmp_path)
+    said = answer(toy.edited(data, f"items/{run[:-5]}.json.gz", lambda lines: lines.pop()), tmp_path)
     assert not said
 
 
@@ -82,7 +83,7 @@ def test_a_bomb_is_refused_before_it_takes_memory(content: bytes) -> None:
 
 def test_a_bomb_of_counts_is_refused(data: bytes, tmp_path: Path) -> None:
     members = {**unpack(data), "counts/0000.npy.gz": gzip.compress(bytes(50_000_000), 1)}
-    assert not attack.answer(pack({**members, SUMS: sums(members)}), tmp_path)
+    assert not answer(pack({**members, SUMS: sums(members)}), tmp_path)
 
 
 def test_counts_that_no_predictions_give(data: bytes) -> None:
