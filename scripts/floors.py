@@ -26,6 +26,7 @@ from pubmill.specs import Specs, load
 from pubmill.storage.result_paths import CARD, Paths
 
 SPECS = ROOT / "specs"
+NEEDED = ("train", "test")
 
 
 def main() -> None:
@@ -48,11 +49,17 @@ def main() -> None:
 
 
 def converted(specs: Specs, results: Path) -> list[str]:
-    """Return the datasets that are converted in a results folder."""
-    names = [name for name in sorted(specs.datasets) if (Path(Paths(results).dataset(name)) / CARD).is_file()]
-    if not names:
-        raise PubmillError(f"{results} has no converted datasets; give --results, or convert some")
-    return names
+    """Return the datasets with train and test splits that are converted in a results folder."""
+    folders = {name: Path(Paths(results).dataset(name)) for name in sorted(specs.datasets)}
+    made = [name for name, folder in folders.items() if (folder / CARD).is_file()]
+    if not made:
+        others = sorted({str(card.parents[2]) for card in results.parent.glob(f"*/datasets/*/{CARD}")})
+        advice = f"give --results {' or '.join(others)}" if others else "convert some, or give --results"
+        raise PubmillError(f"{results} has no converted datasets; {advice}")
+    whole = [name for name in made if all((folders[name] / f"{one}.jsonl.gz").is_file() for one in NEEDED)]
+    if left_out := [name for name in made if name not in whole]:
+        report_progress(f"left out, without examples in {' and '.join(NEEDED)}: {', '.join(left_out)}")
+    return whole
 
 
 def measure(specs: Specs, name: str, results: Path, output: Path) -> DatasetHeadroom:

@@ -53,6 +53,26 @@ def test_without_converted_datasets_the_program_says_so(root: Path, tmp_path: Pa
     assert made.returncode == 1 and "has no converted datasets" in made.stderr
 
 
+def test_other_folders_with_converted_datasets_are_named(root: Path, tmp_path: Path) -> None:
+    write_json(tmp_path / "brief/datasets/pubmedqa/card.json", {"kind": "sequence"})
+    made = program(root, "--results", str(tmp_path / "full"))
+    assert made.returncode == 1 and f"give --results {tmp_path / 'brief'}" in made.stderr
+
+
+def test_datasets_without_a_test_split_are_left_out_unless_they_are_named(root: Path, tmp_path: Path) -> None:
+    """SQuAD has train and dev only."""
+    for name, splits in (("pubmedqa", ("train", "dev", "test")), ("mednli", ("train", "dev"))):
+        for split in splits:
+            write_examples(tmp_path / f"datasets/{name}/{split}.jsonl.gz", questions(split, 12))
+        write_json(tmp_path / f"datasets/{name}/card.json", {"kind": "sequence"})
+    made = program(root, "--results", str(tmp_path), "--format", "json")
+    assert made.returncode == 0, made.stderr
+    assert [one["dataset"] for one in json.loads(made.stdout)] == ["pubmedqa"]
+    assert "left out, without examples in train and test: mednli" in made.stderr
+    named = program(root, "--results", str(tmp_path), "--dataset", "mednli")
+    assert named.returncode == 1 and "mednli needs examples in train and test" in named.stderr
+
+
 def test_the_floors_of_a_dataset_for_tables(root: Path, tmp_path: Path) -> None:
     for split, number in (("train", 30), ("dev", 3), ("test", 12)):
         write_examples(tmp_path / f"pubmedqa/{split}.jsonl.gz", questions(split, number))
