@@ -32,7 +32,7 @@ def test_a_room_is_tested_alone(root: Path) -> None:
 
 def test_numeric_tests_run_twice_unless_a_room_is_tested_alone(root: Path) -> None:
     runs = planned(root, "test-all").stdout.split("-m pytest")[1:]
-    assert len(runs) == 2 and "assert_close" in runs[0] and "tests/unit" not in runs[1]
+    assert len(runs) == 2 and "assert_close tests" in runs[0] and "tests/unit" not in runs[1]
     assert planned(root, "test-all", "ROOM=corpus").stdout.count("-m pytest") == 1
 
 
