@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import pytest
@@ -25,6 +26,7 @@ from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.publication.dataset_pages import Page
 from pubmill.publication.report_content import Report
 from pubmill.specs.study import check_study
+from pubmill.storage.checksums import PREDICTIONS_SEAL, check_predictions
 from pubmill.storage.network import _where_it_went
 from pubmill.workflow import requested_targets as asked
 from pubmill.workflow import run_start as starting
@@ -110,10 +112,22 @@ GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
 OWN = ".venv/bin/snakemake results/small/corpora/pubmed-abstracts/stats.json --configfile studies/small.yaml"
 CARD = Path("results/demo/datasets/bc5-chem/card.json")
 
+
+def changed_predictions() -> str:
+    with TemporaryDirectory() as folder:
+        predictions = Path(folder, "predictions")
+        predictions.write_text("changed")
+        with pytest.raises(PubmillError) as error:
+            check_predictions(predictions, {PREDICTIONS_SEAL: "0" * 64})
+    return str(error.value)
+
+
 ADVICE: dict[str, Callable[[], str]] = {
     "audit_rendering.to_markdown": lambda: (ROOT / "docs/audit.md").read_text(),
     "claim_check._pair_objection": lambda: untested_claim(),
     "study_tables.read_study_tables": lambda: unfinished_study(),
+    "checksums.check_predictions": changed_predictions,
+    "table_command.table": lambda: commands.pubmill("run", "shin2020", "shin2020/table08"),
     "checkout.start_script": lambda: commands.script("explain", "gu2020/table06", "BC2GM", "PubMedBERT"),
     "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),
     "open_command.finished_pages": lambda: finished_pages("gu2020", ["gu2020/table06"]),
