@@ -126,18 +126,16 @@ def test_no_licensed_text_reaches_records_tables_or_the_report(copy: Project, tm
 
 
 def assert_proof(path: Path) -> None:
-    """Check that the proof holds, and has neither text nor items of the licensed dataset. The runs on the
-    other dataset failed, so they have no counts."""
+    """Check that the proof holds, and has neither text nor items of the licensed dataset."""
     members = unpack(path.read_bytes())
     for name, content in members.items():
         plain = gzip.decompress(content) if name.endswith(".gz") else content
         assert CANARY.encode() not in plain, name
     sets = json.loads(gzip.decompress(members["runs.json.gz"]))["sets"]
-    assert [(one["dataset"], one["gold"]) for one in sets] == [(NAME, None)]
-    assert not [name for name in members if name.startswith("items/")]
+    assert {one["dataset"]: one["gold"] for one in sets}[NAME] is None
+    assert not [name for name in members if name.startswith("items/") and NAME in name]
     found = check_proof(str(path), 1)
-    assert found["cells"] > 100 and found["tests"] == 1
-    assert found["runs"] == 2 and found["runs by their items"] == 0
+    assert found["cells"] > 100 and 0 < found["runs by their items"] < found["runs"]
 
 
 def licensed(root: Path) -> dict[str, DatasetSpec]:

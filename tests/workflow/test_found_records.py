@@ -16,7 +16,8 @@ from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
 from pubmill.recipes.tables import TableRecipe
 from pubmill.specs.study import check_study
-from pubmill.storage.files import read_json, read_jsonl_gz, sealed, write_json, write_jsonl_gz
+from pubmill.storage.checksums import write_predictions
+from pubmill.storage.files import read_json, read_jsonl_gz
 from tests.workflow.conftest import Project, copy_of
 from tests.workflow.planner import Planner
 from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN
@@ -61,14 +62,11 @@ def score_as_if_learnt(folder: Path) -> None:
         recipe = made.records.recipe(protocol, model, dataset, setting, seed)
         examples = Path(made.runs.scored_examples(protocol, model, dataset, setting))
         predictions, training = (path.with_name(f"{path.stem}.{name}") for name in ENDINGS)
-        write_jsonl_gz(
-            predictions,
-            (
-                {"id": row["id"], "labels": row["labels"] if n % number else ["O"] * len(row["labels"])}
-                for n, row in enumerate(read_jsonl_gz(examples))
-            ),
+        rows = (
+            {"id": row["id"], "labels": row["labels"] if n % number else ["O"] * len(row["labels"])}
+            for n, row in enumerate(read_jsonl_gz(examples))
         )
-        write_json(training, sealed(read_json(training) | {"failed": None}))
+        write_predictions(predictions, rows, read_json(training) | {"failed": None})
         record, items = score_run(recipe, SCORERS[recipe.kind], predictions, examples, training)
         write_items(path.with_suffix(".items.npz"), items)
         write_record(path, record)
