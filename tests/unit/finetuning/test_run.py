@@ -25,7 +25,7 @@ from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.finetuning.trial_selection import select
 from pubmill.recipes import FinetuningRecipe
-from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, text, write_dataset
@@ -198,6 +198,7 @@ def test_the_program_marks_a_run_whose_start_failed(model: Path, tokens: Path, t
     output = program(tmp_path, asdict(TOKENS), tokens, "--model", tmp_path / "start", "--keep", kept)
     assert {row["labels"] for row in read_jsonl_gz(output)} == {None}
     report = read_json(output.with_name("seed-1.training.json"))
+    assert report.pop("predictions_sha256") == sha256(output)
     assert report["start_failed"] == report["failed"] == "nan" and read_json(kept / "training.json") == report
 
 
@@ -219,7 +220,7 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     assert report["recipe"] == {**asdict(TOKENS), "learning_rate": None, "head_sizes": None}
     assert report["model_sha256"] and report["dev"]["best"] is None
     if option == "--keep":
-        assert read_json(tmp_path / "kept/training.json") == report
+        assert {**read_json(tmp_path / "kept/training.json"), "predictions_sha256": sha256(output)} == report
 
 
 def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(model: Path, tmp_path: Path) -> None:
