@@ -393,10 +393,8 @@ def test_the_program_keeps_and_predicts_again(model: Path, datasets: dict[str, P
         further = ["--seed", 1, "--split", "test", "--output", path, option, tmp_path / "again"]
         run_program("finetune", *given, *further)
         assert list(read_jsonl_gz(path)) == run.predictions
-    first, second = (read_json(tmp_path / f"{name}.training.json") for name in ("first", "second"))
-    assert first == second
-    assert first.pop("predictions_sha256") == sha256(tmp_path / "first.predictions.jsonl.gz")
-    assert first == read_json(tmp_path / "again/training.json")
+    first, second, own = (read_json(tmp_path / f"{n}training.json") for n in ("first.", "second.", "again/"))
+    assert first == second == {**own, "predictions_sha256": sha256(path)}
     for path in (tmp_path / "kept").iterdir():
         if path.name not in ("README.md", "training.json", "SHA256SUMS"):  # the folder's name, and the time
             assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()

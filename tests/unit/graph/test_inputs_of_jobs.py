@@ -155,7 +155,10 @@ def test_statements_on_methods_are_those_of_the_papers_of_the_study(
     found = [
         Path(file).resolve().relative_to(root / "specs") for file in made.statement_files(root / "specs")
     ]
-    kinds = {kind: getattr(full_specs, kind) for kind in ("corpora", "vocabs", "pretraining", "protocols")}
+    kinds = {
+        kind: getattr(full_specs, kind)
+        for kind in ("corpora", "vocabs", "pretraining", "models", "protocols")
+    }
     kinds["tables"] = {**full_specs.tables, **full_specs.fact_tables}
     expected = {
         Path(kind, f"{name}.yaml")
