@@ -98,7 +98,7 @@ def counts_of(
         y = share * x + np.sqrt(1 - share * share) * noise.standard_normal(units)
         return {"examples": one, "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
     hit = noise.binomial(1, share, units).astype(float)
-    names = ("exact_match", "f1", "strict_accuracy", "lenient_accuracy", "mrr")
+    names = ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr")
     return {"examples": one, "questions": one, "without_gold": 0 * one, **dict.fromkeys(names, hit)}
 
 

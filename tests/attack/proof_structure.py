@@ -154,6 +154,12 @@ def forged_score(dice: Dice, folder: Path) -> str:
         elif lie == "no set":
             run.pop("set")
     rows = recipe["records"]["ours"]
+    if lie == "set" and number == len(content["sets"]) - 1:
+        gone = content["sets"].pop()  # nothing of the true counts is left
+        for member in (gone["counts"], gone["gold"], *(content["runs"][path]["items"] for path in own)):
+            members.pop(member, None)
+        for path in own:
+            content["runs"][path]["items"] = None
     if lie == "no sets":
         content["sets"] = []
     elif lie == "set without runs":

@@ -135,10 +135,17 @@ def check_members(members: Iterable[str], expected: set[str]) -> None:
 
 
 def check_recipe(recipe: Json, name: str, study: Json) -> None:
-    """Refuse the recipe of a table of another name or scale, or with a key that occurs twice."""
+    """Refuse the recipe of a table of another name or scale, with a key that occurs twice, or with a rule by
+    which nothing can be tested."""
     same(name, f"{recipe['paper']}/{recipe['table']}", f"{name}, paper and table")
     for field in ("scale", "scale_title", "comparable"):
         same(study[field], recipe[field], f"{name}, {field}")
+    rule = recipe["equivalence"]
+    margins = all(0 < one["points"] < 100 for one in rule["margins"].values())
+    if not (margins and min([1, *rule["runs"].values()]) == 1):
+        raise RefusedError(f"{name}: a margin or a number of runs cannot be")
+    if not 0.001 <= rule["alpha"] < 0.5 < rule["power"] <= 0.999:
+        raise RefusedError(f"{name}: alpha or power cannot be")
     named = [*recipe["composites"], *recipe.get("differences", [])]
     rows = [*(one["key"] for one in recipe["rows"]), *(one["name"] for one in named)]
     for keys, what in ((rows, "row"), ([one["key"] for one in recipe["columns"]], "column")):

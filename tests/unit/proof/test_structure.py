@@ -44,6 +44,17 @@ def test_an_empty_proof_verifies_nothing(
         check_proof(str(path), 1)
 
 
+@pytest.mark.parametrize(("name", "value"), [("power", 2.0), ("power", 1.0), ("alpha", 1e-12), ("alpha", -1)])
+def test_a_rule_by_which_nothing_is_found_does_not_stop_the_verifier(
+    data: bytes, tmp_path: Path, name: str, value: float
+) -> None:
+    def edit(content: Any) -> None:
+        content.get("recipe", content)["equivalence"][name] = value
+
+    forged = toy.edited(toy.edited(data, attack.BASIS, edit), attack.SHOWN, edit)
+    assert not answer(forged, tmp_path)
+
+
 def test_predictions_cannot_be_left_out(data: bytes, tmp_path: Path) -> None:
     run = toy.record_path("ours", "topics", 1)
     said = answer(toy.edited(data, f"items/{run[:-5]}.json.gz", lambda lines: lines.pop()), tmp_path)
