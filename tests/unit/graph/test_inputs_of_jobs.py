@@ -166,6 +166,7 @@ def test_statements_on_methods_are_those_of_the_papers_of_the_study(
         for name, spec in specs.items()
         if spec.paper == "gu2020" and spec.method
     }
+    expected |= {Path("choices/finetuning.yaml"), Path("choices/pretraining.yaml")}  # of all papers
     assert set(found) == expected and len(found) == len(expected)
     assert Path("protocols/blurb.yaml") in expected and Path("protocols/tinn2021.yaml") not in expected
     recipe = made.recipe([str(root / "specs/protocols/blurb.yaml")])
