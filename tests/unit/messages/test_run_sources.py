@@ -67,7 +67,7 @@ def test_a_program_whose_sources_changed_is_refused_with_their_names(checkout: P
 
 @pytest.mark.parametrize(
     "changed",
-    ["scripts/score.py", "pubmill/metrics/entities.py", "pubmill/errors.py", "pubmill/graph/runs.py"],
+    ["scripts/score.py", "pubmill/tables/cells.py", "pubmill/errors.py", "pubmill/graph/runs.py"],
     indirect=True,
 )
 def test_changes_of_other_stages_and_of_messages_stop_nothing(checkout: Path, changed: Path) -> None:

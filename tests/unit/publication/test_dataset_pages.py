@@ -173,7 +173,7 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "pages").iterdir()} == {
-        f"drugs@blurb.{form}" for form in DATASET_PAGE_FORMS
+        f"drugs@blurb.{form}" for form in (*DATASET_PAGE_FORMS, "sha256")
     }
     assert not any("CANARY" in path.read_text() for path in (tmp_path / "pages").iterdir())
 
