@@ -323,7 +323,8 @@ def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
     ]  # fmt: skip
     good = subprocess.run(command, capture_output=True, text=True)
     assert good.returncode == 0, good.stderr
-    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {
+    forms = {f".{form}" for form in (*FORMS, "sha256")}
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == forms
         f".{form}" for form in (*FORMS, "sha256")
     }
     (tmp_path / "datasets/drugs/card.json").unlink()
