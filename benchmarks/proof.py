@@ -98,8 +98,8 @@ def counts_of(
         y = share * x + np.sqrt(1 - share * share) * noise.standard_normal(units)
         return {"examples": one, "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
     hit = noise.binomial(1, share, units).astype(float)
-    names = ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr")
-    return {"examples": one, "questions": one, "without_gold": 0 * one, **dict.fromkeys(names, hit)}
+    scored = ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr")
+    return {"examples": one, "questions": one, "without_gold": 0 * one, **dict.fromkeys(scored, hit)}
 
 
 def write_runs(folder: Path, chosen: Sequence[tuple[str, float]]) -> None:

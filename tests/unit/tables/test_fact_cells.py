@@ -325,6 +325,7 @@ def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
     assert good.returncode == 0, good.stderr
     forms = {f".{form}" for form in (*FORMS, "sha256")}
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == forms
+    (tmp_path / "datasets/drugs/card.json").unlink()
     bad = subprocess.run(command, capture_output=True, text=True)
     assert bad.returncode == 1 and bad.stderr.startswith("pubmill: error: ")
     assert "drugs/card.json" in bad.stderr
