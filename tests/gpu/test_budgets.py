@@ -22,11 +22,11 @@ class Budget(NamedTuple):
 
 
 BUDGETS = {
-    "BERT-base 128": Budget(2_150, 24e9, 0.52),
-    "BERT-base 512": Budget(2_150, 26e9, 0.47),
-    "BERT-large 512": Budget(4_000, 36e9, 0.51),
-    "ALBERT-xxlarge 128": Budget(1_800, 26e9, 0.62),
-    "ELECTRA-base 128": Budget(4_300, 32e9, 0.46),
+    "BERT-base 128": Budget(2_300, 24e9, 0.48),
+    "BERT-base 512": Budget(2_300, 26e9, 0.44),
+    "BERT-large 512": Budget(4_300, 36e9, 0.48),
+    "ALBERT-xxlarge 128": Budget(1_350, 26e9, 0.61),
+    "ELECTRA-base 128": Budget(4_600, 32e9, 0.42),
 }
 
 
