@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from lxml import etree
 
@@ -26,9 +27,9 @@ BLOCKS = {
 }  # fmt: skip
 
 
-def body_of(data: bytes) -> etree._Element:
+def body_of(data: bytes) -> Any:
     """Return an article with its body alone, and without titles of sections and what is never text."""
-    root = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True))
+    root: Any = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True))
     taken = [*root.iter("front", "front-stub", "back")]
     taken += [title for title in root.iter("title") if title.getparent().tag in ("sec", "body")]
     taken += [link for link in root.iter(*LINKS) if not "".join(link.itertext()).strip()]
@@ -43,7 +44,7 @@ def body_of(data: bytes) -> etree._Element:
 
 def rendered_words(render: etree.XSLT, data: bytes) -> Counter[str]:
     """Count the words of the page that the stylesheet makes of an article's body."""
-    page = render(body_of(data)).getroot()
+    page: Any = render(body_of(data)).getroot()
     for element in page.xpath(GENERATED):
         element.tag = "taken"
     etree.strip_elements(page, "taken", with_tail=False)
