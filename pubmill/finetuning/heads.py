@@ -40,21 +40,21 @@ class TaskModel(nn.Module):
 
 
 class Layers(nn.Module):
-    """Dropout and a linear layer, after any number of fully connected ReLU layers, each with its own dropout
-    (shin2020 Tables 1 and 2; NeMo's default activation)."""
+    """Dropout, then any number of fully connected ReLU layers and a linear layer (shin2020 Tables 1 and 2, in
+    the order of NVIDIA/NeMo@246e40f nemo/collections/nlp/modules/common/token_classifier.py)."""
 
     def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
         super().__init__()
         widths = [width, *recipe.head_sizes]
         hidden: list[nn.Module] = []
         for before, after in pairwise(widths):
-            hidden += [nn.Dropout(recipe.head_dropout), linear(before, after), nn.ReLU()]
-        self.hidden = nn.Sequential(*hidden)
+            hidden += [linear(before, after), nn.ReLU()]
         self.dropout = nn.Dropout(recipe.head_dropout)
+        self.hidden = nn.Sequential(*hidden)
         self.linear = linear(widths[-1], outputs)
 
     def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
-        last = self.dropout(self.hidden(places))
+        last = self.hidden(self.dropout(places))
         # In float32: bfloat16 has so few values that many scores would tie, and ties decide answers.
         with torch.autocast(places.device.type, enabled=False):
             scores: torch.Tensor = self.linear(last.float())

@@ -60,8 +60,8 @@ class FinetuningRecipe:
     - `head`: a linear layer; the same after fully connected layers of `head_sizes` with ReLU; or a BiLSTM
       whose size per direction is the single entry of `head_sizes`. The BiLSTM reads the labelled subwords
       (tokens), or all tokens of a sequence, where the last state of each direction replaces the first token
-      (pooling cls). `head_dropout`: before each layer of the head. `crf`: also learn transitions between
-      labels (tokens).
+      (pooling cls). `head_dropout`: before the first layer of the head, of a BiLSTM before each. `crf`:
+      also learn transitions between labels (tokens).
 
     Training: `keep`: the weights that are best on dev, or the last; dev is evaluated every `evaluate_every`
     steps, or after each epoch. `stop_after`: steps after which training ends, although the learning rate is
@@ -157,7 +157,6 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "head bilstm reads all tokens; it needs pooling: cls": recipe.head == "bilstm"
         and recipe.pooling != "cls",
         "head bilstm needs head_sizes with one size": recipe.head == "bilstm" and len(recipe.head_sizes) != 1,
-        "head mlp needs head_sizes": recipe.head == "mlp" and not recipe.head_sizes,
         "head linear has no head_sizes": recipe.head == "linear" and bool(recipe.head_sizes),
         "crf is for tokens": recipe.crf and not tokens,
         "crf has its own loss; loss must be cross-entropy": recipe.crf and recipe.loss != "cross-entropy",

@@ -25,8 +25,8 @@ OF_DATASETS = [
     "gu2020/table02", "gu2020/table03", "lewis2020/table01", "lewis2020/table04", "shin2020/table08",
 ]  # fmt: skip
 OF_OTHERS = [
-    "gu2020/section6", "gu2020/table01", "gu2020/table04", "gu2020/table05", "lewis2020/section3", "shin2020/table03",
-    "shin2020/table09",
+    "gu2020/section6", "gu2020/table01", "gu2020/table04", "gu2020/table05", "lewis2020/section3",
+    "shin2020/table03", "shin2020/table09",
     "alrowili2021/table01", "alrowili2021/table03", "alrowili2021/table04", "tinn2021/table01",
 ]  # fmt: skip
 BIOM = ["biom-electra-base", "biom-electra-large", "biom-albert-xxlarge"]

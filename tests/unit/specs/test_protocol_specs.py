@@ -133,12 +133,15 @@ def test_values_are_laid_over_each_other_in_order(full: Specs) -> None:
         ("lewis2020", "ddi@blue", "standard", "any", {"learning_rate": 2e-5, "batch_size": 16, "epochs": 10}),
         ("lewis2020", "hoc@blue", "standard", "any", {"unit": "sentence"}),
         ("shin2020", "bc5-chem", "fc=2x512", "any",
-         {"head_sizes": [512, 512], "labelled_subwords": "separate"}),
+         {"head_sizes": [512], "labelled_subwords": "separate"}),
         ("shin2020", "bc5-disease", "standard", "any", {"labelled_subwords": "separate"}),
-        ("shin2020", "ncbi-disease", "fc=1x1024", "any",
-         {"head_sizes": [1024], "labelled_subwords": "all"}),
+        ("shin2020", "ncbi-disease", "fc=1", "any",
+         {"head_sizes": [], "labelled_subwords": "all", "keep": "last", "weight_decay": 0.0}),
+        ("shin2020", "chemprot@blue", "fc=2x1024", "any",
+         {"head_sizes": [1024], "weight_decay": 0.01, "batch_size": 64, "warmup": 0.1}),
         ("shin2020", "squad-v1", "standard", "any", {"epochs": 10, "learning_rate": 3e-5, "keep": "last"}),
-        ("shin2020", "bioasq-factoid@7b", "standard", "any", {"epochs": 30, "head_sizes": [2048, 2048]}),
+        ("shin2020", "bioasq-factoid@7b", "standard", "any",
+         {"epochs": 30, "head_sizes": [2048], "warmup": 0.0}),
         ("alrowili2021", "bc5-chem", "standard", "biom-electra-base",
          {"learning_rate": 2e-4, "batch_size": 48, "layerwise_decay": 0.8, "max_length": 256,
           "adam_epsilon": 1e-6, "head_dropout": 0.0}),
@@ -182,7 +185,7 @@ def test_recipes_are_those_of_the_papers(
          {"frozen_layers": (None,), "layerwise_decay": (0.8, 0.9, 1.0)}),
         ("tinn2021", "biosses", "optimal+train+dev", "m", {"reinitialised_layers": (0, 1)}),
         ("tinn2021", "bioasq-yesno", "optimal", "m", {"frozen_layers": (None, 3, 6, 9)}),
-        ("shin2020", "bc2gm", "standard", "m", {"head_sizes": ([512], [1024], [512, 512], [1024, 1024])}),
+        ("shin2020", "bc2gm", "standard", "m", {"head_sizes": ([], [512], [1024])}),
         ("shin2020", "squad-v1", "standard", "m", {}),
         ("lewis2020", "bc2gm", "standard", "m", {}),
     ],
@@ -219,13 +222,20 @@ def test_trials_never_learn_dev(full: Specs) -> None:
         ("lewis2020", "biosses", "standard", "is not for similarity"),
         ("tinn2021", "bc2gm", "optimal", "is not for ner (tokens: bc2gm), but for similarity, yes-no"),
         ("tinn2021", "hoc@blurb", "optimal+train+dev", "but for similarity"),
-        ("shin2020", "gad@fold-1", "fc=1x512", "gad@fold-1 has no split to choose the best weights by"),
     ],
 )
 def test_impossible_runs_are_reported(
     full: Specs, protocol: str, dataset: str, setting: str, message: str
 ) -> None:
     assert message in str(full.protocols[protocol].obstacle(full.datasets[dataset], "any", setting))
+
+
+def test_without_dev_the_last_weights_are_kept(full: Specs) -> None:
+    spec = full.protocols["shin2020"]
+    assert spec.obstacle(full.datasets["gad@fold-1"], "any", "fc=1") is None
+    best = spec.model_copy(update={"hyperparameters": spec.hyperparameters | {"keep": "best"}})
+    message = "gad@fold-1 has no split to choose the best weights by"
+    assert message in str(best.obstacle(full.datasets["gad@fold-1"], "any", "fc=1"))
 
 
 def test_the_scored_split_never_chooses(full: Specs) -> None:
