@@ -67,8 +67,8 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
         "multilabel",
         {"unit": "sentence", "metric": "example_f1", "evaluate_every": 10},
     ),
-    SQUAD: ("span", {"keep": "last", "head": "mlp", "head_sizes": [64, 64], "head_dropout": 0.1}),
-    FACTOID: ("span", {"keep": "last", "head": "mlp", "head_sizes": [64, 64], "stride": 32}),
+    SQUAD: ("span", {"keep": "last", "head": "mlp", "head_sizes": [64], "head_dropout": 0.1}),
+    FACTOID: ("span", {"keep": "last", "head": "mlp", "head_sizes": [64], "stride": 32}),
     "alrowili2021/no-pretraining/bc5-chem/standard": (
         "tokens",
         {"head": "linear", "keep": "last", "learning_rate": 2e-3, "epochs": EPOCHS["alrowili2021"]},
