@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.unpadded import GELU, Layers
+from pubmill.pretraining.unpadded import GELU, Layers, add_gradient
 
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
 """Head sizes of the flash kernel: multiples of 8 up to 256."""
@@ -80,8 +80,10 @@ class Bfloat16Copies:
         self.weights: list[Tensor] = list(learner.parameters())
         fills = vocabularies or {}
         self.copies = [_copy_in_bfloat16(weight, fills.get(id(weight))) for weight in self.weights]
-        pairs = zip(self.copies, self.weights, strict=True)
-        self._parts = [copy.detach()[: len(weight)] for copy, weight in pairs]
+        self._parts = list[Tensor]()
+        for copy, weight in zip(self.copies, self.weights, strict=True):
+            self._parts.append(copy.detach()[: len(weight)])
+            copy.float32 = weight  # type: ignore[attr-defined]  # See `unpadded.use_once`.
         self.refresh()
         copy_of = dict(zip(map(id, self.weights), self.copies, strict=True))
         # Weights and modules may be shared. torch.func.functional_call leaves copies in shared modules.
@@ -118,7 +120,7 @@ class Bfloat16Copies:
             if weight.numel() < SMALL:
                 small.append((weight, slope))
             else:
-                weight.grad = slope.float() if weight.grad is None else weight.grad.add_(slope)
+                add_gradient(weight, slope)
         _add_together(small)
         self.drop_gradients()
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import batch_preparation, cross_entropy, methods, segments, unpadded
+from pubmill.pretraining import batch_preparation, cross_entropy, engine, methods, segments, unpadded
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -128,6 +128,43 @@ def test_gradients_of_micro_batches_are_added_in_float32(small: int, monkeypatch
     for weight, total in zip(layers.parameters(), expected, strict=True):
         assert weight.grad is not None and weight.grad.dtype == torch.float32
         assert weight.grad.equal(torch.full_like(weight, total))
+
+
+def test_gradients_of_shared_layers_are_added_in_float32(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ALBERT's 12 layers have one set of weights. Sums in bfloat16 are 0.4 % wrong; those in float32 differ
+    from the gradients of float32 weights by the rounding of activations, at most 2.5 %."""
+    recipe = changed(RECIPES["ALBERT"], architecture={"dropout": 0.0, "layers": 12}, precision="float32")
+    compute, slopes = unpadded._compute_layer, dict[int, list[torch.Tensor]]()
+
+    def computing(*given: Any) -> torch.Tensor:
+        after = [tensor.view_as(tensor) for tensor in given[4]]
+        for number, tensor in enumerate(after):
+            tensor.register_hook(slopes.setdefault(number, []).append)
+        return compute(*given[:4], after, *given[5:])
+
+    monkeypatch.setattr(unpadded, "_compute_layer", computing)
+
+    def found(methods: Methods) -> list[torch.Tensor]:
+        flash_reference.use(monkeypatch, methods)
+        made, _ = work(data, recipe, steps=0)
+        with torch.no_grad():
+            for weight in made.learner.parameters():
+                weight.copy_(weight.bfloat16())
+        if made.copies:
+            made.copies.refresh()
+        slopes.clear()
+        batch, hidden, micro = made.batches.prepare(0)
+        made._process_micro_batch(micro.parts[0](), engine.denominators(batch, hidden), learn=True)
+        layer = unpadded.layers_of(made.model.base_model)[0]
+        gradients = [weight.grad for weight in unpadded.weights_of(layer, "albert")[1]]
+        return [gradient.double() for gradient in gradients if gradient is not None]
+
+    exact = found(EXACT)
+    for number, (gradient, expected) in enumerate(zip(found(UNPADDED), exact, strict=True)):
+        assert len(slopes[number]) == 12
+        total = torch.stack(slopes[number]).double().sum(0)
+        assert (gradient - total).norm() < 1e-6 * total.norm()
+        assert (gradient - expected).norm() < 0.1 * expected.norm()
 
 
 @pytest.mark.parametrize("name", CASES)
