@@ -134,7 +134,8 @@ def test_gradients_of_shared_layers_are_added_in_float32(data: Path, monkeypatch
     """ALBERT's 12 layers have one set of weights. Sums in bfloat16 are 0.4 % wrong; those in float32 differ
     from the gradients of float32 weights by the rounding of activations, at most 2.5 %."""
     recipe = changed(RECIPES["ALBERT"], architecture={"dropout": 0.0, "layers": 12}, precision="float32")
-    compute, slopes = unpadded._compute_layer, dict[int, list[torch.Tensor]]()
+    compute: Any = unpadded._compute_layer
+    slopes = dict[int, list[torch.Tensor]]()
 
     def computing(*given: Any) -> torch.Tensor:
         after = [tensor.view_as(tensor) for tensor in given[4]]
