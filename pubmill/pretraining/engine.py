@@ -36,7 +36,15 @@ from pubmill.pretraining.instances import (
     seed_sequence,
 )
 from pubmill.pretraining.masking import Masked, Vocabulary, mask
-from pubmill.pretraining.methods import PLAIN, Bfloat16Copies, Methods, fastest, slower, vocabulary_rows
+from pubmill.pretraining.methods import (
+    PLAIN,
+    Bfloat16Copies,
+    Methods,
+    activate_attention,
+    fastest,
+    slower,
+    vocabulary_rows,
+)
 from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
@@ -145,6 +153,7 @@ class Pretraining:
         batch, hidden, micro = self.batches.prepare(0)
         fault = None
         try:
+            activate_attention(self.methods)
             sums = self._process_micro_batch(micro.parts[0](), denominators(batch, hidden), learn=True)
             if not torch.stack([value.double() for value in sums.values()]).sum().isfinite().item():
                 fault = "the loss is not a number"

@@ -67,7 +67,8 @@ def encode_unpadded(
     functions = compiled_functions() if sequences.compiled else FUNCTIONS
     repeated = len(set(map(id, found))) < len(found)
     # Compiled functions draw no random numbers themselves.
-    seeds = draw_seeds(len(found), 2, device=hidden.device) if sequences.compiled else [None] * len(found)
+    drops = sequences.compiled and any(settings_of(base, layer)[0].first_dropout for layer in found)
+    seeds = draw_seeds(len(found), 2, device=hidden.device) if drops else [None] * len(found)
     for number, (layer, seed) in enumerate(zip(found, seeds, strict=True)):
         wanted = rows if number == len(found) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
@@ -249,7 +250,8 @@ def embed_compiled(embeddings: Any, ids: Tensor, segments: Tensor, positions: Te
     norm, rate = embeddings.LayerNorm, embeddings.dropout.p if embeddings.training else 0.0
     others = [embeddings.token_type_embeddings(segments), embeddings.position_embeddings(positions)]
     given = embeddings.word_embeddings(ids), others, [norm.weight, norm.bias]
-    return compiled_functions().embeddings(*given, draw_seeds(device=ids.device), (rate, norm.eps))
+    seed = draw_seeds(device=ids.device) if rate else None
+    return compiled_functions().embeddings(*given, seed, (rate, norm.eps))
 
 
 AfterAttention = Callable[[Tensor, Tensor, list[Tensor], Tensor | None, Settings], Tensor]

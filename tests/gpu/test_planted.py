@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from benchmarks import pretraining as benchmark
 from benchmarks.pretraining_ways import Ours, make_packed
-from pubmill.pretraining import cross_entropy, segments, unpadded
+from pubmill.pretraining import segments
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -85,10 +85,9 @@ def test_an_operation_that_returns_views_of_one_storage_is_found(apart: bool) ->
 
 @pytest.fixture
 def eager_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch.compile without a C++ compiler; as compiled functions are kept, others must not see these."""
+    """torch.compile without a C++ compiler; compiled functions are this test's own."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
-    for module, name in ((unpadded, "compiled_functions"), (cross_entropy, "_compiled")):
-        monkeypatch.setattr(module, name, cache(getattr(module, name).__wrapped__))
+    flash_reference.use_own_cache(monkeypatch)
     torch.compiler.reset()
 
 
@@ -146,8 +145,7 @@ def test_a_silent_fallback_is_found(
         )
     packed = PackedTokens(data / "tokens")
     cpu = torch.device("cpu")
-    monkeypatch.setattr(torch, "compile", lambda function, **settings: function)
-    monkeypatch.setattr(unpadded, "compiled_functions", lambda: unpadded.FUNCTIONS)
+    flash_reference.compile_nothing(monkeypatch)
     work = Pretraining(RECIPE, packed, read_vocabulary(data, packed.special), World(cpu))
     assert work.methods == working
     assert is_silent(work, COMPILED, capsys.readouterr().err) == (planted and working != COMPILED)

@@ -1,7 +1,7 @@
 """The engine's methods: fast ones equal the plain one, and where they do not work, the plain one is taken."""
 
 from dataclasses import asdict
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -141,7 +141,8 @@ def test_gradients_of_shared_layers_are_added_in_float32(data: Path, monkeypatch
         after = [tensor.view_as(tensor) for tensor in given[4]]
         for number, tensor in enumerate(after):
             tensor.register_hook(slopes.setdefault(number, []).append)
-        return compute(*given[:4], after, *given[5:])
+        output: torch.Tensor = compute(*given[:4], after, *given[5:])
+        return output
 
     monkeypatch.setattr(unpadded, "_compute_layer", computing)
 
@@ -238,9 +239,7 @@ def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyP
     """However often: PyTorch refuses to compile a function again for many shapes."""
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
-    # Compiled functions are kept, so that other tests must not see these.
-    for module, name in ((unpadded, "compiled_functions"), (cross_entropy, "_compiled")):
-        monkeypatch.setattr(module, name, cache(getattr(module, name).__wrapped__))
+    flash_reference.use_own_cache(monkeypatch)
     torch.compiler.reset()
     recipe = changed(RECIPE, **PLAINLY)
     _, expected = work(data, recipe, steps=4)
@@ -303,7 +302,9 @@ def test_a_loss_that_is_not_a_number_is_a_fault(data: Path, monkeypatch: pytest.
 
 def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Old GPUs, processors, odd sizes and activations, objectives that need float32: the plain one."""
-    config = SimpleNamespace(hidden_size=768, num_attention_heads=12, hidden_act="gelu")
+    config = SimpleNamespace(
+        hidden_size=768, num_attention_heads=12, hidden_act="gelu", attention_probs_dropout_prob=0.1
+    )
     networks = {"model": SimpleNamespace(config=config)}
     capability = [(9, 0)]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])
