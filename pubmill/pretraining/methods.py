@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from pubmill.hardware.torch_setup import strict
 from pubmill.pretraining.micro_batches import Part
+from pubmill.pretraining.overlapped_sums import OverlappedSums
 from pubmill.pretraining.unpadded import GELU, Layers, add_gradient
 
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
@@ -155,10 +157,25 @@ class Bfloat16Copies:
         _add_together(small)
         self.drop_gradients()
 
+    def call_when_ready(self, sums: OverlappedSums) -> None:
+        """In a step's last micro-batch, add gradients to those of other processes once they are computed."""
+        for weight, copy in zip(self.weights, self.copies, strict=True):
+            if any(weight is one for one in sums.weights):
+                hook = partial(_move_gradient, weight, sums)
+                copy.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call]
+
     def drop_gradients(self) -> None:
         """Forget the gradients of a micro-batch."""
         for copy in self.copies:
             copy.grad = None
+
+
+def _move_gradient(weight: Tensor, sums: OverlappedSums, copy: Tensor) -> None:
+    """Move the gradient of a copy to its weight, if it is the last one of a step."""
+    if sums.active and copy.grad is not None:
+        add_gradient(weight, copy.grad[: len(weight)])
+        copy.grad = None
+        sums.add(weight)
 
 
 def _add_together(gradients: list[tuple[Tensor, Tensor]]) -> None:
