@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.attention._registry as attention_registry
 
 from pubmill.pretraining import engine, methods, unpadded
 from pubmill.pretraining.methods import COMPILED, FLASH_3, PLAIN, Methods, fastest, slower
@@ -23,6 +22,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_flash_attention_3_is_for_networks_without_dropout(monkeypatch: pytest.MonkeyPatch) -> None:
     """On Hopper, where its package is installed; not where determinism is required."""
+    pytest.importorskip("torch.nn.attention._registry")
     capability: list[Any] = [(9, 0)]
     dropout: list[Any] = [0.0]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])
@@ -48,7 +48,7 @@ def test_flash_attention_3_is_activated_in_pytorchs_registry(
     works: bool, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And PyTorch's own kernel is restored where it fails."""
-    registry, ended = attention_registry, list[bool]()
+    registry, ended = pytest.importorskip("torch.nn.attention._registry"), list[bool]()
     handle = SimpleNamespace(remove=lambda: ended.append(True))
     monkeypatch.setitem(registry._FLASH_ATTENTION_IMPLS, "FA3", lambda: handle)
     tried = failing(monkeypatch, lambda tried: tried == FLASH_3 and not works)
@@ -63,6 +63,7 @@ def test_flash_attention_3_is_activated_in_pytorchs_registry(
 
 
 def test_a_package_that_is_not_there_is_a_fault(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch.nn.attention._registry")
     flash_reference.use(monkeypatch, FLASH_3)
     flash_reference.compile_nothing(monkeypatch)
     made, _ = work(data, RECIPE, steps=0)
