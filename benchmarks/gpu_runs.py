@@ -11,7 +11,8 @@ refuses two processes on one GPU. The line has the largest difference between th
 whose draws depend on the number of processes, whether two processes repeat their own weights.
 Pretrainings run in float32 without dropout, and in bfloat16 with dropout, which a GPU computes by the fast
 methods; a line names the methods, and fails if the planned ones did not work.
-Both run on tiny models and made-up texts, on a processor if torch finds no GPU, in less than 5 minutes.
+Both run on tiny models and made-up texts, on a processor if torch finds no GPU: on 2 cores in 88 s (`resume`)
+and 53 s.
 """
 
 import json
