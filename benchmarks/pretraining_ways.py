@@ -14,6 +14,7 @@ import torch
 import transformers
 
 from benchmarks import trainers_loop
+from benchmarks.trainers_loop import WARMING_STEPS
 from pubmill.hardware.torch_setup import configure_cuda
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.arithmetic import operations
@@ -38,7 +39,6 @@ VOCABULARY = Vocabulary(
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 ON_GPU = DEVICE.type == "cuda"
 ACCELERATE = importlib.util.find_spec("accelerate") is not None
-WARMING_STEPS = 1
 
 
 def now() -> float:
@@ -109,7 +109,7 @@ class Ours:
 
 
 class Clock(transformers.TrainerCallback):
-    """End a training after some seconds; the first step does not count."""
+    """End a training after some seconds; the first steps do not count."""
 
     wanted = seconds = 0.0
     steps = 0
@@ -217,7 +217,7 @@ Made = TypeVar("Made", bound=Way)
 
 
 def fitting(make: Callable[[int], Made], sequences: int) -> tuple[Made, int]:
-    """Return a program that has done its first step, and its number of sequences at once.
+    """Return a program that has done its first steps, and its number of sequences at once.
 
     That number starts at `sequences` and is halved until the memory suffices.
     """
@@ -231,10 +231,11 @@ def fitting(make: Callable[[int], Made], sequences: int) -> tuple[Made, int]:
 
 
 def attempt(make: Callable[[int], Made], sequences: int) -> Made | None:
-    """Return the program after its first step; None if the GPU's memory does not suffice."""
+    """Return the program after its first steps; None if the GPU's memory does not suffice."""
     try:
         made = make(sequences)
-        made.run(0.0)
+        for _ in range(WARMING_STEPS if isinstance(made, Ours) else 1):  # The Trainer's runs have their own.
+            made.run(0.0)
     except torch.cuda.OutOfMemoryError:
         return None
     return made

@@ -1,13 +1,14 @@
-"""Predicted speed of pretraining on one H100: rooflines of traced kernels, not measurements.
+"""Predicted range of the speed of pretraining on one H100: rooflines of traced kernels, not measurements.
 
     .venv/bin/python benchmarks/roofline.py [--quick] [--case NAME...]
 
 A step of each recipe runs on a pretended CUDA device (tests/gpu), which computes no numbers but lists the
 kernels that PyTorch starts. Each kernel then takes the time of its arithmetic or of its memory traffic on an
-H100, whichever is longer, at the rates in tests/gpu/rooflines.py. MFU is relative to a measured product of
-8192 rows and columns (798 TFLOP/s). The peer is the BERT-base of transformers' Trainer; `in_tiles` is the
-ratio if attention computes whole tiles of 128 positions, which the other columns leave out. Needs g++ and a
-build of PyTorch for processors. With --quick, only BERT-base at 128 tokens.
+H100, whichever is longer. Each figure is a range between two sets of rates and assumptions, which the
+program prints and tests/gpu/rooflines.py explains: the faster one counts nothing against us. MFU is relative
+to a measured product of 8192 rows and columns (798 TFLOP/s). The peer is the BERT-base of transformers'
+Trainer under the same assumptions. Needs g++ and a build of PyTorch for processors. With --quick, only
+BERT-base at 128 tokens.
 """
 
 import argparse
@@ -22,13 +23,13 @@ from typing import Any
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from tests.gpu import device_library
-from tests.gpu.rooflines import H100
+from tests.gpu.rooflines import H100, SLOW_H100, Device
 from tests.gpu.trace_recipes import CASES, TRAINER
 
 PROGRAM = Path(__file__).resolve().parents[1] / "tests/gpu/trace_recipes.py"
 HEADER = (
-    "recipe tokens/s MFU ms/step products attention rest kernels waits peak_GB padding over_Trainer in_tiles"
-).split()
+    "recipe tokens/s MFU ms/step products attention rest kernels waits peak_GB padding over_Trainer".split()
+)
 
 
 def traced(case: str, library: Path) -> dict[str, Any]:
@@ -41,29 +42,57 @@ def traced(case: str, library: Path) -> dict[str, Any]:
     return found
 
 
-def cells(case: str, found: dict[str, Any], peers: dict[str, float]) -> list[str]:
+def cells(case: str, found: dict[str, Any], peers: dict[str, list[float]]) -> list[str]:
     """Return a line of the table; `peers`: the Trainer's tokens per second by length."""
-    speed = found["tokens"] / found["seconds"]
     peer = peers.get(case.partition(",")[0].rpartition(" ")[2]) if "BERT-base" in case else None
-    in_tiles = found["seconds"] + found["attention"] * (found.get("tiles", 1.0) - 1)
-    times = [f"{found[name] * 1e3:.0f}" for name in ("seconds", "products", "attention", "rest")]
+    ratios = [ours / theirs for ours, theirs in zip(speeds(found), peer, strict=True)] if peer else []
+    times = [
+        between([found[name] * 1e3, found["slow"][name] * 1e3])
+        for name in ("seconds", "products", "attention", "rest")
+    ]
     return [
         case,
-        f"{speed:,.0f}",
-        f"{mfu(found):.1%}",
+        between([speed / 1e3 for speed in speeds(found)], "k"),
+        between([100 * share for share in mfus(found)], " %"),
         *times,
         f"{found['kernels']:,.0f}",
         str(sum(found.get("waits", {}).values())),
         f"{found['peak'] / 1e9:.1f}",
         f"{1 - found['tokens'] / found['padded']:.1%}",
-        f"{speed / peer:.2f}" if peer else "–",
-        f"{found['tokens'] / in_tiles / peer:.2f}" if peer else "–",
+        between(ratios) if peer else "–",
     ]
 
 
-def mfu(found: dict[str, Any]) -> float:
+def speeds(found: dict[str, Any]) -> list[float]:
+    """Return the tokens per second under the faster and the slower assumptions."""
+    return [found["tokens"] / seconds for seconds in (found["seconds"], found["slow"]["seconds"])]
+
+
+def mfus(found: dict[str, Any]) -> list[float]:
     """Return the model's operations per second over those of a measured product."""
-    return float(found["flops"] / found["seconds"] / H100.product)
+    per_token = found["flops"] / found["tokens"] / H100.product
+    return [speed * per_token for speed in speeds(found)]
+
+
+def between(values: list[float], unit: str = "") -> str:
+    """Return a range with two digits, of which a prediction has hardly more."""
+    low, high = (f"{float(f'{value:.2g}'):,g}" for value in (min(values), max(values)))
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def assumptions(device: Device) -> str:
+    """Return the rates of a set of assumptions."""
+    forward, backward = (rate / 1e12 for rate in device.attention)
+    parts = [
+        f"products {device.products / 1e12:.0f} TFLOP/s",
+        f"attention {forward:.0f} and {backward:.0f}{' in whole tiles' if device.whole_tiles else ''}",
+        f"memory {device.bandwidth / 1e12:.1f} TB/s",
+    ]
+    if device.begin:
+        parts.insert(1, f"times K / (K + {device.begin}) at inner dimension K")
+    if device.operations:
+        parts.append(f"{device.operations:.0f} other operations per number written")
+    return ", ".join(parts)
 
 
 def main() -> None:
@@ -78,17 +107,19 @@ def main() -> None:
     chosen = ["BERT-base 128"] if arguments.quick else arguments.case or list(CASES)
     lengths = {case.partition(",")[0].rpartition(" ")[2] for case in chosen if "BERT-base" in case}
     cases = [case for case, length in TRAINER.items() if str(length) in lengths] + chosen
-    print(f"| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}", flush=True)
-    peers: dict[str, float] = {}
+    for name, device in (("faster", H100), ("slower", SLOW_H100)):
+        print(f"{name}: {assumptions(device)}")
+    print(f"\n| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}", flush=True)
+    peers: dict[str, list[float]] = {}
     lines = []
     with TemporaryDirectory() as folder:
         library = device_library.build(Path(folder) / "libpretended.so")
         for case in cases:
             found = traced(case, library)
             if case in TRAINER:
-                peers[str(TRAINER[case])] = found["tokens"] / found["seconds"]
+                peers[str(TRAINER[case])] = speeds(found)
             print(f"| {' | '.join(cells(case, found, peers))} |", flush=True)
-            lines.append(f"predicted MFU of {case}: {mfu(found):.3f}")
+            lines.append(f"predicted MFU of {case}: {between(mfus(found))}")
     print("\n" + "\n".join(lines))
 
 

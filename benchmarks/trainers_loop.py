@@ -18,6 +18,8 @@ from pubmill.recipes import FinetuningRecipe
 Collate = Callable[[list[Any]], Any]
 STEPS = 1_000_000
 """Length of the schedule of `train_for`."""
+WARMING_STEPS = 3
+"""Steps before those that are timed: compilers and libraries prepare other shapes in the second and third."""
 WORKERS = 4
 """Processes that make batches of pretraining for a GPU."""
 
@@ -43,7 +45,7 @@ def train(
 def train_for(
     seconds: float, model: Any, data: Any, collate: Collate, batch_size: int, device: torch.device
 ) -> tuple[int, float]:
-    """Train for at least `seconds` after a first step; return the number of steps and their seconds."""
+    """Train for at least `seconds` after the first steps; return the number of steps and their seconds."""
     on_gpu = device.type == "cuda"
     loader: Any = DataLoader(
         data,
@@ -60,13 +62,13 @@ def train_for(
     begun = 0.0
     for step, _ in enumerate(_steps(model, batches, optimiser, device)):
         schedule.step()
-        if step == 0:
+        if step == WARMING_STEPS - 1:
             _wait(device)
             begun = _now(device)
-        elif _now(device) - begun >= seconds:
+        elif step >= WARMING_STEPS and _now(device) - begun >= seconds:
             break
     _wait(device)
-    return step, _now(device) - begun
+    return step + 1 - WARMING_STEPS, _now(device) - begun
 
 
 def _steps(

@@ -21,7 +21,8 @@ predicted is null in all lines, and the exit status is 0. So it is where all tri
 or the run did that --model is from; nothing is trained then. Faults of the dataset, and errors that another
 try may not meet (memory, disk, GPU), end the program with status 1.
 Needs only torch and transformers. Killed and run again, it gives the same predictions on a processor; on a
-GPU only with PUBMILL_DETERMINISTIC=1, which refuses operations that have no deterministic kernel.
+GPU only with PUBMILL_DETERMINISTIC=1, which refuses operations that have no deterministic kernel. Without it,
+attention's backward pass differs between runs in the last digits, and so may predictions.
 """
 
 import argparse

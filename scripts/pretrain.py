@@ -16,7 +16,8 @@ save, also with another number of processes. If the save belongs to other work (
 version), the program reports this and starts from the beginning.
 All of it is for its owner alone if an input is.
 Killed and run again, it gives the same weights on a processor; on a GPU only with PUBMILL_DETERMINISTIC=1,
-which refuses operations that have no deterministic kernel.
+which refuses operations that have no deterministic kernel. Without it, attention's backward pass and other
+operations differ between runs in the last digits.
 Needs torch and transformers only; with tensorboard it writes its events.
 """
 

@@ -30,7 +30,7 @@ class DivergenceError(Exception):
 
 
 def choose_device() -> torch.device:
-    """Return a GPU, with deterministic kernels where they exist, or the CPU if there is no GPU.
+    """Return a GPU, configured as `configure_cuda` defines, or the CPU if there is no GPU.
 
     Raises a `PubmillError` for a GPU that PyTorch cannot use.
     """

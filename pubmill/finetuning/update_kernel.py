@@ -10,11 +10,12 @@ import triton.language as tl
 from torch import Tensor
 
 from pubmill.finetuning.parameter_groups import BETA1, BETA2
+from pubmill.finetuning.weight_updates import MULTIPLE
 
 BLOCK = 1024
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit(do_not_specialize=["parts"])  # type: ignore[untyped-decorator]
 def _update_block(  # type: ignore[no-untyped-def]
     gradient,
     weight,
@@ -23,13 +24,15 @@ def _update_block(  # type: ignore[no-untyped-def]
     copied,
     factors,
     scale,
-    size,
+    parts,
+    part: tl.constexpr,
     block: tl.constexpr,
     beta1: tl.constexpr,
     beta2: tl.constexpr,
 ):
     at = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
-    inside = at < size
+    # The compiler sees that the end is a multiple of 16, as 16 bytes at once are loaded only then.
+    inside = at < parts * part
     slope = tl.load(gradient + at, mask=inside, other=0.0).to(tl.float32) / tl.load(scale)
     first = tl.load(mean + at, mask=inside, other=0.0)
     second = tl.load(square + at, mask=inside, other=0.0)
@@ -53,8 +56,11 @@ def compiled_update(
     factors: Tensor,
     scale: Tensor,
 ) -> None:
-    """Do `plain_update` as one kernel; the first call for each type of gradient compiles it."""
+    """Do `plain_update` as one kernel, for sizes that are multiples of `MULTIPLE`.
+
+    The first call for each type of gradient compiles it; no other size does.
+    """
     size = weight.numel()
-    constants = {"block": BLOCK, "beta1": BETA1, "beta2": BETA2}
+    constants = {"part": MULTIPLE, "block": BLOCK, "beta1": BETA1, "beta2": BETA2}
     tensors = (gradient, weight, mean, square, copied, factors, scale)
-    _update_block[(-(-size // BLOCK),)](*tensors, size, **constants)
+    _update_block[(-(-size // BLOCK),)](*tensors, size // MULTIPLE, **constants)

@@ -11,9 +11,10 @@ from pubmill.messages.progress import report_progress
 Update = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], None]
 """A function of gradient, weight, both moments, the weight's copy, factors (`factors_of`), and the number by
 which gradients are divided; it changes all from the weight to the copy."""
-CHECKED = 1520
-"""Number of weights in the check: more than a block. A multiple of 16, as it is of every large weight: Triton
-compiles other numbers anew."""
+MULTIPLE = 16
+"""Divisor of the elements of a weight that the compiled kernel updates."""
+CHECKED = 95 * MULTIPLE
+"""Number of weights in the check: more than a block."""
 
 
 def factors_of(rate: float, decay: float, update: int | None, epsilon: float) -> list[float]:

@@ -10,7 +10,7 @@ from torch import nn
 
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.parameter_groups import GroupedAdam, schedule
-from pubmill.finetuning.weight_updates import Update, factors_of
+from pubmill.finetuning.weight_updates import MULTIPLE, Update, factors_of
 from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
 
@@ -43,8 +43,6 @@ def _copy(to: list[Any], source: list[Any]) -> None:
 
 LARGE = 2**17
 """Elements of a weight from which on its update takes longer than the start of a kernel of its own."""
-MULTIPLE = 16
-"""Divisor of a large weight's elements; Triton compiles other numbers anew."""
 
 
 @dataclass(frozen=True, kw_only=True)

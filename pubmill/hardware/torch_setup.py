@@ -101,9 +101,10 @@ def configure_cuda(deterministic: bool) -> None:
     """Configure CUDA in this process; call it before the first CUDA operation.
 
     float32 products are exact (no TF32), also in recurrent layers, and products in half precision are added
-    in float32. `deterministic` prefers deterministic kernels where they exist; attention's backward pass has
-    none. With the environment variable `STRICT`, all must be deterministic: PyTorch
-    raises a RuntimeError that names the operation that is not.
+    in float32. `deterministic` prefers deterministic kernels, except in attention's backward pass, for which
+    PyTorch takes them only if they are required (`attention_backward.cu`): equal seeds then give results that
+    differ in the last digits. With the environment variable `STRICT`, all are deterministic: PyTorch raises a
+    RuntimeError that names an operation that is not.
     """
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False

@@ -36,10 +36,19 @@ from pubmill.pretraining.instances import (
     seed_sequence,
 )
 from pubmill.pretraining.masking import Masked, Vocabulary, mask
-from pubmill.pretraining.methods import PLAIN, Bfloat16Copies, Methods, fastest, slower, vocabulary_rows
+from pubmill.pretraining.methods import (
+    PLAIN,
+    Bfloat16Copies,
+    Methods,
+    activate_attention,
+    fastest,
+    slower,
+    vocabulary_rows,
+)
 from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
+from pubmill.pretraining.overlapped_sums import OverlappedSums
 from pubmill.recipes import Objective, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
@@ -87,6 +96,9 @@ class Pretraining:
         while self.methods != PLAIN and (fault := self._fault_of_methods()):
             self._refuse_methods(fault)
         self.copies = self.copies if self.methods.weights == "bfloat16" else None
+        self.sums = OverlappedSums(self.learner.parameters(), world)
+        if self.copies:
+            self.copies.call_when_ready(self.sums)
 
     @property
     def model(self) -> Any:
@@ -145,6 +157,7 @@ class Pretraining:
         batch, hidden, micro = self.batches.prepare(0)
         fault = None
         try:
+            activate_attention(self.methods)
             sums = self._process_micro_batch(micro.parts[0](), denominators(batch, hidden), learn=True)
             if not torch.stack([value.double() for value in sums.values()]).sum().isfinite().item():
                 fault = "the loss is not a number"
@@ -212,6 +225,7 @@ class Pretraining:
         other whether to stop, and at the end.
         """
         measured = names(self.learner)
+        self.sums.begin()
         totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
         nothing, padded, short = totals.new_zeros(()), 0, False
         for number, make in enumerate(micro.parts):
@@ -221,14 +235,19 @@ class Pretraining:
             try:
                 part = make()
                 padded += part.ids.numel()
+                self.sums.active = learn and number + 1 == len(micro.parts)
                 terms = self._process_micro_batch(part, counts, learn)
                 totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
             except torch.OutOfMemoryError:
                 short = True
             # Outside of the handler, as the error's traceback keeps the tensors of the micro-batch alive.
             if short:
+                if learn and number + 1 >= micro.common:  # Other processes may have begun to add gradients.
+                    self.sums.finish()
                 self._share_flags(short, self.stop_asked() and number + 1 < micro.common)
                 return None
+        if learn:
+            self.sums.finish()
         return None if self._share_flags(short, False) else (totals, float(padded))
 
     def _share_flags(self, short: bool, stop: bool) -> bool:
@@ -258,7 +277,7 @@ class Pretraining:
         """Clip the gradients of all processes, if any; return their norm before (1, float64)."""
         if not learn:
             return torch.zeros(1, dtype=torch.float64, device=self.world.device)
-        self.world.add_gradients(self.learner.parameters())
+        self.world.add_gradients(self.sums.others)
         self.scaling.unscale(self.optimiser)
         most = self.recipe.optimisation.max_gradient_norm
         return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)

@@ -1,19 +1,25 @@
 """Methods of computing a step, of which a device or a version of PyTorch may lack the fast ones."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import torch
+import torch.nn.attention
 from torch import Tensor, nn
 
+from pubmill.hardware.torch_setup import strict
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.unpadded import GELU, Layers
+from pubmill.pretraining.overlapped_sums import OverlappedSums
+from pubmill.pretraining.unpadded import GELU, Layers, add_gradient
 
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
 """Head sizes of the flash kernel: multiples of 8 up to 256."""
-FLASH_CAPABILITY = (8, 0)
-"""The oldest GPUs with the flash kernel: Ampere."""
+FLASH_CAPABILITY, HOPPER = (8, 0), 9
+"""The oldest GPUs with the flash kernel: Ampere; those with FlashAttention-3."""
+FLASH_3_PACKAGE = "flash_attn_interface"
 ROW_MULTIPLE = 64
 SMALL = 2**16
 """Sizes of weights below which gradients are added together, because each kernel has a least time."""
@@ -27,22 +33,26 @@ class Methods:
 
     `sequences`: "unpadded", concatenated with flash attention, or "padded". `weights`: copies in "bfloat16"
     of the float32 weights, so that all activations are in bfloat16, or "float32", of which PyTorch's autocast
-    converts what matrix products need. `layers`: see `pubmill.pretraining.unpadded`.
+    converts what matrix products need. `layers`: see `pubmill.pretraining.unpadded`. `attention`: "usual", or
+    FlashAttention-3 ("FA3"), which has no dropout.
     """
 
     sequences: Literal["unpadded", "padded"] = "padded"
     weights: Literal["bfloat16", "float32"] = "float32"
     layers: Layers = "eager"
+    attention: Literal["usual", "FA3"] = "usual"
 
     def describe(self) -> str:
         """Return the methods as words."""
-        return f"{self.sequences} sequences, weights in {self.weights} and {self.layers} layers"
+        others = "" if self.attention == "usual" else f" with {self.attention}"
+        return f"{self.sequences} sequences, weights in {self.weights} and {self.layers} layers{others}"
 
 
 PLAIN = Methods()
 UNPADDED = Methods("unpadded", "bfloat16", "eager")
 COMPILED = Methods("unpadded", "bfloat16", "compiled")
-SLOWER = {COMPILED: UNPADDED}
+FLASH_3 = replace(COMPILED, attention="FA3")
+SLOWER = {FLASH_3: COMPILED, COMPILED: UNPADDED}
 """Methods -> those to try where they do not work; after these, `PLAIN`."""
 
 
@@ -53,7 +63,30 @@ def fastest(networks: dict[str, Any], in_bfloat16: bool, device: torch.device) -
         return PLAIN
     if torch.cuda.get_device_capability(device) < FLASH_CAPABILITY:
         return PLAIN
-    return COMPILED if all(map(_has_flash_sizes, networks.values())) else PLAIN
+    if not all(map(_has_flash_sizes, networks.values())):
+        return PLAIN
+    return FLASH_3 if has_flash_3(networks, device) else COMPILED
+
+
+def has_flash_3(networks: dict[str, Any], device: torch.device) -> bool:
+    """Return whether attention may be FlashAttention-3: without dropout, on Hopper, where its package and
+    PyTorch's registry are there, and unless determinism is required (its gradients of queries differ between
+    runs even then, Dao-AILab/flash-attention#2244)."""
+    dropped = any(network.config.attention_probs_dropout_prob for network in networks.values())
+    there = hasattr(torch.nn.attention, "restore_flash_attention_impl") and find_spec(FLASH_3_PACKAGE)
+    hopper = torch.cuda.get_device_capability(device)[0] == HOPPER
+    return not dropped and hopper and bool(there) and not strict()
+
+
+def activate_attention(methods: Methods) -> None:
+    """Let PyTorch compute flash attention by these methods; raises whatever the package of FlashAttention-3
+    raises."""
+    if not hasattr(torch.nn.attention, "restore_flash_attention_impl"):
+        return
+    if methods.attention == "FA3":
+        torch.nn.attention.activate_flash_attention_impl("FA3")
+    elif torch.nn.attention.current_flash_attention_impl():
+        torch.nn.attention.restore_flash_attention_impl()
 
 
 def _has_flash_sizes(network: Any) -> bool:
@@ -80,8 +113,10 @@ class Bfloat16Copies:
         self.weights: list[Tensor] = list(learner.parameters())
         fills = vocabularies or {}
         self.copies = [_copy_in_bfloat16(weight, fills.get(id(weight))) for weight in self.weights]
-        pairs = zip(self.copies, self.weights, strict=True)
-        self._parts = [copy.detach()[: len(weight)] for copy, weight in pairs]
+        self._parts = list[Tensor]()
+        for copy, weight in zip(self.copies, self.weights, strict=True):
+            self._parts.append(copy.detach()[: len(weight)])
+            copy.float32 = weight  # type: ignore[attr-defined]  # See `unpadded.use_once`.
         self.refresh()
         copy_of = dict(zip(map(id, self.weights), self.copies, strict=True))
         # Weights and modules may be shared. torch.func.functional_call leaves copies in shared modules.
@@ -118,14 +153,29 @@ class Bfloat16Copies:
             if weight.numel() < SMALL:
                 small.append((weight, slope))
             else:
-                weight.grad = slope.float() if weight.grad is None else weight.grad.add_(slope)
+                add_gradient(weight, slope)
         _add_together(small)
         self.drop_gradients()
+
+    def call_when_ready(self, sums: OverlappedSums) -> None:
+        """In a step's last micro-batch, add gradients to those of other processes once they are computed."""
+        for weight, copy in zip(self.weights, self.copies, strict=True):
+            if any(weight is one for one in sums.weights):
+                hook = partial(_move_gradient, weight, sums)
+                copy.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call]
 
     def drop_gradients(self) -> None:
         """Forget the gradients of a micro-batch."""
         for copy in self.copies:
             copy.grad = None
+
+
+def _move_gradient(weight: Tensor, sums: OverlappedSums, copy: Tensor) -> None:
+    """Move the gradient of a copy to its weight, if it is the last one of a step."""
+    if sums.active and copy.grad is not None:
+        add_gradient(weight, copy.grad[: len(weight)])
+        copy.grad = None
+        sums.add(weight)
 
 
 def _add_together(gradients: list[tuple[Tensor, Tensor]]) -> None:

@@ -13,7 +13,7 @@ import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.provenance import provenance
-from pubmill.hardware.torch_setup import configure_cuda, cuda_settings, leave_uninitialized_memory
+from pubmill.hardware.torch_setup import STRICT, configure_cuda, cuda_settings, leave_uninitialized_memory
 from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import DamagedCheckpointError, PretrainingProgress
@@ -141,6 +141,8 @@ def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Pretra
     if work.world.first:
         if own:
             report_progress(f"going on from step {progress.step}, which was saved when this was ended")
+            if known["hardware"].get("deterministic", "required") != "required":
+                report_progress(f"on a GPU without {STRICT}=1, an undisturbed run has other last digits")
         warn_of_changes(read_json(source / "state.json"), known)
     return progress
 

@@ -65,12 +65,16 @@ def encode_unpadded(
     hidden, kind = hidden.squeeze(0), base.config.model_type
     found = layers_of(base)
     functions = compiled_functions() if sequences.compiled else FUNCTIONS
+    repeated = len(set(map(id, found))) < len(found)
     # Compiled functions draw no random numbers themselves.
-    seeds = draw_seeds(len(found), 2, device=hidden.device) if sequences.compiled else [None] * len(found)
+    drops = sequences.compiled and any(settings_of(base, layer)[0].first_dropout for layer in found)
+    seeds = draw_seeds(len(found), 2, device=hidden.device) if drops else [None] * len(found)
     for number, (layer, seed) in enumerate(zip(found, seeds, strict=True)):
         wanted = rows if number == len(found) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         weights, settings = weights_of(layer, kind), settings_of(base, layer)
+        if repeated:
+            weights = [use_once(weight) for weight in weights[0]], [use_once(weight) for weight in weights[1]]
         given = (hidden, sequences, wanted, *weights, seed, settings, functions)
         hidden = (
             checkpoint(_compute_layer, *given, use_reentrant=False) if recompute else _compute_layer(*given)
@@ -84,6 +88,32 @@ def layers_of(base: Any) -> list[Any]:
         return list(base.encoder.layer)
     groups, count = base.encoder.albert_layer_groups, base.config.num_hidden_layers
     return [layer for n in range(count) for layer in groups[n * len(groups) // count].albert_layers]
+
+
+class SharedWeight(torch.autograd.Function):
+    """One of several uses of a weight's copy in bfloat16; its gradient is added to that of the weight, in
+    float32, while autograd would add the gradients of all uses in bfloat16."""
+
+    @staticmethod
+    def forward(ctx: Any, copied: Tensor, weight: Tensor) -> Tensor:
+        ctx.weight = weight
+        return copied.view_as(copied)
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[None, None]:
+        add_gradient(ctx.weight, slopes[0])
+        return None, None
+
+
+def use_once(tensor: Tensor) -> Tensor:
+    """Return a weight for one layer of several that share it."""
+    weight: Tensor | None = getattr(tensor, "float32", None)
+    return tensor if weight is None else SharedWeight.apply(tensor, weight)  # type: ignore[no-untyped-call]
+
+
+def add_gradient(weight: Tensor, slope: Tensor) -> None:
+    """Add a gradient in bfloat16 to that of a weight in float32."""
+    weight.grad = slope.float() if weight.grad is None else weight.grad.add_(slope)
 
 
 def settings_of(base: Any, layer: Any) -> tuple[Settings, float]:
@@ -220,7 +250,8 @@ def embed_compiled(embeddings: Any, ids: Tensor, segments: Tensor, positions: Te
     norm, rate = embeddings.LayerNorm, embeddings.dropout.p if embeddings.training else 0.0
     others = [embeddings.token_type_embeddings(segments), embeddings.position_embeddings(positions)]
     given = embeddings.word_embeddings(ids), others, [norm.weight, norm.bias]
-    return compiled_functions().embeddings(*given, draw_seeds(device=ids.device), (rate, norm.eps))
+    seed = draw_seeds(device=ids.device) if rate else None
+    return compiled_functions().embeddings(*given, seed, (rate, norm.eps))
 
 
 AfterAttention = Callable[[Tensor, Tensor, list[Tensor], Tensor | None, Settings], Tensor]

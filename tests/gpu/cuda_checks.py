@@ -34,7 +34,15 @@ from pubmill.hardware.torch_setup import configure_cuda
 from pubmill.pretraining import engine
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.masking import read_vocabulary
-from pubmill.pretraining.methods import COMPILED, FLASH_CAPABILITY, PLAIN, UNPADDED, Methods
+from pubmill.pretraining.methods import (
+    COMPILED,
+    FLASH_3,
+    FLASH_CAPABILITY,
+    PLAIN,
+    UNPADDED,
+    Methods,
+    has_flash_3,
+)
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.seeded_dropout import SeededDropout, draw_seeds
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
@@ -152,6 +160,8 @@ def same_as_plain(methods: Methods, recipe: PretrainingRecipe, folder: Path) -> 
     """In pretraining without dropout, a fast method has the losses of the plain one, but for rounding."""
     if DEVICE.type == "cpu" or torch.cuda.get_device_capability(DEVICE) < FLASH_CAPABILITY:
         return "not on this device"
+    if methods == FLASH_3 and not has_flash_3({}, DEVICE):
+        return "FlashAttention-3 is not there"
     recipe = changed(recipe, architecture={"dropout": 0.0})
     found = largest(*(pretraining_losses(one, recipe, folder / "data") for one in (methods, PLAIN)))
     assert found < 2e-2, f"losses differ by {found:.1e} of the first"
@@ -241,7 +251,7 @@ CHECKS |= {
         partial(same_as_plain, methods),
         PRETRAINING[case],
     )
-    for methods in (UNPADDED, COMPILED)
+    for methods in (UNPADDED, COMPILED, FLASH_3)
     for case in ("BERT", "RoBERTa", "Megatron", "ALBERT")
 }
 

@@ -36,7 +36,8 @@ Storage = tuple[int, int]
 @dataclass(frozen=True)
 class Kernel:
     """An operation: its name, number of kernels, floating-point operations, storages read and written,
-    whether its numbers are float32, and the compiled region that it belongs to (None: eager)."""
+    whether its numbers are float32, the compiled region that it belongs to (None: eager), and the inner
+    dimension of a product."""
 
     name: str
     count: int
@@ -45,6 +46,7 @@ class Kernel:
     writes: list[Storage]
     single: bool
     region: int | None
+    inner: int = 0
 
     @property
     def bytes(self) -> float:
@@ -167,6 +169,7 @@ class KernelTrace(TorchDispatchMode):
                     writes=written,
                     single=any(t.dtype == torch.float32 for t in inputs[-2:]),
                     region=REGIONS.here(),
+                    inner=inputs[-1].shape[-2] if name in PRODUCTS else 0,
                 )
             )
         return made

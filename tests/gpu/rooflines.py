@@ -1,7 +1,9 @@
 """Roofline: the seconds that the kernels of a trace take on an H100. An estimate, not a measurement.
 
 A kernel takes the longest of three times: its arithmetic, its memory traffic, and the least time of any
-kernel. The rates below are what kernels reach on an H100 SXM, not the figures of its data sheet.
+kernel. The rates below are what kernels may reach on an H100 SXM, not the figures of its data sheet. No one
+set of them is known to hold, so predictions are ranges between two: `H100`, which counts nothing against
+us, and `SLOW_H100`.
 
 The kernels of a compiled region between two matrix products are fused: they read each of their inputs once
 and write only what a later kernel reads. Reductions over rows (gradients of biases) read their inputs
@@ -10,7 +12,7 @@ them (`mix_order_reduction`).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from tests.gpu.kernel_traces import Kernel
@@ -30,6 +32,14 @@ class Device:
     start: float
     product: float
     memory: float
+    begin: int = 0
+    """Steps of the inner dimension for which a product's tiles compute nothing."""
+    operations: float = 0.0
+    """Operations, besides products, for each number that a fused kernel writes."""
+    integers: float = 1.0
+    """Such operations per second."""
+    whole_tiles: bool = False
+    """Whether attention computes whole tiles."""
 
 
 H100 = Device(
@@ -42,19 +52,36 @@ H100 = Device(
     product=798e12,
     memory=85e9,
 )
-OVER_ROWS, LAYER_NORM = "sum", "native_layer_norm_backward"
+"""Attention as reported at 512 tokens without dropout (252 and 189, Dao-AILab/flash-attention#2688)."""
+SLOW_H100 = replace(
+    H100,
+    products=550e12,
+    attention=(189e12, 113e12),
+    bandwidth=2.6e12,
+    begin=128,
+    operations=40.0,
+    integers=132 * 64 * 1.4e9,
+    whole_tiles=True,
+)
+"""Power: 1.4 GHz, and products of 550 TFLOP/s, less at small inner dimensions (471 at 768, 533 at 4,096).
+Attention in whole tiles, with dropout at 75 and 60 % of its speed (FlashAttention-4 on a GB200,
+Dao-AILab/flash-attention#2597). Dropout's random numbers and erf: 40 operations for each number that a fused
+kernel writes, 64 per clock and multiprocessor. All but attention are assumptions without a measurement."""
+OVER_ROWS, LAYER_NORM, FUSED = "sum", "native_layer_norm_backward", "fused"
 Roofline = dict[str, float]
 
 
-def roofline(trace: list[Kernel], device: Device = H100) -> Roofline:
+def roofline(trace: list[Kernel], device: Device = H100, tiles: float = 1.0) -> Roofline:
     """Return `{"seconds", "products", "attention", "rest", "kernels", "host"}`: seconds on the device, in all
-    and by kind; number of kernels; the host's seconds to start them, which hide behind the device's."""
+    and by kind; number of kernels; the host's seconds to start them, which hide behind the device's.
+    `tiles`: work of attention in whole tiles, relative to what the trace counts."""
     seconds: dict[str, float] = dict.fromkeys(("products", "attention", "rest"), 0.0)
     launches = 0
     for kernel in fused(trace):
         kind = "products" if kernel.is_product else "attention" if kernel.is_attention else "rest"
         seconds[kind] += max(seconds_of(kernel, device), kernel.count * device.kernel)
         launches += kernel.count
+    seconds["attention"] *= tiles if device.whole_tiles else 1.0
     host = launches * device.start
     return {"seconds": max(sum(seconds.values()), host), **seconds, "kernels": float(launches), "host": host}
 
@@ -62,9 +89,14 @@ def roofline(trace: list[Kernel], device: Device = H100) -> Roofline:
 def seconds_of(kernel: Kernel, device: Device) -> float:
     """Return the seconds of arithmetic or of memory traffic, whichever is longer."""
     rate = device.single_products if kernel.single else device.products
+    if kernel.is_product:
+        rate *= kernel.inner / (kernel.inner + device.begin)
     if kernel.is_attention:
         rate = device.attention["backward" in kernel.name]
-    return max(kernel.flops / rate, kernel.bytes / device.bandwidth)
+    numbers = sum(size for _, size in kernel.writes) / 2 if kernel.name == FUSED else 0.0
+    return max(
+        kernel.flops / rate, kernel.bytes / device.bandwidth, numbers * device.operations / device.integers
+    )
 
 
 def fused(trace: list[Kernel]) -> list[Kernel]:
@@ -111,7 +143,7 @@ def _fuse_kernels(members: list[tuple[int, Kernel]], last_read: dict[int, int]) 
         for storage, size in written.items()
         if last_read.get(storage, -1) > end or storage in read_here
     }
-    return [Kernel("fused", 1, 0.0, list(reads.items()), list(kept.items()), False, region), *alone]
+    return [Kernel(FUSED, 1, 0.0, list(reads.items()), list(kept.items()), False, region), *alone]
 
 
 def _largest_parts(storages: Iterable[tuple[int, int]]) -> dict[int, int]:

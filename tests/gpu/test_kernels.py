@@ -46,6 +46,10 @@ def test_kernels_are_compiled_to_wide_accesses_without_spills(tmp_path: Path) ->
         assert 65536 // (32 * one["registers"]) >= max(20, one["warps"]), one
 
 
+def test_a_kernel_is_compiled_once_for_all_sizes() -> None:
+    assert output("sizes") == "1"
+
+
 def test_kernels_give_what_torch_gives() -> None:
     assert output("interpret", TRITON_INTERPRET="1") == "1"
 

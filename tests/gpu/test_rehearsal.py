@@ -144,9 +144,12 @@ def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: 
     done = gpu_sh(root, python, tmp_path, "--rehearse", *parts)
     assert done.returncode == 0, done.stderr
     assert {path.stem for path in tmp_path.glob("*.md")} == set(parts)
-    assert "27 of 27 checks passed" in (tmp_path / "tests.md").read_text()
+    assert "31 of 31 checks passed" in (tmp_path / "tests.md").read_text()
     assert "| ALBERT-xxlarge | 512 |" in (tmp_path / "pretraining.md").read_text()
     assert "padded sequences, weights in float32" in (tmp_path / "pretraining.md").read_text()
     assert len(figures(tmp_path, "pretraining")["rows"]) == 9
     assert "chemprot, ours over dynamic" in figures(tmp_path, "finetuning")["figures"]
-    assert "two processes by gloo: largest difference" in (tmp_path / "processes.md").read_text()
+    processes = (tmp_path / "processes.md").read_text()
+    for recipe in ("float32 without dropout: largest", "bfloat16 with dropout: largest"):
+        assert f"two processes by gloo, {recipe}" in processes
+    assert processes.count("with dropout, usual kernels: same weights: True") == 1

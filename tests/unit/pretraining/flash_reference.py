@@ -1,12 +1,13 @@
 """The flash kernel's attention on a processor, one sequence at a time."""
 
+from functools import cache
 from itertools import pairwise
 
 import pytest
 import torch
 from torch import Tensor
 
-from pubmill.pretraining import engine, unpadded
+from pubmill.pretraining import cross_entropy, engine, unpadded
 from pubmill.pretraining.forward import plain_attention
 from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.unpadded import SequenceBounds
@@ -28,3 +29,15 @@ def use(monkeypatch: pytest.MonkeyPatch, methods: Methods) -> None:
     """Let the engine choose these methods on a processor."""
     monkeypatch.setattr(unpadded, "flash_attention", attention)
     monkeypatch.setattr(engine, "fastest", lambda *given: methods)
+
+
+def use_own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the compiled functions of a test from others: they are made once for each process."""
+    for module, name in ((unpadded, "compiled_functions"), (cross_entropy, "_compiled")):
+        monkeypatch.setattr(module, name, cache(getattr(module, name).__wrapped__))
+
+
+def compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let compiled functions be the plain ones."""
+    monkeypatch.setattr(torch, "compile", lambda function, **settings: function)
+    use_own_cache(monkeypatch)

@@ -3,6 +3,7 @@
 python tests/unit/pretraining/short_of_memory.py DATA OUTPUT STEPS RECIPE
 
 Process 1 has too little in its first micro-batch of the second step, process 0 in its last one of the fourth.
+Meanwhile the other process may add gradients already.
 """
 
 import sys
@@ -14,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import torch
 
 from pubmill import recipes
-from pubmill.pretraining import batch_preparation
+from pubmill.pretraining import batch_preparation, overlapped_sums
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.micro_batches import Part
 from pubmill.recipes import PretrainingRecipe
@@ -38,6 +39,7 @@ def main() -> None:
         return process(self, part, *given, **named)
 
     Pretraining._process_micro_batch = processing  # type: ignore[method-assign]
+    overlapped_sums.OVERLAPPING, overlapped_sums.LARGE = ("cpu",), 100
     read = recipes.read(PretrainingRecipe, recipe)
     batch_preparation.TOKENS_AT_ONCE["cpu"] = AT_ONCE * read.sequence_length
     pretrain(Path(data), Path(output), int(steps), recipe=read)

@@ -19,7 +19,15 @@ from pubmill.errors import PubmillError
 from pubmill.pretraining import segments
 from pubmill.pretraining.distributed import World
 from pubmill.recipes import PretrainingRecipe
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, make_data, pretrain, state
+from tests.unit.pretraining.toy_pretraining import (
+    RECIPE,
+    changed,
+    log,
+    make_data,
+    pretrain,
+    state,
+    weights,
+)
 from tests.waiting import patience
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -113,6 +121,21 @@ def test_too_little_memory_in_one_process_halves_the_micro_batches_of_all(
     alike(pretrain(data, tmp_path / "one/step-10", 10, recipe=recipe), output)
     halved = [line for line in found.splitlines() if "too little memory" in line]
     assert [line.partition("continuing with ")[2] for line in halved] == ["2 at once", "1 at once"]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_sums_during_the_backward_pass_change_no_bit(
+    name: str, data: Path, tmp_path: Path, python: str
+) -> None:
+    """Of copies in bfloat16, with three micro-batches in one process and two in the other."""
+    script, recipe = str(Path(__file__).parent / "overlapping.py"), changed(RECIPES[name], batch_size=9)
+    outputs = [tmp_path / device / "step-3" for device in ("none", "cpu")]
+    for output in outputs:
+        ending = [str(data), str(output), "3", json.dumps(asdict(recipe)), output.parent.name]
+        reported = side_by_side([python, script, *ending])
+    assert weights(outputs[0]) == weights(outputs[1])
+    begun = {line for line in reported.splitlines() if line.startswith("begun")}
+    assert len(begun) == 1 and "begun: 0 of" not in reported
 
 
 def test_an_overflow_in_one_process_skips_the_update_in_all(data: Path, tmp_path: Path, python: str) -> None:

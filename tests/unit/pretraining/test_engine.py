@@ -104,6 +104,19 @@ def test_killed_and_run_again_is_undisturbed(
     assert "discarded" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("mode", "told"), [("no", True), ("preferred", True), ("required", False)])
+def test_a_gpus_resumed_run_is_said_to_differ(
+    mode: str, told: bool, data: Path, killed: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setattr(segments, "cuda_settings", lambda device: {"deterministic": mode})
+    monkeypatch.setattr(segments, "train", lambda *given: None)
+    pretrain(data, tmp_path / "step-120", 120, recipe=LONG)
+    assert (
+        "without PUBMILL_DETERMINISTIC=1, an undisturbed run has other" in capsys.readouterr().err
+    ) == told
+
+
 def test_killed_and_run_on_another_corpus_begins_anew(killed: Path, tmp_path: Path, capsys: Any) -> None:
     shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
     changed = make_data(tmp_path / "data", lengths=(4, 8, 7))

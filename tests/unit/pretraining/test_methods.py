@@ -1,7 +1,7 @@
 """The engine's methods: fast ones equal the plain one, and where they do not work, the plain one is taken."""
 
 from dataclasses import asdict
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import batch_preparation, cross_entropy, methods, segments, unpadded
+from pubmill.pretraining import batch_preparation, cross_entropy, engine, methods, segments, unpadded
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -130,6 +130,45 @@ def test_gradients_of_micro_batches_are_added_in_float32(small: int, monkeypatch
         assert weight.grad.equal(torch.full_like(weight, total))
 
 
+def test_gradients_of_shared_layers_are_added_in_float32(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ALBERT's 12 layers have one set of weights. Sums in bfloat16 are 0.4 % wrong; those in float32 differ
+    from the gradients of float32 weights by the rounding of activations, at most 2.5 %."""
+    recipe = changed(RECIPES["ALBERT"], architecture={"dropout": 0.0, "layers": 12}, precision="float32")
+    compute: Any = unpadded._compute_layer
+    slopes = dict[int, list[torch.Tensor]]()
+
+    def computing(*given: Any) -> torch.Tensor:
+        after = [tensor.view_as(tensor) for tensor in given[4]]
+        for number, tensor in enumerate(after):
+            tensor.register_hook(slopes.setdefault(number, []).append)
+        output: torch.Tensor = compute(*given[:4], after, *given[5:])
+        return output
+
+    monkeypatch.setattr(unpadded, "_compute_layer", computing)
+
+    def found(methods: Methods) -> list[torch.Tensor]:
+        flash_reference.use(monkeypatch, methods)
+        made, _ = work(data, recipe, steps=0)
+        with torch.no_grad():
+            for weight in made.learner.parameters():
+                weight.copy_(weight.bfloat16())
+        if made.copies:
+            made.copies.refresh()
+        slopes.clear()
+        batch, hidden, micro = made.batches.prepare(0)
+        made._process_micro_batch(micro.parts[0](), engine.denominators(batch, hidden), learn=True)
+        layer = unpadded.layers_of(made.model.base_model)[0]
+        gradients = [weight.grad for weight in unpadded.weights_of(layer, "albert")[1]]
+        return [gradient.double() for gradient in gradients if gradient is not None]
+
+    exact = found(EXACT)
+    for number, (gradient, expected) in enumerate(zip(found(UNPADDED), exact, strict=True)):
+        assert len(slopes[number]) == 12
+        total = torch.stack(slopes[number]).double().sum(0)
+        assert (gradient - total).norm() < 1e-6 * total.norm()
+        assert (gradient - expected).norm() < 0.1 * expected.norm()
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_vocabulary_of_copies_is_extended_to_aligned_rows(
     name: str, data: Path, monkeypatch: pytest.MonkeyPatch
@@ -200,9 +239,7 @@ def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyP
     """However often: PyTorch refuses to compile a function again for many shapes."""
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
-    # Compiled functions are kept, so that other tests must not see these.
-    for module, name in ((unpadded, "compiled_functions"), (cross_entropy, "_compiled")):
-        monkeypatch.setattr(module, name, cache(getattr(module, name).__wrapped__))
+    flash_reference.use_own_cache(monkeypatch)
     torch.compiler.reset()
     recipe = changed(RECIPE, **PLAINLY)
     _, expected = work(data, recipe, steps=4)
@@ -265,7 +302,9 @@ def test_a_loss_that_is_not_a_number_is_a_fault(data: Path, monkeypatch: pytest.
 
 def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Old GPUs, processors, odd sizes and activations, objectives that need float32: the plain one."""
-    config = SimpleNamespace(hidden_size=768, num_attention_heads=12, hidden_act="gelu")
+    config = SimpleNamespace(
+        hidden_size=768, num_attention_heads=12, hidden_act="gelu", attention_probs_dropout_prob=0.1
+    )
     networks = {"model": SimpleNamespace(config=config)}
     capability = [(9, 0)]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])

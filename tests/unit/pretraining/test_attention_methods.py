@@ -1,0 +1,89 @@
+"""FlashAttention-3, and dropout that is not there."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from pubmill.pretraining import engine, methods, unpadded
+from pubmill.pretraining.methods import COMPILED, FLASH_3, PLAIN, Methods, fastest, slower
+from pubmill.pretraining.seeded_dropout import draw_seeds
+from tests.unit.pretraining import flash_reference
+from tests.unit.pretraining.test_methods import GPU, failing, work
+from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+def test_flash_attention_3_is_for_networks_without_dropout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Hopper, where its package is installed; not where determinism is required."""
+    pytest.importorskip("torch.nn.attention._registry")
+    capability: list[Any] = [(9, 0)]
+    dropout: list[Any] = [0.0]
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])
+
+    def chosen() -> Methods:
+        names = {"hidden_size": 768, "num_attention_heads": 12, "hidden_act": "gelu"}
+        config = SimpleNamespace(**names, attention_probs_dropout_prob=dropout[0])
+        return fastest({"model": SimpleNamespace(config=config)}, True, GPU)
+
+    assert chosen() == COMPILED
+    monkeypatch.setattr(methods, "FLASH_3_PACKAGE", "json")
+    assert chosen() == FLASH_3 and slower(FLASH_3) == COMPILED
+    for values, other in ((capability, (8, 0)), (capability, (10, 0)), (dropout, 0.1)):
+        before, values[0] = values[0], other
+        assert chosen() == COMPILED
+        values[0] = before
+    monkeypatch.setenv("PUBMILL_DETERMINISTIC", "1")
+    assert chosen() == COMPILED
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_flash_attention_3_is_activated_in_pytorchs_registry(
+    works: bool, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And PyTorch's own kernel is restored where it fails."""
+    registry, ended = pytest.importorskip("torch.nn.attention._registry"), list[bool]()
+    handle = SimpleNamespace(remove=lambda: ended.append(True))
+    monkeypatch.setitem(registry._FLASH_ATTENTION_IMPLS, "FA3", lambda: handle)
+    tried = failing(monkeypatch, lambda tried: tried == FLASH_3 and not works)
+    monkeypatch.setattr(engine, "fastest", lambda *given: FLASH_3)
+    flash_reference.compile_nothing(monkeypatch)
+    made, _ = work(data, RECIPE, steps=0)
+    active = registry.current_flash_attention_impl()
+    assert tried[0] == FLASH_3 and made.methods == (FLASH_3 if works else COMPILED)
+    assert (active, ended) == (("FA3", []) if works else (None, [True]))
+    methods.activate_attention(PLAIN)
+    assert registry.current_flash_attention_impl() is None
+
+
+def test_a_package_that_is_not_there_is_a_fault(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch.nn.attention._registry")
+    flash_reference.use(monkeypatch, FLASH_3)
+    flash_reference.compile_nothing(monkeypatch)
+    made, _ = work(data, RECIPE, steps=0)
+    assert made.methods == COMPILED
+    assert made.methods_refused and "ModuleNotFoundError: No module named 'flash_attn" in made.methods_refused
+
+
+def test_without_dropout_compiled_functions_draw_no_seeds(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = list[tuple[int, ...]]()
+
+    def drawing(*shape: int, device: torch.device) -> torch.Tensor:
+        drawn.append(shape)
+        return draw_seeds(*shape, device=device)
+
+    monkeypatch.setattr(unpadded, "draw_seeds", drawing)
+    flash_reference.compile_nothing(monkeypatch)
+    flash_reference.use(monkeypatch, COMPILED)
+    work(data, changed(RECIPE, architecture={"dropout": 0.0}), steps=1)
+    assert not drawn
+    work(data, RECIPE, steps=0)
+    assert drawn == [(), (2, 2)]
