@@ -84,8 +84,8 @@ def seen(
     folders: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="folders of runs")],
     dev: Annotated[bool, typer.Option("--dev", help="dev counts as training, too")] = False,
     corpora: Annotated[
-        list[str], typer.Option(help="corpus that the models were pretrained on; may be repeated")
-    ] = [],  # noqa: B006
+        list[str] | None, typer.Option(help="corpus that the models were pretrained on; may be repeated")
+    ] = None,
 ) -> None:
     """Split the scores of runs by what items share with training.
 
@@ -96,7 +96,9 @@ def seen(
     from pubmill.tables.overlap_text import as_text
 
     print(
-        "\n\n".join(map(as_text, overlaps_of_runs(folders, ("train", "dev") if dev else ("train",), corpora)))
+        "\n\n".join(
+            map(as_text, overlaps_of_runs(folders, ("train", "dev") if dev else ("train",), corpora or ()))
+        )
     )
 
 
@@ -172,7 +174,7 @@ def scorers(
 
 @APP.command()
 def floors(
-    dataset: Annotated[list[str], typer.Option(help="only this one; may be repeated")] = [],  # noqa: B006
+    dataset: Annotated[list[str] | None, typer.Option(help="only this one; may be repeated")] = None,
     results: Results = FULL,
     output: Annotated[Path | None, typer.Option(help="folder to write (floors in --results)")] = None,
     form: Annotated[str, typer.Option("--format", help="of the table: text, md, csv, json")] = "text",

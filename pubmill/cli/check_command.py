@@ -15,8 +15,8 @@ from pubmill.specs.study import DEMO
 def check(
     manuscript: Annotated[Path, typer.Argument(help="main file of a manuscript in LaTeX")],
     study: StudyOption = DEMO,
-    configfile: Configfiles = (),
-    config: Settings = (),
+    configfile: Configfiles = None,
+    config: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON")] = False,
 ) -> None:
     """Find numbers and claims of a paper that its tables don't support.

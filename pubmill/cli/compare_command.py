@@ -24,8 +24,8 @@ def compare(
     table: Annotated[str, typer.Argument(help="a finished table of the study, for example table06")],
     columns: Annotated[list[str], typer.Argument(help="keys or labels of two columns, or their beginnings")],
     study: StudyOption = DEMO,
-    configfile: Configfiles = (),
-    config: Settings = (),
+    configfile: Configfiles = None,
+    config: Settings = None,
 ) -> None:
     """Test whether two models of a table differ, row by row.
 
@@ -36,7 +36,7 @@ def compare(
     from pubmill.tables.cells import read_table
     from pubmill.tables.comparisons import comparisons, with_columns
 
-    merged = configuration([*study_files(study), *configfile], config)
+    merged = configuration([*study_files(study), *(configfile or ())], config)
     results, name = paths(merged), table_of_study(table, merged)
     file = Path(results.table(name, "json"))
     if not file.is_file():

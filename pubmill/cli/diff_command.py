@@ -15,7 +15,7 @@ def diff(
     left: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
     right: Annotated[str, typer.Argument(metavar="B", help="the same")],
     study: StudyOption = DEMO,
-    config: Settings = (),
+    config: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Show how two commits, studies, settings or sets of runs differ.
@@ -30,7 +30,7 @@ def diff(
     from pubmill.inspection.diff.sides import Context, side_of
     from pubmill.planning.terminal_tables import console
 
-    context = Context(root, study, list(config))
+    context = Context(root, study, config or [])
     found = differences(side_of(left, context), side_of(right, context))
     if as_json:
         print(differences_as_json(found), end="")

@@ -12,8 +12,8 @@ from pubmill.specs.study import DEMO
 
 def doctor(
     study: StudyName = DEMO,
-    configfile: Configfiles = (),
-    config: Settings = (),
+    configfile: Configfiles = None,
+    config: Settings = None,
     offline: Annotated[bool, typer.Option("--offline", help="do not check links")] = False,
 ) -> None:
     """Report which datasets and models of a study are available.
@@ -30,7 +30,7 @@ def doctor(
 
     graph = configured_graph(study, configfile, config)
     links = None if offline else check_links(linked(graph))
-    options = commands.configuration_options([*study_files(study), *configfile], config)
+    options = commands.configuration_options([*study_files(study), *(configfile or ())], config or ())
     findings = examine(graph, links, options)
     print_findings(console(), findings, links)
     models = examine_models(graph)

@@ -25,8 +25,8 @@ def explain(
     row: Annotated[str | None, typer.Argument(help="key or label of a row, or its beginning")] = None,
     column: Annotated[str | None, typer.Argument(help="key or label of a column, or its beginning")] = None,
     study: StudyOption = DEMO,
-    configfile: Configfiles = (),
-    config: Settings = (),
+    configfile: Configfiles = None,
+    config: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Explain where a cell comes from, or what differs in a table.
@@ -43,13 +43,13 @@ def explain(
 
     if row and not column:
         raise PubmillError("COLUMN is missing: name ROW and COLUMN for a cell, neither for the whole table")
-    files = [*study_files(study), *configfile]
+    files = [*study_files(study), *(configfile or ())]
     table = table if "/" in table else table_of_study(table, configuration(files, config))
     if row is None or column is None:
         statements = table_statements(SPECS, table)
         print(to_json(statements)) if as_json else print_statements(console(), statements)
         return
     graph = configured_graph(study, configfile, config)
-    explainer = cell_explanations.Explainer(graph, SPECS, tuple(files), tuple(config))
+    explainer = cell_explanations.Explainer(graph, SPECS, tuple(files), tuple(config or ()))
     explanation = cell_explanations.explain(explainer, table, row, column)
     print(to_json(explanation)) if as_json else print_explanation(console(), explanation)

@@ -15,7 +15,7 @@ from pubmill.messages.progress import report_progress
 def mirror(
     study: StudyName,
     fetch: Annotated[Path | None, typer.Option(metavar="FOLDER", help="folder of the mirror to fill")] = None,
-    config: Settings = (),
+    config: Settings = None,
 ) -> None:
     """List the files and models that a study needs from the network.
 

@@ -24,20 +24,20 @@ from pubmill.specs.study import DEMO
 
 def open_page(
     study: StudyName = DEMO,
-    tables: Annotated[list[str], typer.Argument(help="pages of tables; none for the report")] = [],  # noqa: B006
-    configfile: Configfiles = (),
-    config: Settings = (),
+    tables: Annotated[list[str] | None, typer.Argument(help="pages of tables; none for the report")] = None,
+    configfile: Configfiles = None,
+    config: Settings = None,
 ) -> None:
     """Open the report of a study, or the pages of tables: open gu2020 table06."""
     checkout()
-    files = [*study_files(study), *configfile]
+    files = [*study_files(study), *(configfile or ())]
     merged = configuration(files, config)
     results = paths(merged)
-    pages = [results.table(table_of_study(name, merged), "html") for name in tables]
+    pages = [results.table(table_of_study(name, merged), "html") for name in tables or ()]
     for page in map(Path, pages or [results.report(merged["study"], "html")]):
         if not page.is_file():
             finished = [name for name in merged["tables"] if Path(results.table(name, "html")).is_file()]
-            raise PubmillError(advice_for(page, files, config) + finished_pages(study, finished))
+            raise PubmillError(advice_for(page, files, config or ()) + finished_pages(study, finished))
         print(page)
         webbrowser.open(page.resolve().as_uri())
 

@@ -15,7 +15,7 @@ def plan(
     study: Annotated[
         str | None, typer.Argument(help="name or file of a study", autocompletion=study_names)
     ] = None,
-    config: Settings = (),
+    config: Settings = None,
     recipes: Annotated[bool, typer.Option("--recipes", help="show only the pretraining recipes")] = False,
 ) -> None:
     """Estimate the cost of a study: jobs, bytes, CPU- and GPU-hours.

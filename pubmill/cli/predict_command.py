@@ -33,11 +33,13 @@ def predict(
     confidences: Annotated[
         bool, typer.Option("--confidences", help="add the model's probability to each prediction")
     ] = False,
-    types: Annotated[list[str], typer.Option("--type", help="predict only this type; may be repeated")] = [],  # noqa: B006
+    types: Annotated[
+        list[str] | None, typer.Option("--type", help="predict only this type; may be repeated")
+    ] = None,
     renamed: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--map", metavar="OLD=NEW", help="write a type under another name; repeatable"),
-    ] = [],  # noqa: B006
+    ] = None,
 ) -> None:
     """Annotate new text with a fine-tuned model that a run kept.
 
@@ -69,7 +71,7 @@ def predict(
         forms = {source: form or formats.format_of(source) for source in places}
         formats.check_targets(places, forms)
         predictor = load_task_model(model, choose_device())
-        names = written_names(own_types(predictor), types, renamed)
+        names = written_names(own_types(predictor), types or [], renamed or [])
         pairs = read_facts(model)["argument_types"]
         annotator = Annotator(predictor, pairs, load_splitter(punkt), names, confidences)
         for number, (source, place) in enumerate(places.items(), 1):

@@ -14,7 +14,7 @@ def seeds(
     documents: Annotated[
         bool, typer.Option("--documents", help="plan the runs that may decide pairs on other documents")
     ] = False,
-    config: Settings = (),
+    config: Settings = None,
 ) -> None:
     """Show which runs to make next, and which pairs are decided.
 
@@ -25,7 +25,7 @@ def seeds(
     checkout()
     from pubmill.tables.seed_plan import as_text, row_plans
 
-    graph = configured_graph(study, (), config, every_seed=True)
+    graph = configured_graph(study, None, config, every_seed=True)
     recipes = [graph.tables.recipe(name) for name in graph.requests.result_tables()]
     results, is_current = Path(graph.results), graph.records.is_current
     plans = [row_plans(recipe, results, is_current, documents) for recipe in recipes]

@@ -86,26 +86,26 @@ StudyName = Annotated[str, typer.Argument(help="name or file of a study", autoco
 StudyOption = Annotated[str, typer.Option(help="study whose results are used", autocompletion=study_names)]
 
 Configfiles = Annotated[
-    Sequence[str], typer.Option(metavar="FILE", help="settings over those of the study; may be repeated")
+    list[str] | None, typer.Option(metavar="FILE", help="settings over those of the study; may be repeated")
 ]
-Settings = Annotated[Sequence[str], typer.Option(metavar="KEY=VALUE", help="one setting; may be repeated")]
+Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="one setting; may be repeated")]
 DatasetName = Annotated[str, typer.Argument(help="for example chemprot@blurb", autocompletion=dataset_names)]
 Results = Annotated[Path, typer.Option(help="results of a scale")]
 
 
-def configuration(configfiles: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
+def configuration(configfiles: Sequence[str], settings: Sequence[str] | None) -> dict[str, Any]:
     """Return the configuration that Snakemake builds from these files and settings."""
-    return merged_config(Path("config.yaml"), configfiles, settings)
+    return merged_config(Path("config.yaml"), configfiles, settings or ())
 
 
 def configured_graph(
-    study: str, configfiles: Sequence[str], settings: Sequence[str], every_seed: bool = False
+    study: str, configfiles: list[str] | None, settings: list[str] | None, every_seed: bool = False
 ) -> "Graph":
     """Return the graph of a study with further configuration files and settings."""
     from pubmill.graph import Graph
     from pubmill.specs.study import check_study
 
-    files = [*study_files(study), *configfiles]
+    files = [*study_files(study), *(configfiles or ())]
     return Graph(*check_study(configuration(files, settings), SPECS, files), every_seed=every_seed)
 
 

@@ -12,8 +12,8 @@ from pubmill.storage.files import writing
 
 def tex(
     study: StudyName,
-    configfile: Configfiles = (),
-    config: Settings = (),
+    configfile: Configfiles = None,
+    config: Settings = None,
     output: Annotated[Path | None, typer.Option(help="folder to write; its other files are kept")] = None,
 ) -> None:
     r"""Write the numbers of a study's tables for a paper in LaTeX.

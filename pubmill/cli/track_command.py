@@ -12,8 +12,8 @@ from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_gra
 def track(
     study: StudyName,
     mlflow: Annotated[str, typer.Option(metavar="URI", help="tracking server, or sqlite:///FILE")],
-    configfile: Configfiles = (),
-    config: Settings = (),
+    configfile: Configfiles = None,
+    config: Settings = None,
 ) -> None:
     """Write the scored runs of a study into MLflow.
 

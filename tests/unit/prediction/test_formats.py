@@ -21,7 +21,7 @@ from pubmill.prediction.formats import (
 )
 from tests.unit.prediction.toy_annotators import annotated, counted, relater, tagger
 from tests.unit.prediction.toy_documents import PUBTATOR, XML, bioc
-from tests.unit.programs import run_program
+from tests.unit.programs import run_verb
 
 
 def test_pubtator_mentions_of_other_types_stay(tmp_path: Path) -> None:
@@ -275,8 +275,7 @@ def test_the_program_reports_where_it_wrote(
         path.write_text("12|t|Ann\n\n")
 
     def last_line(output: object, *inputs: Path) -> str:
-        options = ("--model", tmp_path, "--input", *inputs, "--output", output)
-        return run_program("predict", *options).splitlines()[-1]
+        return run_verb("predict", tmp_path, *inputs, output).stderr.splitlines()[-1]
 
     one, several = tmp_path / "one.pubtator", tmp_path / "several"
     assert last_line(one, texts[0]) == f"pubmill: annotated 1 file; written to {one}"
