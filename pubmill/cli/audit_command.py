@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from pubmill.annotation.examples import Split
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, SPECS, Results, table_names
 from pubmill.errors import PubmillError
@@ -95,11 +96,8 @@ def seen(
     from pubmill.tables.overlap_of_runs import overlaps_of_runs
     from pubmill.tables.overlap_text import as_text
 
-    print(
-        "\n\n".join(
-            map(as_text, overlaps_of_runs(folders, ("train", "dev") if dev else ("train",), corpora or ()))
-        )
-    )
+    training: tuple[Split, ...] = ("train", "dev") if dev else ("train",)
+    print("\n\n".join(map(as_text, overlaps_of_runs(folders, training, corpora or ()))))
 
 
 @APP.command()
@@ -138,7 +136,7 @@ def ranks(
 def scorers(
     predictions: Annotated[Path, typer.Argument(help="the file of predictions")],
     dataset: Annotated[str, typer.Option(help="name of its spec, for example ncbi-disease")],
-    split: Annotated[Literal["train", "dev", "test"], typer.Option(help="the split predicted")] = "test",
+    split: Annotated[Split, typer.Option(help="the split predicted")] = "test",
     results: Results = FULL,
     which: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="name the scorers that give a printed number")

@@ -41,8 +41,8 @@ def specs_of(kind: Kind) -> list[tuple[str, str]]:
 
     specs = load(SPECS, "full")
     if kind == "tables":
-        titles = {name: one.title for name, one in {**specs.tables, **specs.fact_tables}.items()}
-        return sorted(titles.items())
+        of_results = [(name, one.title) for name, one in specs.tables.items()]
+        return sorted([*of_results, *((name, one.title) for name, one in specs.fact_tables.items())])
     if kind == "datasets":
         return [(name, f"{one.task}, {one.access}") for name, one in sorted(specs.datasets.items())]
     return [(name, one.label) for name, one in sorted(specs.models.items())]
