@@ -36,8 +36,8 @@ ROOMS: dict[str, str] = {
     "inspection": "annotation convert graph hardware messages metrics planning pretraining publication"
     " recipes specs statistics storage tables workflow",
     "library": "annotation corpus finetuning messages metrics prediction recipes storage submissions",
-    "cli": "annotation convert finetuning floors graph hardware inspection library manuscript messages metrics"
-    " planning prediction publication recipes specs statistics storage submissions tables workflow",
+    "cli": "annotation convert finetuning floors graph hardware inspection library manuscript messages"
+    " metrics planning prediction publication recipes specs statistics storage submissions tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 
