@@ -4,7 +4,7 @@
 #   benchmarks/gpu.sh [--rehearse] PART...
 #
 # tests        tests with real CUDA (tests/gpu/cuda_checks.py)
-# pretraining  table of models, and pretraining.json, which scripts/plan.py reads
+# pretraining  table of models, and pretraining.json, which pubmill plan reads
 # finetuning   table of fine-tuning with scores on dev, and finetuning.json
 # resume       programs that are killed and run again
 # processes    two processes on one GPU, by gloo if NCCL refuses

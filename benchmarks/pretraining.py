@@ -11,7 +11,7 @@ ELECTRA-base and ALBERT-xxlarge at 128 and 512 tokens, BERT-base on gu2020's pai
 Trainer's BERT-base. MFU is a model's rate of arithmetic over that of a large matrix product, both measured
 here. At most 80 GiB of memory are used, with as many sequences `at once` as fit there; if they do not fit on
 a smaller GPU, the number is halved until they do, and the table shows the number that did not fit. The last
-lines are MFU and ratios. FILE gets the operations per second of each line as JSON; scripts/plan.py reads them
+lines are MFU and ratios. FILE gets the operations per second of each line as JSON; pubmill plan reads them
 from benchmarks/pretraining.json.
 
 All sequences are full, except pairs of sentences; padding is not counted. With --quick there is less to do,
@@ -159,7 +159,7 @@ class Row:
         ]
 
     def as_json(self) -> dict[str, str | int | float]:
-        """Return the figures that scripts/plan.py needs, and the methods that ran."""
+        """Return the figures that pubmill plan needs, and the methods that ran."""
         return {
             "name": self.name,
             "length": self.length,

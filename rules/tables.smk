@@ -174,7 +174,7 @@ rule audit:
     message:
         "Auditing the published values"
     shell:
-        "python {params.scripts:q}/audit.py page --specs {params.specs:q}"
+        "python {params.scripts:q}/audit.py --specs {params.specs:q}"
         " --output {params.results:q}/reports/audit > {log:q} 2>&1"
 
 

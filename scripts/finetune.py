@@ -8,7 +8,7 @@ Inputs: a Hugging Face model folder (safetensors), and a dataset folder with tra
 dev (or the split that --dev names).
 Outputs: the predictions, and in the same folder seed-1.training.json with losses, dev scores, speed and
 provenance; with --keep, also a folder with the task model, which can predict another split (--kept) or new
-text (scripts/predict.py).
+text (pubmill predict).
 
 The predictions have one line for each example of the split, in the same order. Its form depends on the task:
 tokens      {"id", "labels": [a BIO label for each word]}

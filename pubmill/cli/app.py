@@ -1,9 +1,12 @@
 """The command and its verbs."""
 
 from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from pubmill import __version__
 from pubmill.cli import (
     audit_command,
     check_command,
@@ -13,7 +16,9 @@ from pubmill.cli import (
     doctor_command,
     explain_command,
     export_command,
+    fsck_command,
     inputs_command,
+    list_command,
     mirror_command,
     new_command,
     open_command,
@@ -29,48 +34,89 @@ from pubmill.cli import (
 from pubmill.errors import run
 from pubmill.messages import commands
 
-SNAKEMAKE = "snakemake"
-PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Options that a verb does not know belong to the program that it runs."""
+SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Options that such a verb does not know belong to Snakemake."""
+VERBS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
+    "Run": {
+        "demo": demo_command.demo,
+        "run": run_command.run,
+        "table": table_command.table,
+        "predict": predict_command.predict,
+    },
+    "Look": {
+        "list": list_command.list_names,
+        "plan": plan_command.plan,
+        "doctor": doctor_command.doctor,
+        "open": open_command.open_page,
+        "explain": explain_command.explain,
+        "compare": compare_command.compare,
+        "diff": diff_command.diff,
+        "seeds": seeds_command.seeds,
+        "fsck": fsck_command.fsck,
+    },
+    "Data and predictions": {
+        "mirror": mirror_command.mirror,
+        "export": export_command.export,
+        "inputs": inputs_command.inputs,
+        "score": score_command.score,
+        "track": track_command.track,
+    },
+    "Papers": {
+        "audit": audit_command.APP,
+        "tex": tex_command.tex,
+        "check": check_command.check,
+    },
+    "New": {"new": new_command.APP},
+}
+"""Group of the help -> its verbs."""
+PASS_ON = ("demo", "run", "table")
+
+
+class GroupedHelp(TyperGroup):
+    """A command whose help lists its verbs by group."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each group, with one line for each verb."""
+        for group, verbs in VERBS.items():
+            with formatter.section(group):
+                formatter.write_dl([(verb, self.commands[verb].get_short_help_str(80)) for verb in verbs])
+
 
 APP = typer.Typer(
     name="pubmill",
+    cls=GroupedHelp,
     help="From PubMed's raw XML to the result tables of papers on biomedical language models. Run it in a "
-    "checkout. Each command prints the command that it stands for, and passes further options on.",
+    "checkout.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-APP.add_typer(new_command.APP, name="new")
-VERBS: tuple[tuple[Callable[..., None], str], ...] = (
-    (demo_command.demo, SNAKEMAKE),
-    (run_command.run, SNAKEMAKE),
-    (table_command.table, SNAKEMAKE),
-    (open_command.open_page, ""),
-    (explain_command.explain, "explain"),
-    (compare_command.compare, "compare"),
-    (diff_command.diff, "diff"),
-    (plan_command.plan, "plan"),
-    (seeds_command.seeds, "seeds"),
-    (doctor_command.doctor, "doctor"),
-    (audit_command.audit, "audit"),
-    (mirror_command.mirror, "mirror"),
-    (export_command.export, "export"),
-    (predict_command.predict, "predict"),
-    (inputs_command.inputs, "inputs"),
-    (score_command.score, "score_submission"),
-    (tex_command.tex, "tex"),
-    (track_command.track, "track"),
-    (check_command.check, "check"),
-)
-"""Each verb, and the program of scripts/ that it starts, if any."""
-for verb, program in VERBS:
-    known = commands.script(program, "--help") if program != SNAKEMAKE else f"{commands.BIN}/snakemake --help"
-    APP.command(
-        verb.__name__.removesuffix("_page"),
-        context_settings=PASSED_ON,
-        epilog=f"Further options: {known}" if program else None,
-    )(verb)
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version, if wanted, and end."""
+    if wanted:
+        print(f"pubmill {__version__}")
+        raise typer.Exit
+
+
+@APP.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """Take the options that stand before a verb."""
+
+
+for name, verb in (one for verbs in VERBS.values() for one in verbs.items()):
+    if isinstance(verb, typer.Typer):
+        APP.add_typer(verb, name=name)
+    elif name in PASS_ON:
+        epilog = f"Further options are Snakemake's: {commands.BIN}/snakemake --help"
+        APP.command(name, context_settings=SNAKEMAKE, epilog=epilog)(verb)
+    else:
+        APP.command(name)(verb)
 
 
 def main() -> None:

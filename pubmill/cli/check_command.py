@@ -1,25 +1,45 @@
 """`pubmill check`."""
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import StudyOption, sort_words, study_files
-from pubmill.messages import commands
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import Configfiles, Settings, StudyOption, configured_graph
+from pubmill.messages.control_characters import escape_controls
 from pubmill.specs.study import DEMO
 
 
 def check(
-    context: typer.Context,
-    manuscript: Annotated[str, typer.Argument(help="main file of a manuscript in LaTeX")],
+    manuscript: Annotated[Path, typer.Argument(help="main file of a manuscript in LaTeX")],
     study: StudyOption = DEMO,
+    configfile: Configfiles = None,
+    config: Settings = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON")] = False,
 ) -> None:
     """Find numbers and claims of a paper that its tables don't support.
 
-    --json prints the findings as JSON. The status is 1 if there are any.
+    Prints a line for each finding: its place, what stands there, what the finished tables of the study have,
+    and what to do. The status is 1 if there is any.
     """
     checkout()
-    words = sort_words(context.args)
-    options = commands.configuration_options([*study_files(study), *words.configfiles], words.settings)
-    start_script("check", manuscript, *options, *words.options)
+    from pubmill.manuscript.findings import as_json as findings_as_json
+    from pubmill.manuscript.manuscript_check import check_manuscript
+    from pubmill.manuscript.study_tables import read_study_tables
+
+    graph = configured_graph(study, configfile, config)
+    chosen, names = graph.study, graph.requests.result_tables()
+    tables = read_study_tables(chosen.study, chosen.scale, names, Path(graph.results))
+    checked = check_manuscript(manuscript, tables)
+    for note in checked.notes:
+        print(f"note: {escape_controls(note)}", file=sys.stderr)
+    if as_json:
+        print(findings_as_json(checked.findings), end="")
+    else:
+        for finding in checked.findings:
+            print(escape_controls(str(finding)))
+        print(f"findings: {len(checked.findings)}", file=sys.stderr)
+    if checked.findings:
+        raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""The checkout that a command works in, and the programs that it starts there."""
+"""The checkout that a command works in, and how Snakemake is started there."""
 
 import os
 import shlex
@@ -40,14 +40,7 @@ def start_snakemake(*words: str) -> NoReturn:
     """
     checkout()
     show(commands.run(f"{commands.BIN}/snakemake", *words))
-    _become("-m", "snakemake", "--logger=pubmill", *words)
-
-
-def start_script(name: str, *arguments: str) -> NoReturn:
-    """Print and run a program of `scripts/` in place of this process."""
-    checkout()
-    show(commands.script(name, *arguments))
-    _become(f"scripts/{name}.py", *arguments)
+    os.execv(sys.executable, [sys.executable, "-m", "snakemake", "--logger=pubmill", *words])
 
 
 def make_demo_files() -> None:
@@ -57,7 +50,3 @@ def make_demo_files() -> None:
         show(commands.run(f"{commands.BIN}/python", "-m", "tests.world", world))
     if subprocess.run([sys.executable, "-m", "tests.world", world], check=False).returncode:
         raise PubmillError(f"the made-up source files of the demo could not be written to {world}")
-
-
-def _become(*arguments: str) -> NoReturn:
-    os.execv(sys.executable, [sys.executable, *arguments])

@@ -1,36 +1,45 @@
 """`pubmill compare`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout, start_script
+from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import (
+    Configfiles,
+    Settings,
     StudyOption,
     configuration,
     paths,
-    sort_words,
     study_files,
     table_of_study,
 )
+from pubmill.errors import PubmillError
+from pubmill.messages import commands
 from pubmill.specs.study import DEMO
 
 
 def compare(
-    context: typer.Context,
     table: Annotated[str, typer.Argument(help="a finished table of the study, for example table06")],
-    first: Annotated[str, typer.Argument(help="key or label of a column, or its beginning")],
-    second: Annotated[str, typer.Argument(help="another one")],
+    columns: Annotated[list[str], typer.Argument(help="keys or labels of two columns, or their beginnings")],
     study: StudyOption = DEMO,
+    configfile: Configfiles = None,
+    config: Settings = None,
 ) -> None:
     """Test whether two models of a table differ, row by row.
 
     The test uses their stored predictions and resamples documents.
     """
     checkout()
-    words = sort_words(context.args)
-    config = configuration([*study_files(study), *words.configfiles], words.settings)
-    results = paths(config)
-    page = results.table(table_of_study(table, config), "json")
-    given = ["--table", page, "--results", results.results, "--columns", first, second]
-    start_script("compare", *given, *words.options)
+    from pubmill.publication.comparison_rendering import FORMS
+    from pubmill.tables.cells import read_table
+    from pubmill.tables.comparisons import comparisons, with_columns
+
+    merged = configuration([*study_files(study), *(configfile or ())], config)
+    results, name = paths(merged), table_of_study(table, merged)
+    file = Path(results.table(name, "json"))
+    if not file.is_file():
+        raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
+    found = comparisons(with_columns(read_table(file), columns), Path(results.results))
+    print(FORMS["md"](found))

@@ -4,19 +4,35 @@ from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import start_script
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import Settings, StudyOption
+from pubmill.specs.study import DEMO
 
-SIDE = "a record, a folder of runs, a study, PROTOCOL/SETTING, or a commit"
+SIDE = "a record, a folder of runs, a study, PROTOCOL/SETTING, or a git commit"
 
 
 def diff(
-    context: typer.Context,
     left: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
     right: Annotated[str, typer.Argument(metavar="B", help="the same")],
+    study: StudyOption = DEMO,
+    config: Settings = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Show how two commits, studies, settings or sets of runs differ.
 
-    Prints keys of resolved recipes, scores with an interval, documents and cost. For the columns of
-    one table, use compare.
+    Prints keys of resolved recipes that differ, scores of common runs with an interval of the difference,
+    documents that only one side has right, and cost. A setting and a commit belong to --study: its recipes,
+    and the records in its results. For the columns of one table, use compare.
     """
-    start_script("diff", left, right, *context.args)
+    root = checkout()
+    from pubmill.inspection.diff.differences import as_json as differences_as_json
+    from pubmill.inspection.diff.differences import differences, print_differences
+    from pubmill.inspection.diff.sides import Context, side_of
+    from pubmill.planning.terminal_tables import console
+
+    context = Context(root, study, config or [])
+    found = differences(side_of(left, context), side_of(right, context))
+    if as_json:
+        print(differences_as_json(found), end="")
+    else:
+        print_differences(console(), found)

@@ -1,22 +1,40 @@
 """`pubmill doctor`."""
 
+from typing import Annotated
+
 import typer
 
-from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import StudyName, sort_words, study_files
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph, study_files
 from pubmill.messages import commands
 from pubmill.specs.study import DEMO
 
 
 def doctor(
-    context: typer.Context,
     study: StudyName = DEMO,
+    configfile: Configfiles = None,
+    config: Settings = None,
+    offline: Annotated[bool, typer.Option("--offline", help="do not check links")] = False,
 ) -> None:
     """Report which datasets and models of a study are available.
 
-    For the others, it states what to do.
+    For each, prints from where, its licence and what to do. Links are checked for files that neither the
+    results nor the mirror nor a folder of `local_files` has. The status is 1 if one is not in order.
     """
     checkout()
-    words = sort_words(context.args)
-    files = [*study_files(study), *words.configfiles]
-    start_script("doctor", *commands.configuration_options(files, words.settings), *words.options)
+    from pubmill.inspection.doctor.dataset_diagnoses import examine, linked
+    from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
+    from pubmill.inspection.doctor.links import check_links
+    from pubmill.inspection.doctor.model_diagnoses import examine_models
+    from pubmill.planning.terminal_tables import console
+
+    graph = configured_graph(study, configfile, config)
+    links = None if offline else check_links(linked(graph))
+    options = commands.configuration_options([*study_files(study), *(configfile or ())], config or ())
+    findings = examine(graph, links, options)
+    print_findings(console(), findings, links)
+    models = examine_models(graph)
+    print_models(console(), models)
+    wanted = [finding for finding in findings if finding.wanted]
+    if not (all(model.sound for model in models) and all(finding.sound for finding in wanted)):
+        raise typer.Exit(1)

@@ -4,36 +4,52 @@ from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout, start_script
+from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import (
+    SPECS,
+    Configfiles,
+    Settings,
     StudyOption,
     configuration,
-    sort_words,
+    configured_graph,
     study_files,
     table_names,
     table_of_study,
 )
-from pubmill.messages import commands
+from pubmill.errors import PubmillError
 from pubmill.specs.study import DEMO
 
 
 def explain(
-    context: typer.Context,
     table: Annotated[str, typer.Argument(help="for example gu2020/table06", autocompletion=table_names)],
     row: Annotated[str | None, typer.Argument(help="key or label of a row, or its beginning")] = None,
     column: Annotated[str | None, typer.Argument(help="key or label of a column, or its beginning")] = None,
     study: StudyOption = DEMO,
+    configfile: Configfiles = None,
+    config: Settings = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Explain where a cell comes from, or what differs in a table.
 
     Of a cell, prints runs, recipe, data and weights, down to the source files; for an empty cell, also what
     is missing. Of a table (no row and column), prints what differs from the paper, what is ours, and what the
-    authors' program decides, with reasons.
+    authors' program decides, with reasons. The table itself need not exist.
     """
     checkout()
-    words = sort_words(context.args)
-    files = [*study_files(study), *words.configfiles]
-    table = table if "/" in table else table_of_study(table, configuration(files, words.settings))
-    options = commands.configuration_options(files, words.settings)
-    cell = [word for word in (row, column) if word is not None]
-    start_script("explain", table, *cell, *options, *words.options)
+    from pubmill.inspection.explain import cell_explanations
+    from pubmill.inspection.explain.explanation_printing import print_explanation, print_statements, to_json
+    from pubmill.inspection.explain.table_statements import table_statements
+    from pubmill.planning.terminal_tables import console
+
+    if row and not column:
+        raise PubmillError("COLUMN is missing: name ROW and COLUMN for a cell, neither for the whole table")
+    files = [*study_files(study), *(configfile or ())]
+    table = table if "/" in table else table_of_study(table, configuration(files, config))
+    if row is None or column is None:
+        statements = table_statements(SPECS, table)
+        print(to_json(statements)) if as_json else print_statements(console(), statements)
+        return
+    graph = configured_graph(study, configfile, config)
+    explainer = cell_explanations.Explainer(graph, SPECS, tuple(files), tuple(config or ()))
+    explanation = cell_explanations.explain(explainer, table, row, column)
+    print(to_json(explanation)) if as_json else print_explanation(console(), explanation)

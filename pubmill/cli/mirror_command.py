@@ -1,17 +1,46 @@
 """`pubmill mirror`."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from pubmill.cli.checkout import start_script
-from pubmill.cli.studies import StudyName
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import SPECS, Settings, StudyName, configuration, study_files
+from pubmill.errors import PubmillError
+from pubmill.messages.counted_nouns import counted
+from pubmill.messages.progress import report_progress
 
 
 def mirror(
-    context: typer.Context,
     study: StudyName,
+    fetch: Annotated[Path | None, typer.Option(metavar="FOLDER", help="folder of the mirror to fill")] = None,
+    config: Settings = None,
 ) -> None:
-    """List the files that a study needs from the network.
+    """List the files and models that a study needs from the network.
 
-    --fetch FOLDER fetches them into a mirror.
+    With --fetch they are fetched into FOLDER/HOST/PATH and FOLDER/huggingface and checked; the same command
+    resumes an interrupted fetch. To use the mirror, set `mirror: FOLDER` and HF_HUB_CACHE=FOLDER/huggingface.
+    Files that the results already have are not needed.
     """
-    start_script("mirror", study, *context.args)
+    root = checkout()
+    from pubmill.graph import checked_graph
+    from pubmill.inspection.mirror.fetching import fetch_all, listed
+    from pubmill.planning.required_files import required_files
+    from pubmill.specs.study import check_study
+    from pubmill.workflow.jobs import jobs_of
+
+    overlays = study_files(study)
+    # With a mirror set, a study leaves out files that the mirror lacks; exactly these are needed here.
+    merged = configuration(overlays, config) | {"mirror": None}
+    graph = checked_graph(*check_study(merged, SPECS, overlays))
+    wanted = required_files((job for job in jobs_of(root, merged) if job.to_do), graph)
+    if not any(listed(wanted)):
+        report_progress(f"study {merged['study']} needs nothing more from the network")
+    elif fetch is None:
+        print("\n".join(listed(wanted)))
+    elif failed := fetch_all(wanted, fetch):
+        raise PubmillError("\n".join([*failed, "Run the same command again; fetched files are kept."]))
+    else:
+        files, models = counted(len(wanted.urls), "file"), counted(len(wanted.models), "model")
+        report_progress(f"{fetch} has all that study {merged['study']} needs: {files}, {models}")

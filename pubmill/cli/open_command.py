@@ -3,15 +3,17 @@
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import (
+    Configfiles,
+    Settings,
     StudyName,
     configuration,
     paths,
-    sort_words,
     study_files,
     table_of_study,
 )
@@ -21,23 +23,21 @@ from pubmill.specs.study import DEMO
 
 
 def open_page(
-    context: typer.Context,
     study: StudyName = DEMO,
+    tables: Annotated[list[str] | None, typer.Argument(help="pages of tables; none for the report")] = None,
+    configfile: Configfiles = None,
+    config: Settings = None,
 ) -> None:
-    """Open the report of a study, or the page of a table.
-
-    TABLES follow the study: pubmill open gu2020 table06
-    """
+    """Open the report of a study, or the pages of tables: open gu2020 table06."""
     checkout()
-    words = sort_words(context.args)
-    files = study_files(study)
-    config = configuration([*files, *words.configfiles], words.settings)
-    results = paths(config)
-    pages = [results.table(table_of_study(name, config), "html") for name in words.names]
-    for page in map(Path, pages or [results.report(config["study"], "html")]):
+    files = [*study_files(study), *(configfile or ())]
+    merged = configuration(files, config)
+    results = paths(merged)
+    pages = [results.table(table_of_study(name, merged), "html") for name in tables or ()]
+    for page in map(Path, pages or [results.report(merged["study"], "html")]):
         if not page.is_file():
-            finished = [name for name in config["tables"] if Path(results.table(name, "html")).is_file()]
-            raise PubmillError(advice_for(page, files, words.settings) + finished_pages(study, finished))
+            finished = [name for name in merged["tables"] if Path(results.table(name, "html")).is_file()]
+            raise PubmillError(advice_for(page, files, config or ()) + finished_pages(study, finished))
         print(page)
         webbrowser.open(page.resolve().as_uri())
 

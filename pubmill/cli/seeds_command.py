@@ -1,15 +1,32 @@
 """`pubmill seeds`."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from pubmill.cli.checkout import start_script
-from pubmill.cli.studies import StudyName
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import Settings, StudyName, configured_graph
 
 
-def seeds(context: typer.Context, study: StudyName) -> None:
+def seeds(
+    study: StudyName,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="plan the runs that may decide pairs on other documents")
+    ] = False,
+    config: Settings = None,
+) -> None:
     """Show which runs to make next, and which pairs are decided.
 
-    A pair of models is decided if the finished runs of the study show a difference between them: on the
-    scored documents, and on others of their kind (with --documents, runs are planned for the latter).
+    Models are compared by the scores of the same seeds; a pair is decided if its p value, adjusted for all
+    pairs of the row, is at most 5 %, so that at most 5 % of rows have any wrong conclusion, however often one
+    looks. There are two answers: on the scored documents, and on other documents of their kind.
     """
-    start_script("seeds", study, *context.args)
+    checkout()
+    from pubmill.tables.seed_plan import as_text, row_plans
+
+    graph = configured_graph(study, None, config, every_seed=True)
+    recipes = [graph.tables.recipe(name) for name in graph.requests.result_tables()]
+    results, is_current = Path(graph.results), graph.records.is_current
+    plans = [row_plans(recipe, results, is_current, documents) for recipe in recipes]
+    print(as_text([one for of_table in plans for one in of_table]))

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,7 +15,11 @@ from pubmill.specs import strict_yaml
 from pubmill.specs.study import DEMO, configuration_files, study_of_scale
 from pubmill.storage.result_paths import Paths, paths_of_scale
 
+if TYPE_CHECKING:
+    from pubmill.graph import Graph
+
 STUDIES, SPECS = Path("studies"), Path("specs")
+FULL = Path("results/full")
 
 
 class Words(NamedTuple):
@@ -73,13 +77,36 @@ def scale_names() -> list[str]:
     return sorted(name for name, scale in read.items() if "name" in scale)
 
 
+def dataset_names() -> list[str]:
+    """Return the names of all datasets, for the completion of a word."""
+    return sorted(path.stem for path in SPECS.glob("datasets/*.yaml"))
+
+
 StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]
 StudyOption = Annotated[str, typer.Option(help="study whose results are used", autocompletion=study_names)]
 
+Configfiles = Annotated[
+    list[str] | None, typer.Option(metavar="FILE", help="settings over those of the study; may be repeated")
+]
+Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="one setting; may be repeated")]
+DatasetName = Annotated[str, typer.Argument(help="for example chemprot@blurb", autocompletion=dataset_names)]
+Results = Annotated[Path, typer.Option(help="results of a scale")]
 
-def configuration(configfiles: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
+
+def configuration(configfiles: Sequence[str], settings: Sequence[str] | None) -> dict[str, Any]:
     """Return the configuration that Snakemake builds from these files and settings."""
-    return merged_config(Path("config.yaml"), configfiles, settings)
+    return merged_config(Path("config.yaml"), configfiles, settings or ())
+
+
+def configured_graph(
+    study: str, configfiles: list[str] | None, settings: list[str] | None, every_seed: bool = False
+) -> "Graph":
+    """Return the graph of a study with further configuration files and settings."""
+    from pubmill.graph import Graph
+    from pubmill.specs.study import check_study
+
+    files = [*study_files(study), *(configfiles or ())]
+    return Graph(*check_study(configuration(files, settings), SPECS, files), every_seed=every_seed)
 
 
 def table_of_study(name: str, config: dict[str, Any]) -> str:

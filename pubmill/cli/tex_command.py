@@ -1,18 +1,42 @@
 """`pubmill tex`."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from pubmill.cli.checkout import checkout, start_script
-from pubmill.cli.studies import StudyName, sort_words, study_files
-from pubmill.messages import commands
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph
+from pubmill.storage.files import writing
 
 
-def tex(context: typer.Context, study: StudyName) -> None:
+def tex(
+    study: StudyName,
+    configfile: Configfiles = None,
+    config: Settings = None,
+    output: Annotated[Path | None, typer.Option(help="folder to write; its other files are kept")] = None,
+) -> None:
     r"""Write the numbers of a study's tables for a paper in LaTeX.
 
-    They are macros such as \cell, and tabulars. --output FOLDER writes them into a manuscript's folder.
+    cells.tex has the macros \cell, \cellspread, \cellpublished, \celldiff, \cellverdict, \cellexact and
+    \celllink; PAPER-tableNN.tex has a tabular of our values for each table that has any.
     """
     checkout()
-    words = sort_words(context.args)
-    options = commands.configuration_options([*study_files(study), *words.configfiles], words.settings)
-    start_script("tex", *options, *words.options)
+    from pubmill.manuscript.cell_macros import MACROS_FILE, macros_text
+    from pubmill.manuscript.study_tables import read_study_tables
+    from pubmill.manuscript.tabulars import tabular
+
+    graph = configured_graph(study, configfile, config)
+    chosen, names = graph.study, graph.requests.result_tables()
+    found = read_study_tables(chosen.study, chosen.scale, names, Path(graph.results))
+    texts = {MACROS_FILE: macros_text(found.study, found.scale, found.tables)}
+    texts |= {
+        f"{name.replace('/', '-')}.tex": text
+        for name, table in found.tables.items()
+        if (text := tabular(name, table))
+    }
+    folder = output or Path(graph.paths.manuscript(chosen.study))
+    for name, text in texts.items():
+        with writing(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+        print(folder / name)

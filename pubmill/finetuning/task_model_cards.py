@@ -95,7 +95,7 @@ def _dev_result(report: Mapping[str, Any], data: str) -> list[EvalResult] | None
 
 
 def _usage_text(standard: str | None) -> str:
-    command = commands.script("predict", "--model", "FOLDER", "--input", "FILE", "--output", "FILE")
+    command = commands.pubmill("predict", "FOLDER", "FILE", "FILE")
     ours = f"`{command}` of pubmill predicts with it."
     if standard:
         return f"transformers loads it as `{standard}`; {ours}"

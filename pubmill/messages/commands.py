@@ -32,12 +32,18 @@ def run(program: str, *arguments: str) -> str:
 
 
 def configuration_options(configfiles: Iterable[str], settings: Iterable[str] = ()) -> list[str]:
-    """Return a configuration as options of Snakemake and of programs that take the same options.
+    """Return a configuration as options of Snakemake.
 
     Each option occurs once, because Snakemake uses only the last one.
     """
     both = {"--configfile": list(configfiles), "--config": list(settings)}
     return [word for name, values in both.items() if values for word in (name, *values)]
+
+
+def verb_options(configfiles: Iterable[str], settings: Iterable[str] = ()) -> list[str]:
+    """Return a configuration as options of `pubmill`, where an option takes one value."""
+    both = {"--configfile": configfiles, "--config": settings}
+    return [word for name, values in both.items() for value in values for word in (name, value)]
 
 
 def local_files(key: str) -> str:

@@ -1,4 +1,4 @@
-"""Output of scripts/plan.py."""
+"""Output of pubmill plan."""
 
 from collections.abc import Sequence
 

@@ -109,7 +109,7 @@ class Page(Shape):
     def export(self) -> str:
         """The command that writes the published form."""
         results = paths_of_scale(self.recipe.scale).results
-        return commands.script("export", self.recipe.name, "FOLDER", "--results", results)
+        return commands.pubmill("export", self.recipe.name, "FOLDER", "--results", results)
 
     @property
     def published(self) -> list[tuple[str, PublishedFile]]:

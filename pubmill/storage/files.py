@@ -28,7 +28,7 @@ TEMPORARY = re.compile(r"\..+\.\d+\.tmp|.+\.part")
 SEAL = "content_sha256"
 """Key of a JSON object that holds the digest of all other keys."""
 
-REMAKE = f"Delete it and run the same command again; `{commands.script('fsck')}` finds all damaged results."
+REMAKE = f"Delete it and run the same command again; `{commands.pubmill('fsck')}` finds all damaged results."
 """Advice in messages about damaged files."""
 
 COMPRESSION = 6

@@ -40,5 +40,5 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
 def _fetch_advice(workflow: Any) -> str:
     """Return advice on how to fetch the files that a study needs."""
     study = ["config.yaml", *map(str, workflow.config_settings.configfiles)][-1]
-    fetch = commands.script("mirror", study, "--fetch", "FOLDER")
+    fetch = commands.pubmill("mirror", study, "--fetch", "FOLDER")
     return f"Fetch them on a machine with a network connection ({fetch}), and set `mirror:` and HF_HUB_CACHE"

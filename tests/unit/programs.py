@@ -1,4 +1,4 @@
-"""Programs of `scripts/` run in the process of a test, which has imported what they need.
+"""Programs of `scripts/` and verbs run in the process of a test, which has imported what they need.
 
 A separate process would first import torch and transformers for seconds.
 """
@@ -6,10 +6,44 @@ A separate process would first import torch and transformers for seconds.
 import io
 import runpy
 import sys
-from contextlib import redirect_stderr
+from contextlib import chdir, redirect_stderr
+from pathlib import Path
+from typing import NamedTuple
 from unittest.mock import patch
 
+from typer.testing import CliRunner
+
+from pubmill.cli.app import APP
+from pubmill.errors import PubmillError
 from tests.conftest import ROOT
+
+
+class Ended(NamedTuple):
+    """How a verb ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run_verb(*words: object, checkout: Path = ROOT) -> Ended:
+    """Run a verb of the command in a checkout; the limits of memory and time would hold for the test, too."""
+    with chdir(checkout), patch("pubmill.cli.score_command.limited", lambda main: main):
+        ended = CliRunner().invoke(APP, list(map(str, words)))
+    if isinstance(ended.exception, PubmillError):
+        return Ended(1, ended.stdout, f"pubmill: error: {ended.exception}\n")
+    if ended.exception and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    return Ended(ended.exit_code, ended.stdout, ended.stderr)
+
+
+def make_checkout(folder: Path) -> None:
+    """Make a folder a checkout in which verbs run, with the specs that it has."""
+    for name in ("specs", "studies"):
+        (folder / name).mkdir(exist_ok=True)
+    for name in ("Snakefile", "config.yaml", "scripts"):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(ROOT / name)
 
 
 def run_program(name: str, *arguments: object) -> str:

@@ -35,8 +35,9 @@ ROOMS: dict[str, str] = {
     "workflow": "graph messages optimisers planning specs storage tables",
     "inspection": "annotation convert graph hardware messages metrics planning pretraining publication"
     " recipes specs statistics storage tables workflow",
-    "cli": "inspection messages specs storage",
     "library": "annotation corpus finetuning messages metrics prediction recipes storage submissions",
+    "cli": "annotation convert finetuning floors graph hardware inspection library manuscript messages"
+    " metrics planning prediction publication recipes specs statistics storage submissions tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 

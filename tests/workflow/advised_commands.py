@@ -70,10 +70,7 @@ def to_do() -> str:
 
 def said_by(*words: str) -> str:
     """Return the error output of a program of the checkout."""
-    program, *arguments = words
-    done = subprocess.run(
-        [sys.executable, str(ROOT / program), *arguments], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     return done.stderr
 
@@ -128,7 +125,6 @@ ADVICE: dict[str, Callable[[], str]] = {
     "study_tables.read_study_tables": lambda: unfinished_study(),
     "checksums.check_predictions": changed_predictions,
     "table_command.table": lambda: commands.pubmill("run", "shin2020", "shin2020/table08"),
-    "checkout.start_script": lambda: commands.script("explain", "gu2020/table06", "BC2GM", "PubMedBERT"),
     "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),
     "open_command.finished_pages": lambda: finished_pages("gu2020", ["gu2020/table06"]),
     "requested_targets._lost_target_message": lambda: asked._lost_target_message(
@@ -143,14 +139,14 @@ ADVICE: dict[str, Callable[[], str]] = {
     "cell_explanations._missing_file_commands": to_do,
     "cell_explanations.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
     "converted_datasets.converted_folder": lambda: said_by(
-        "scripts/export.py", "bc2gm", "folder", "--results", "results/full"
+        "-m", "pubmill.cli", "export", "bc2gm", "folder", "--results", "results/full"
     ),
     "report_content.study_command": lambda: report_command("command"),
     "report_content.snakemake_command": lambda: report_command("snakemake_command"),
     "report_content.explain_command": lambda: f"{report_command('explain_command')} {CELL}",
     "report_content.proof_command": lambda: report_command("proof_command"),
     "network._where_it_went": lambda: _where_it_went(GONE),
-    "plan.main": lambda: said_by("scripts/plan.py"),
+    "plan_command.plan": lambda: said_by("-m", "pubmill.cli", "plan"),
     "pubmed_plan.lines": lambda: "\n".join(PubmedPlan("pubmed", 1, 0, 0, ("a",), ()).lines(1, 1)),
     "run_start._fetch_advice": lambda: starting._fetch_advice(started_with("studies/gu2020.yaml")),
 }

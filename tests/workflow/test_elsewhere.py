@@ -44,7 +44,7 @@ def test_without_a_network_all_that_is_missing_is_named_at_once(
     reported = done.stderr.partition("files cannot be reached:")[2]
     for name in ("train.tsv", "devel.tsv", "test.tsv", "bert-base-uncased"):
         assert name in reported
-    assert "(.venv/bin/python scripts/mirror.py config.yaml --fetch FOLDER)" in reported
+    assert "(.venv/bin/pubmill mirror config.yaml --fetch FOLDER)" in reported
     assert not list((project.folder / "results").rglob("*.log"))
 
 

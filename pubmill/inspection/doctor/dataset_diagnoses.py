@@ -94,7 +94,7 @@ def _diagnose_dataset(
     if not graph.access.exists(finding.dataset):
         finding.available = False
         finding.counts = "not among the made-up data of this scale"
-        elsewhere = commands.script("doctor", "--configfile", "studies/datasets.yaml")
+        elsewhere = commands.pubmill("doctor", "datasets")
         finding.to_do.append(f"use another scale: {elsewhere}")
         return finding
     for place in places(graph, finding.dataset, in_results=True):

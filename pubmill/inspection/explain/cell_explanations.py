@@ -42,7 +42,7 @@ from pubmill.tables.fact_sources import read_artefacts
 from pubmill.tables.reproductions import cell_cv
 from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
-MAKE_AGAIN = f"`{commands.script('fsck')}` prints the command that makes them again"
+MAKE_AGAIN = f"`{commands.pubmill('fsck')}` prints the command that makes them again"
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,7 @@ def _missing_file_commands(
         wider.append(f"datasets={_yaml_list([*study.datasets, row.dataset])}")
     if wider:
         return (explainer.command([BELOW.table(table, "html")], wider),)
-    return (commands.script("doctor", *explainer.options()),)
+    return (commands.pubmill("doctor", *commands.verb_options(explainer.configfiles, explainer.settings)),)
 
 
 def _yaml_list(names: Sequence[str]) -> str:

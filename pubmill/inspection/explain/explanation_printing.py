@@ -1,4 +1,4 @@
-"""Output of scripts/explain.py."""
+"""Output of pubmill explain."""
 
 import json
 from collections import Counter

@@ -48,7 +48,6 @@ def started(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
             return answer.output
         [started] = run
         shown = shlex.join(started).replace("-m snakemake --logger=pubmill", ".venv/bin/snakemake")
-        shown = shown if "snakemake" in shown else f".venv/bin/python {shown}"
         assert f"$ {shown}\n" in answer.output
         return shlex.join(started)
 

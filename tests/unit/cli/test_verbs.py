@@ -1,10 +1,13 @@
 """Verbs: the command that each starts, and what it says about words that it does not know."""
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from pubmill import __version__
+from pubmill.cli.app import VERBS
 from tests.unit.cli.conftest import Said
 
 SNAKEMAKE = "-m snakemake --logger=pubmill"
@@ -31,59 +34,9 @@ GU = "--configfile studies/gu2020.yaml"
             f"--profile profiles/slurm",
         ),
         ("run gu2020 --configfile mine.yaml", f"{SNAKEMAKE} {LOCAL} {GU} mine.yaml"),
-        ("plan gu2020 --config mirror=/data", "scripts/plan.py gu2020 --config mirror=/data"),
-        ("mirror small --fetch there", "scripts/mirror.py small --fetch there"),
-        ("doctor", "scripts/doctor.py"),
-        ("audit", "scripts/audit.py page"),
-        (
-            "audit value 87.56 --metric accuracy --n 140 --runs 10",
-            "scripts/audit.py value 87.56 --metric accuracy --n 140 --runs 10",
-        ),
-        (
-            "audit scorers seed-1.predictions.jsonl.gz --dataset bc2gm",
-            "scripts/scorers.py seed-1.predictions.jsonl.gz --dataset bc2gm",
-        ),
-        ("audit floors --dataset pubmedqa", "scripts/floors.py --dataset pubmedqa"),
-        ("doctor gu2020 --offline", f"scripts/doctor.py {GU} --offline"),
-        ("explain gu2020/table06 BC2GM PubMedBERT", "scripts/explain.py gu2020/table06 BC2GM PubMedBERT"),
-        ("explain gu2020/table06", "scripts/explain.py gu2020/table06"),
-        (
-            "explain gu2020/table06 BC2GM PubMedBERT --study gu2020 --json",
-            f"scripts/explain.py gu2020/table06 BC2GM PubMedBERT {GU} --json",
-        ),
-        ("export chemprot@blurb there", "scripts/export.py chemprot@blurb there"),
-        ("inputs bc2gm there --local", "scripts/inputs.py bc2gm there --local"),
-        (
-            "score mine.conll --dataset bc2gm --form conll",
-            "scripts/score_submission.py mine.conll --dataset bc2gm --form conll",
-        ),
-        ("score folder --output there", "scripts/score_submission.py folder --output there"),
-        (
-            "predict kept notes.txt out.jsonl --format text",
-            "scripts/predict.py --model kept --input notes.txt --output out.jsonl --format text",
-        ),
-        (
-            "predict kept a.txt b.txt out --type Gene",
-            "scripts/predict.py --model kept --input a.txt b.txt --output out --type Gene",
-        ),
-        (
-            "predict kept - - --format text",
-            "scripts/predict.py --model kept --input - --output - --format text",
-        ),
-        ("explain table06 BC2GM BERT --study gu2020", f"scripts/explain.py gu2020/table06 BC2GM BERT {GU}"),
-        ("track gu2020 --mlflow sqlite:///runs.db", f"scripts/track.py {GU} --mlflow sqlite:///runs.db"),
-        ("tex gu2020 --output paper", f"scripts/tex.py {GU} --output paper"),
-        ("check paper.tex --study gu2020 --json", f"scripts/check.py paper.tex {GU} --json"),
-        ("check paper.tex", "scripts/check.py paper.tex"),
-        ("diff 66b032f HEAD --study small", "scripts/diff.py 66b032f HEAD --study small"),
-        (
-            "compare table06 pubmedbert-base no-pretraining --study small",
-            "scripts/compare.py --table results/small/tables/gu2020/table06.json --results results/small "
-            "--columns pubmedbert-base no-pretraining",
-        ),
     ],
 )
-def test_a_verb_starts_a_command_and_prints_it(
+def test_a_verb_starts_snakemake_and_prints_it(
     started: Said, checkout: Path, words: str, command: str
 ) -> None:
     (checkout / "mine.yaml").write_text("mirror: null\n")
@@ -102,7 +55,12 @@ def test_a_verb_starts_a_command_and_prints_it(
         ),
         ("table gu2020/table06 --model x --scale tiny", "there is no scale 'tiny'; the nearest: "),
         ("predict kept notes.txt --format text", "after kept, name the text to annotate, then the file"),
-        ("audit scorer x", "there is no form of audit 'scorer'; the nearest: scorers"),
+        ("audit value 9 --metric f2 --n 3", "there is no metric 'f2'; the nearest: f1"),
+        ("audit floors --format xml", "there is no format 'xml'; the nearest: "),
+        ("export bc2gm there --form biocs", "there is no form 'biocs'; the nearest: bioc"),
+        ("score x --dataset bc2gm --form tvs", "there is no form 'tvs'; the nearest: "),
+        ("explain gu2020/table06 BC2GM", "COLUMN is missing: name ROW and COLUMN for a cell"),
+        ("plan", "which study? Name one of studies/, as in: .venv/bin/pubmill plan gu2020"),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/snakemake"),
     ],
 )
@@ -138,13 +96,36 @@ def test_open_shows_a_finished_page(started: Said, checkout: Path, monkeypatch: 
     assert "so far: gu2020/table06. Open one: .venv/bin/pubmill open gu2020 gu2020/table06" in unfinished
 
 
-def test_the_help_lists_every_verb_in_a_whole_line_and_where_further_options_are(started: Said) -> None:
-    lines = [line for line in started("--help").splitlines() if line.startswith("  ")]
-    assert len(lines) > 20 and not [line for line in lines if line.endswith("...")]
-    assert "Further options: .venv/bin/python scripts/score_submission.py --help" in started(
-        "score", "--help"
-    )
-    assert "Further options: .venv/bin/snakemake --help" in started("run", "--help")
+def test_the_help_lists_every_verb_by_group_in_a_whole_line(started: Said) -> None:
+    lines = started("--help").splitlines()
+    assert not [line for line in lines[1:] if line.endswith("...")]
+    shown = [line.split()[0] for line in lines[lines.index("Run:") :] if re.match(r"  \w+  ", line)]
+    assert shown == [verb for verbs in VERBS.values() for verb in verbs]
+    assert [line[:-1] for line in lines if re.fullmatch(r"[A-Z][a-z ]+:", line)] == ["Options", *VERBS]
+
+
+def test_a_verb_shows_its_own_options(started: Said) -> None:
+    assert "--all-scorers" in started("score", "--help") and "--offline" in started("doctor", "--help")
+    assert "Further options are Snakemake's: .venv/bin/snakemake --help" in started("run", "--help")
+
+
+def test_the_version_is_that_of_the_package(started: Said) -> None:
+    assert started("--version") == f"pubmill {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("studies", "demo"),
+        ("studies", "gu2020"),
+        ("tables", "gu2020/table06"),
+        ("datasets", "bc2gm"),
+        ("models", "pubmedbert-base"),
+    ],
+)
+def test_names_are_listed_with_what_they_are(started: Said, kind: str, line: str) -> None:
+    [found] = [one for one in started("list", kind).splitlines() if one.split()[0] == line]
+    assert len(found.split(maxsplit=1)) == 2
 
 
 def test_the_command_is_installed(root: Path) -> None:

@@ -1,16 +1,17 @@
-"""scripts/export.py: published and general forms, its comparison of bytes, and what is missing."""
+"""`pubmill export`: published and general forms, its comparison of bytes, and what is missing."""
 
 import hashlib
-import importlib.util
-import sys
+import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
 from pubmill.annotation.examples import Example, TokensExample, write_examples
-from pubmill.errors import PubmillError
+from tests.unit.programs import Ended, make_checkout, run_verb
+
+Export = Callable[..., Ended]
 
 SPEC = """\
 name: toy
@@ -34,8 +35,8 @@ TOKENS = b"pain\tB\nor\tO\n\n"
 
 
 @pytest.fixture
-def export(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs scripts/export.py on specs of its own; what it prints is left to `capsys`."""
+def export(tmp_path: Path) -> Export:
+    """Runs the verb on specs of its own."""
     folder = tmp_path / "specs"
     (folder / "scales").mkdir(parents=True)
     (folder / "datasets").mkdir()
@@ -47,22 +48,8 @@ def export(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     (folder / "datasets/toy.yaml").write_text(text)
     unpublished = text[: text.index("published:")] + text[text.index("metric:") :]
     (folder / "datasets/plain.yaml").write_text(unpublished.replace("name: toy", "name: plain"))
-    program = _program(root / "scripts/export.py")
-    monkeypatch.setattr(program, "ROOT", tmp_path)
-
-    def run(*arguments: object) -> None:
-        monkeypatch.setattr(sys, "argv", ["export.py", *map(str, arguments)])
-        program.main()
-
-    return run
-
-
-def _program(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("export_by_hand", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    make_checkout(tmp_path)
+    return partial(run_verb, "export", checkout=tmp_path)
 
 
 @pytest.fixture
@@ -74,55 +61,57 @@ def results(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_program_writes_and_compares(
-    export: Any, tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    export("toy", tmp_path / "out", "--results", results)
+def test_the_program_writes_and_compares(export: Export, tmp_path: Path, results: Path) -> None:
+    ended = export("toy", tmp_path / "out", "--results", results)
     assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
     digest = hashlib.sha256(TOKENS).hexdigest()
-    assert capsys.readouterr().out == (
-        f"{tmp_path}/out/train.tsv: train, sha256 {digest} (the published bytes)\n"
-    )
+    assert ended.stdout == (f"{tmp_path}/out/train.tsv: train, sha256 {digest} (the published bytes)\n")
 
 
 def test_a_dataset_without_a_published_form_has_a_general_one(
-    export: Any, tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
+    export: Export, tmp_path: Path, results: Path
 ) -> None:
     (results / "datasets/toy").rename(results / "datasets/plain")
-    export("plain", tmp_path / "asked", "--results", results, "--form", "jsonl")
-    assert "(form jsonl)" in capsys.readouterr().out
-    export("plain", tmp_path / "out", "--results", results)
+    asked = export("plain", tmp_path / "asked", "--results", results, "--form", "jsonl")
+    assert "(form jsonl)" in asked.stdout
+    ended = export("plain", tmp_path / "out", "--results", results)
     assert (tmp_path / "out/train.tsv").read_bytes() == TOKENS
-    assert capsys.readouterr().out.endswith("(no published form: a general one)\n")
+    assert ended.stdout.endswith("(no published form: a general one)\n")
 
 
-def test_the_program_reports_what_is_missing(export: Any, tmp_path: Path, results: Path) -> None:
-    with pytest.raises(PubmillError, match="no dataset 'tpy'; the nearest: toy, plain"):
-        export("tpy", tmp_path / "out", "--results", results)
-    with pytest.raises(PubmillError, match="nowhere: expected a folder named as a scale"):
-        export("toy", tmp_path / "out", "--results", tmp_path / "nowhere")
+def test_the_program_reports_what_is_missing(export: Export, tmp_path: Path, results: Path) -> None:
+    assert re.search(
+        "no dataset 'tpy'; the nearest: toy, plain",
+        export("tpy", tmp_path / "out", "--results", results).stderr,
+    )
+    assert re.search(
+        "nowhere: expected a folder named as a scale",
+        export("toy", tmp_path / "out", "--results", tmp_path / "nowhere").stderr,
+    )
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
     ("scale", "named"), [("demo", ""), ("full", " --configfile studies/of-that-scale.yaml")]
 )
-def test_the_program_says_how_to_convert_first(export: Any, tmp_path: Path, scale: str, named: str) -> None:
-    (tmp_path / "studies").mkdir()
+def test_the_program_says_how_to_convert_first(
+    export: Export, tmp_path: Path, scale: str, named: str
+) -> None:
     (tmp_path / "studies/of-that-scale.yaml").write_text("scale: full\n")
-    with pytest.raises(PubmillError) as caught:
-        export("toy", tmp_path / "out", "--results", f"results/{scale}")
+    ended = export("toy", tmp_path / "out", "--results", f"results/{scale}")
     card = f"results/{scale}/datasets/toy/card.json"
-    assert str(caught.value).endswith(f"Make it: .venv/bin/snakemake {card} --profile profiles/local{named}")
+    assert ended.stderr.endswith(f"Make it: .venv/bin/snakemake {card} --profile profiles/local{named}\n")
 
 
 def test_the_program_refuses_examples_that_give_other_bytes(
-    export: Any, tmp_path: Path, results: Path
+    export: Export, tmp_path: Path, results: Path
 ) -> None:
     example = TokensExample(id="1", document=None, words=["pain"], labels=["B"])
     write_examples(results / "datasets/toy/train.jsonl.gz", [example])
-    with pytest.raises(PubmillError, match="differs from the published file; nothing was"):
-        export("toy", tmp_path / "out", "--results", results)
+    assert re.search(
+        "differs from the published file; nothing was",
+        export("toy", tmp_path / "out", "--results", results).stderr,
+    )
     assert not (tmp_path / "out").exists()
 
 
@@ -136,7 +125,7 @@ def test_the_program_refuses_examples_that_give_other_bytes(
     ],
 )
 def test_every_dataset_has_general_forms(
-    export: Any, tmp_path: Path, results: Path, form: str, file: str, beginning: str
+    export: Export, tmp_path: Path, results: Path, form: str, file: str, beginning: str
 ) -> None:
     export("toy", tmp_path / "out", "--results", results, "--form", form)
     assert (tmp_path / "out" / file).read_text().startswith(beginning)
@@ -144,7 +133,7 @@ def test_every_dataset_has_general_forms(
 
 
 def test_the_folder_for_hugging_face_is_read_by_its_library(
-    export: Any, tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch
+    export: Export, tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = pytest.importorskip("datasets")
     export("toy", tmp_path / "out", "--results", results, "--form", "hugging-face")

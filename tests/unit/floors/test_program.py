@@ -9,11 +9,11 @@ import pytest
 
 from pubmill.annotation.examples import SequenceExample, write_examples
 from pubmill.storage.files import write_json
+from tests.unit.programs import Ended, run_verb
 
 
-def program(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, str(root / "scripts/floors.py"), *words]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
+def floors(*words: object) -> Ended:
+    return run_verb("audit", "floors", *words)
 
 
 def questions(name: str, number: int) -> list[SequenceExample]:
@@ -29,12 +29,12 @@ def questions(name: str, number: int) -> list[SequenceExample]:
     ]
 
 
-def test_a_converted_dataset_is_measured_and_a_leak_is_pointed_out(root: Path, tmp_path: Path) -> None:
+def test_a_converted_dataset_is_measured_and_a_leak_is_pointed_out(tmp_path: Path) -> None:
     folder = tmp_path / "datasets/pubmedqa"
     for split, number in (("train", 30), ("dev", 3), ("test", 12)):
         write_examples(folder / f"{split}.jsonl.gz", questions(split, number))
     write_json(folder / "card.json", {"kind": "sequence"})
-    made = program(root, "--results", str(tmp_path), "--format", "json")
+    made = floors("--results", tmp_path, "--format", "json")
     assert made.returncode == 0, made.stderr
     [found] = json.loads(made.stdout)
     assert found["labels_given_away"] == ["tfidf", "context_only"]
@@ -48,28 +48,28 @@ def test_a_converted_dataset_is_measured_and_a_leak_is_pointed_out(root: Path, t
     }
 
 
-def test_without_converted_datasets_the_program_says_so(root: Path, tmp_path: Path) -> None:
-    made = program(root, "--results", str(tmp_path))
+def test_without_converted_datasets_the_program_says_so(tmp_path: Path) -> None:
+    made = floors("--results", tmp_path)
     assert made.returncode == 1 and "has no converted datasets" in made.stderr
 
 
-def test_other_folders_with_converted_datasets_are_named(root: Path, tmp_path: Path) -> None:
+def test_other_folders_with_converted_datasets_are_named(tmp_path: Path) -> None:
     write_json(tmp_path / "brief/datasets/pubmedqa/card.json", {"kind": "sequence"})
-    made = program(root, "--results", str(tmp_path / "full"))
+    made = floors("--results", tmp_path / "full")
     assert made.returncode == 1 and f"give --results {tmp_path / 'brief'}" in made.stderr
 
 
-def test_datasets_without_a_test_split_are_left_out_unless_they_are_named(root: Path, tmp_path: Path) -> None:
+def test_datasets_without_a_test_split_are_left_out_unless_they_are_named(tmp_path: Path) -> None:
     """SQuAD has train and dev only."""
     for name, splits in (("pubmedqa", ("train", "dev", "test")), ("mednli", ("train", "dev"))):
         for split in splits:
             write_examples(tmp_path / f"datasets/{name}/{split}.jsonl.gz", questions(split, 12))
         write_json(tmp_path / f"datasets/{name}/card.json", {"kind": "sequence"})
-    made = program(root, "--results", str(tmp_path), "--format", "json")
+    made = floors("--results", tmp_path, "--format", "json")
     assert made.returncode == 0, made.stderr
     assert [one["dataset"] for one in json.loads(made.stdout)] == ["pubmedqa"]
     assert "left out, without examples in train and test: mednli" in made.stderr
-    named = program(root, "--results", str(tmp_path), "--dataset", "mednli")
+    named = floors("--results", tmp_path, "--dataset", "mednli")
     assert named.returncode == 1 and "mednli needs examples in train and test" in named.stderr
 
 
@@ -88,11 +88,11 @@ def test_the_floors_of_a_dataset_for_tables(root: Path, tmp_path: Path) -> None:
     assert (tmp_path / "floors/pubmedqa/tfidf.predictions.jsonl.gz").is_file()
 
 
-@pytest.mark.parametrize("words", [("floors", "--dataset", "ncbi"), ("check_datasets", "ncbi")])
-def test_an_unknown_dataset_gets_the_nearest_names(root: Path, words: tuple[str, ...]) -> None:
-    name, *arguments = words
-    line = [sys.executable, str(root / f"scripts/{name}.py"), *arguments]
-    made = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert made.returncode == 1
-    assert made.stderr.startswith("pubmill: error: there is no dataset 'ncbi'; the nearest: ncbi-disease, ")
-    assert len(made.stderr) < 200
+def test_an_unknown_dataset_gets_the_nearest_names(root: Path) -> None:
+    line = [sys.executable, str(root / "scripts/check_datasets.py"), "ncbi"]
+    checked = subprocess.run(line, capture_output=True, text=True, check=False)
+    for made in (floors("--dataset", "ncbi"), checked):
+        assert made.returncode == 1 and len(made.stderr) < 200
+        assert made.stderr.startswith(
+            "pubmill: error: there is no dataset 'ncbi'; the nearest: ncbi-disease, "
+        )

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.storage.checksums import write_folder_sums, write_forms, write_predictions
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
+from tests.unit.programs import Ended, make_checkout, run_verb
 from tests.unit.toy_shards import make_shard
 
 SPECIAL = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
@@ -134,11 +133,11 @@ def test_a_missing_file_is_found(results: Path) -> None:
     assert damaged(results) == {"step-1/model.safetensors": "step-1/state.json"}
 
 
-def test_the_program_prints_the_command_and_ends_with_a_status(results: Path, root: Path) -> None:
-    command = [sys.executable, str(root / "scripts/fsck.py"), "results"]
+def test_the_program_prints_the_command_and_ends_with_a_status(results: Path) -> None:
+    make_checkout(results.parent)
 
-    def run() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(command, cwd=results.parent, capture_output=True, text=True, check=False)
+    def run() -> Ended:
+        return run_verb("fsck", checkout=results.parent)
 
     assert run().returncode == 0
     flip(results / "tokens" / "ids.bin")

@@ -1,7 +1,5 @@
 """Doctor: reports on datasets that are available, incomplete, licensed, converted, or behind dead links."""
 
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,10 +17,12 @@ from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding, examine,
 from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
 from pubmill.inspection.doctor.links import Links, check_links
 from pubmill.inspection.doctor.model_diagnoses import examine_models
+from pubmill.messages import commands
 from pubmill.specs import File
 from pubmill.specs.study import check_study
 from pubmill.storage.files import write_json
 from tests.licensed import APPLY, FILES, KEY, NAME
+from tests.unit.programs import run_verb
 
 ALIVE = Links(True, {})
 
@@ -286,12 +286,11 @@ def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Pat
         merged_config(root / "config.yaml", [], ["scale"])
 
 
-def test_the_program_says_it_all_and_reports_by_its_status(root: Path, tmp_path: Path, mirror: Path) -> None:
-    script = [sys.executable, str(root / "scripts/doctor.py"), "--offline", "--config", f"mirror={mirror}"]
-    script += [f"results={tmp_path / 'results'}", "models=[no-pretraining]"]
+def test_the_program_says_it_all_and_reports_by_its_status(tmp_path: Path, mirror: Path) -> None:
+    settings = [f"mirror={mirror}", f"results={tmp_path / 'results'}", "models=[no-pretraining]"]
     for datasets, status in (("[bc2gm]", 0), ("[bc2gm, bc5-chem]", 1)):
-        command = [*script, f"datasets={datasets}"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        options = commands.verb_options([], [*settings, f"datasets={datasets}"])
+        done = run_verb("doctor", "--offline", *options)
         assert done.returncode == status, done.stdout + done.stderr
         assert "bc2gm: available (files: 3 in the mirror); not converted yet" in done.stdout
         assert "public; licence: corpus under the NCBI public domain notice" in done.stdout

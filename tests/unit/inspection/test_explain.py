@@ -238,7 +238,7 @@ def test_a_dataset_that_is_not_run_has_the_command_that_would(tmp_path: Path) ->
     assert "datasets=[bc2gm, jnlpba]" in to_do and f"models=[{MODEL}, bert-base-uncased]" in to_do
     open_ = explainer(tmp_path, scale="full", models=None)
     [to_do] = explain(open_, TABLE, "bioasq-yesno", MODEL).to_do
-    assert to_do.startswith(".venv/bin/python scripts/doctor.py --configfile studies/x.yaml")
+    assert to_do.startswith(".venv/bin/pubmill doctor --configfile studies/x.yaml")
 
 
 def test_the_one_run_of_a_pipeline_has_no_choice(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reac
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.release_freezing import commit_url
-from tests.unit.programs import run_program
+from tests.unit.programs import run_verb
 
 PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"
 MODEL = HubModel("bert", "who/bert", "0" * 40)
@@ -179,17 +179,16 @@ def test_hosts_are_asked_only_for_what_no_mirror_has(tmp_path: Path, monkeypatch
 
 
 def test_a_study_that_needs_nothing_more_has_a_message_and_no_empty_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pubmill.workflow.jobs.jobs_of", lambda checkout, config: [])
-    said = run_program("mirror", "demo")
-    assert said == "pubmill: study demo needs nothing more from the network\n"
-    assert capsys.readouterr().out == ""
+    ended = run_verb("mirror", "demo")
+    assert ended == (0, "", "pubmill: study demo needs nothing more from the network\n")
 
 
 def test_a_filled_mirror_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job("download", {"path": PUBMED}, True)
     monkeypatch.setattr("pubmill.workflow.jobs.jobs_of", lambda checkout, config: [job])
     monkeypatch.setattr(mirroring, "download", lambda url, output, **checks: output.touch())
-    said = run_program("mirror", "demo", "--fetch", tmp_path).splitlines()
+    said = run_verb("mirror", "demo", "--fetch", tmp_path).stderr.splitlines()
     assert said[-1] == f"pubmill: {tmp_path} has all that study demo needs: 2 files, 0 models"

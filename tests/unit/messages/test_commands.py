@@ -17,8 +17,8 @@ def test_targets_come_before_options_that_take_all_arguments() -> None:
 
 
 def test_programs_and_their_arguments_are_quoted() -> None:
-    made = commands.script("predict", "--input", "my notes.txt")
-    assert made == ".venv/bin/python scripts/predict.py --input 'my notes.txt'"
+    made = commands.script("parse_text", "--input", "my notes.txt")
+    assert made == ".venv/bin/python scripts/parse_text.py --input 'my notes.txt'"
     [option, value] = shlex.split(commands.local_files("i2b2"))
     assert option == "--config" and value == 'local_files={"i2b2": "/path/to/folder"}'
 
@@ -28,6 +28,9 @@ def test_each_option_of_a_configuration_occurs_once_and_only_if_it_has_values() 
     assert commands.configuration_options(["a.yaml", "b.yaml"]) == ["--configfile", "a.yaml", "b.yaml"]
     assert commands.configuration_options(["a.yaml"], ["x=1", "y=2"]) == [
         "--configfile", "a.yaml", "--config", "x=1", "y=2",
+    ]  # fmt: skip
+    assert commands.verb_options(["a.yaml"], ["x=1", "y=2"]) == [
+        "--configfile", "a.yaml", "--config", "x=1", "--config", "y=2",
     ]  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from pubmill.prediction.example_rows import example_of
 from pubmill.prediction.formats import FORMATS, format_of
 from pubmill.prediction.text_units import units, words
 from tests.unit.prediction.toy_annotators import annotated, fake, tagger
-from tests.unit.programs import run_program
+from tests.unit.programs import run_verb
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
 
@@ -205,8 +205,7 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
     texts = "".join(json.dumps({"id": one.id, "text": " ".join(one.words)}) + "\n" for one in examples)
 
     (tmp_path / "in.jsonl").write_text(texts)
-    places = ["--input", tmp_path / "in.jsonl", "--output", tmp_path / "program"]
-    run_program("predict", "--model", tmp_path / "kept", *places)
+    assert run_verb("predict", tmp_path / "kept", tmp_path / "in.jsonl", tmp_path / "program").returncode == 0
     annotator = Annotator(load_task_model(tmp_path / "kept", torch.device("cpu")), [], None)
     out = annotated(annotator, tmp_path, "jsonl", texts)
     assert out == (tmp_path / "program").read_text()

@@ -1,7 +1,5 @@
 """The page of the audit, docs/audit.md, and its section in the report."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from pubmill.tables.audit import Audit, Finding, read_audit, with_unreachable
 from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
 from tests.audit_page import as_markdown
 from tests.unit import toy_tables as made_up
+from tests.unit.programs import run_verb
 from tests.unit.publication.toy_reports import HOSTILE, put, put_table, recipe
 
 
@@ -137,21 +136,16 @@ def test_tables_and_report_mark_unreachable_values_which_the_tables_json_does_no
     assert page.count("Unreachable under the stated protocol. K/10: the nearest scores.") == 1
 
 
-def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, str(root / "scripts/audit.py"), *arguments]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
-
-
-def test_the_page_by_the_command_names_its_files(root: Path, tmp_path: Path) -> None:
-    made = command(root, "page", "--output", str(tmp_path / "pages/audit"))
+def test_the_page_by_the_command_names_its_files(tmp_path: Path) -> None:
+    made = run_verb("audit", "page", "--output", tmp_path / "pages/audit")
     assert [Path(line) for line in made.stdout.splitlines()] == [
         tmp_path / f"pages/audit.{form}" for form in ("json", "md", "html")
     ]
     assert all(Path(line).is_file() for line in made.stdout.splitlines())
 
 
-def test_one_number_by_the_command(root: Path) -> None:
-    made = command(root, "value", "87.56", "--metric", "accuracy", "--n", "140", "--runs", "10")
+def test_one_number_by_the_command() -> None:
+    made = run_verb("audit", "value", "87.56", "--metric", "accuracy", "--n", "140", "--runs", "10")
     assert made.returncode == 0 and made.stdout.splitlines() == [
         "87.56: unreachable under the stated protocol",
         "read as: mean of 10 runs of k/140, which is k/1400",
@@ -163,12 +157,12 @@ def test_one_number_by_the_command(root: Path) -> None:
     ]
 
 
-def test_ranks_by_the_command(root: Path, tmp_path: Path) -> None:
-    made = command(root, "ranks", "tinn2021/table07")
+def test_ranks_by_the_command(tmp_path: Path) -> None:
+    made = run_verb("audit", "ranks", "tinn2021/table07")
     assert made.returncode == 0 and "0 of 3 adjacent ranks unresolved at 5 %" in made.stdout
-    made = command(root, "ranks", "gu2020/table60")
+    made = run_verb("audit", "ranks", "gu2020/table60")
     assert made.returncode != 0 and "there is no table of results 'gu2020/table60'" in made.stderr
-    made = command(root, "ranks", "gu2020/table11", "--results", str(tmp_path))
+    made = run_verb("audit", "ranks", "gu2020/table11", "--results", tmp_path)
     assert made.returncode != 0 and "gu2020/table11.json" in made.stderr and "Traceback" not in made.stderr
 
 
@@ -179,6 +173,6 @@ def test_ranks_by_the_command(root: Path, tmp_path: Path) -> None:
         (("87.56", "--n", "0"), "--n and --runs must be at least 1, found 0 and 1"),
     ],
 )
-def test_a_wrong_argument_is_one_message(root: Path, arguments: tuple[str, ...], message: str) -> None:
-    made = command(root, "value", *arguments, "--metric", "accuracy")
+def test_a_wrong_argument_is_one_message(arguments: tuple[str, ...], message: str) -> None:
+    made = run_verb("audit", "value", *arguments, "--metric", "accuracy")
     assert made.returncode != 0 and made.stderr.strip() == f"pubmill: error: {message}"

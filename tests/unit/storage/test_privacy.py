@@ -20,6 +20,7 @@ from pubmill.storage.files import read_json
 from pubmill.storage.parquet import parquet_writer
 from pubmill.storage.privacy import LABEL, access_of, keep_private
 from tests.unit.pretraining.toy_pretraining import changed
+from tests.unit.programs import run_verb
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import SYLLABLES, TOKENS, write_dataset
 from tests.unit.toy_vocabs import TEXTS
@@ -146,7 +147,8 @@ def test_from_examples_to_annotations(tmp_path: Path, private: bool, program: Pr
     (tmp_path / "kept/training.json").unlink()
     assert access_of(tmp_path / "kept") == access  # by its card
     (tmp_path / "new.txt").write_text("ba be\n")
-    made = program("predict.py", model="kept", input="new.txt", output="out/new.jsonl")
+    made = tmp_path / "out/new.jsonl"
+    assert run_verb("predict", tmp_path / "kept", tmp_path / "new.txt", made).returncode == 0
     assert modes(made.parent) == mode
     assert access_of(made) == access
 

@@ -1,17 +1,16 @@
-"""`scripts/inputs.py` and `scripts/score_submission.py` on datasets of their own."""
+"""`pubmill inputs` and `pubmill score` on datasets of their own."""
 
-import importlib.util
 import json
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from pubmill.errors import PubmillError
+from tests.unit.programs import Ended, make_checkout, run_verb
 from tests.unit.submissions import toy_datasets as toy
 
 SPEC = """
@@ -45,25 +44,14 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "specs/scales/demo.yaml").write_text(scale)
     for name in ("rel", "rel@later"):
         (tmp_path / f"specs/datasets/{name}.yaml").write_text(SPEC.replace("NAME", name))
+    make_checkout(tmp_path)
     toy.make(tmp_path / "results/demo", "rel")
     return tmp_path
 
 
-def run(root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, name: str, *arguments: object) -> None:
-    """Run a program as from the command line."""
-    program = load(root / f"scripts/{name}.py")
-    monkeypatch.setattr(program, "ROOT", checkout)
-    words = [name, *map(str, arguments), "--results", str(checkout / "results/demo")]
-    monkeypatch.setattr(sys, "argv", words)
-    program.main()
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"{path.stem}_by_hand", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def run(checkout: Path, verb: str, *arguments: object) -> Ended:
+    """Run a verb on the results of the checkout."""
+    return run_verb(verb, *arguments, "--results", checkout / "results/demo", checkout=checkout)
 
 
 def test_scoring_loads_neither_torch_nor_transformers(root: Path) -> None:
@@ -75,19 +63,14 @@ def test_scoring_loads_neither_torch_nor_transformers(root: Path) -> None:
     assert subprocess.run([sys.executable, "-c", f"{code}; {check}"], cwd=root, check=False).returncode == 0
 
 
-def test_inputs_use_the_spec_s_own_prompt(
-    root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(root, checkout, monkeypatch, "inputs", "rel", checkout / "inputs")
-    said = capsys.readouterr().out
+def test_inputs_use_the_spec_s_own_prompt(checkout: Path) -> None:
+    said = run(checkout, "inputs", "rel", checkout / "inputs").stdout
     assert said.endswith("rel test: inputs of 12 examples, without gold\n") and "inputs.bioc.xml" in said
     first = json.loads((checkout / "inputs/prompts.jsonl").read_text().splitlines()[0])
     assert first["prompt"].startswith("PROMPT OF THE SPEC In 1 assays [E1] drug1")
 
 
-def test_a_folder_is_scored_and_exported(
-    root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_is_scored_and_exported(checkout: Path) -> None:
     for seed in (1, 2):
         (checkout / f"mine/seed-{seed}").mkdir(parents=True)
     (checkout / "mine/seed-1/rel.tsv").write_text(toy.blurb_tsv())
@@ -96,13 +79,12 @@ def test_a_folder_is_scored_and_exported(
     system = json.dumps({"name": "a/b", "version": "1", "url": "u"})
     out = checkout / "out"
     mine = checkout / "mine"
-    run(root, checkout, monkeypatch, "score_submission", mine, "--output", out, "--system", system)
-    printed = capsys.readouterr()
-    ignored, written = printed.err.splitlines()
+    printed = run(checkout, "score", mine, "--output", out, "--system", system)
+    ignored, written = printed.stderr.splitlines()
     assert ignored.startswith(f"pubmill: {mine / 'seed-1/relation.tsv'} is not scored: it is named after no")
     assert ignored.endswith("the nearest: rel@later, rel")
     assert written == f"pubmill: predictions and scores written to {out}"
-    first, second = printed.out.splitlines()
+    first, second = printed.stdout.splitlines()
     assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
     assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
@@ -112,30 +94,26 @@ def test_a_folder_is_scored_and_exported(
     assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
 
 
-def test_datasets_of_blurb_are_exported_in_its_form(
-    root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_datasets_of_blurb_are_exported_in_its_form(checkout: Path) -> None:
     for name, of in (("chemprot@blurb", "rel"), ("biosses", "sim")):
         (checkout / f"specs/datasets/{name}.yaml").write_text(SPEC.replace("NAME", name))
         toy.make(checkout / "results/demo", of, name)
         (checkout / "mine").mkdir(exist_ok=True)
         (checkout / f"mine/{name}.jsonl").write_text(toy.jsonl(of))
     out = checkout / "out"
-    run(root, checkout, monkeypatch, "score_submission", checkout / "mine", "--output", out)
-    assert "not in the archive for BLURB: 2 scores are outside of 0 to 4" in capsys.readouterr().out
+    said = run(checkout, "score", checkout / "mine", "--output", out).stdout
+    assert "not in the archive for BLURB: 2 scores are outside of 0 to 4" in said
     with zipfile.ZipFile(out / "blurb.seed-1.zip") as archive:
         assert archive.namelist() == ["chemprot@blurb.json"]
         content = json.loads(archive.read("chemprot@blurb.json"))
     assert (content["dataset_name"], content["model_name"]) == ("ChemProt", "unnamed")
 
 
-def test_all_scorers_are_shown(
-    root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_all_scorers_are_shown(checkout: Path) -> None:
     (checkout / "mine.jsonl").write_text(toy.jsonl("rel").replace('"blocks"', '"none"', 1))
     file = checkout / "mine.jsonl"
-    run(root, checkout, monkeypatch, "score_submission", file, "--dataset", "rel", "--all-scorers")
-    first, *lines = capsys.readouterr().out.splitlines()
+    ended = run(checkout, "score", file, "--dataset", "rel", "--all-scorers")
+    first, *lines = ended.stdout.splitlines()
     scores = {line.split()[0]: line.split()[1] for line in lines if len(line.split()) > 1}
     assert "micro_f1 93.33" in first and scores["micro_f1"] == "93.33" and scores["accuracy"] == "91.67"
     assert len(scores) > len(first.split(", "))
@@ -156,13 +134,9 @@ def test_all_scorers_are_shown(
         (["file", "--dataset", "rel", "--system", "{}"], r"name: missing"),
     ],
 )
-def test_wrong_arguments_are_refused(
-    arguments: list[str], message: str, root: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_arguments_are_refused(arguments: list[str], message: str, checkout: Path) -> None:
     (checkout / "file").write_text("prose\n")
     (checkout / "list.json").write_text("[]")
     (checkout / "folder").mkdir()
-    monkeypatch.chdir(checkout)
-    (checkout / "studies").mkdir()
-    with pytest.raises(PubmillError, match=message):
-        run(root, checkout, monkeypatch, "score_submission", *arguments)
+    ended = run(checkout, "score", *arguments)
+    assert ended.returncode == 1 and re.search(message, ended.stderr.removeprefix("pubmill: error: "))

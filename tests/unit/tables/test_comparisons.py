@@ -14,7 +14,7 @@ from pubmill.publication.comparison_rendering import FORMS
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import Comparisons, comparisons, with_columns
 from tests.pages import parsed
-from tests.unit.programs import run_program
+from tests.unit.programs import run_verb
 from tests.unit.toy_tables import (
     column,
     paths,
@@ -172,6 +172,8 @@ def test_the_method_names_the_interval_and_the_number_of_resamplings(tmp_path: P
 
 
 def test_a_table_that_does_not_exist_yet_is_reported(tmp_path: Path) -> None:
-    table = tmp_path / "gu2020/table06.json"
-    with pytest.raises(SystemExit, match=f"{table} does not exist yet; `pubmill run` with the study"):
-        run_program("compare", "--table", table, "--results", tmp_path)
+    there = f"results={tmp_path}"
+    ended = run_verb("compare", "table06", "a", "b", "--study", "gu2020", "--config", there)
+    table = tmp_path / "full/tables/gu2020/table06.json"
+    make = "Make it: .venv/bin/pubmill run gu2020 gu2020/table06"
+    assert ended.stderr == f"pubmill: error: {table} does not exist yet. {make}\n"

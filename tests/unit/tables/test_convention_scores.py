@@ -1,8 +1,6 @@
 """Files of predictions under every convention: the table, JSON, and the convention of a printed number."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from pubmill.metrics.conventions import score_by_all
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import write_json, write_jsonl_gz
 from pubmill.tables.convention_scores import percent, rows, scores_by_convention, which
+from tests.unit.programs import Ended, run_verb
 
 SENTENCE = TokensExample(id="s", document=None, words=["a", "b", "c"], labels=["O", "B", "I"])
 SCORES = score_by_all("tokens", "ner", [SENTENCE], [["O", "I", "I"]], None)
@@ -69,21 +68,18 @@ def test_rows_are_json_values_and_undefined_scores_are_none() -> None:
     assert (percent(0.12345), percent(None)) == ("12.35", "-")
 
 
-def program(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, str(root / "scripts/scorers.py"), *words]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
+def scorers(*words: object) -> Ended:
+    return run_verb("audit", "scorers", *words)
 
 
-def test_the_program_prints_a_table_and_names_conventions(
-    root: Path, results: Path, predictions: Path
-) -> None:
-    words = (str(predictions), "--dataset", "ncbi-disease", "--results", str(results))
-    shown = program(root, *words)
+def test_the_program_prints_a_table_and_names_conventions(results: Path, predictions: Path) -> None:
+    words = (predictions, "--dataset", "ncbi-disease", "--results", results)
+    shown = scorers(*words)
     assert shown.returncode == 0, shown.stderr
     lines = [line.split() for line in shown.stdout.splitlines()]
     printed = {words[0]: words[1] for words in lines if len(words) > 1}
     assert (printed["entity_f1_strict_iob2"], printed["repeated_subwords_f1"]) == ("0.00", "-")
-    missed = program(root, *words, "--which", "12.3")
+    missed = scorers(*words, "--which", "12.3")
     assert missed.returncode == 1 and missed.stdout.startswith("No convention gives 12.3.")
 
 
@@ -95,7 +91,7 @@ def test_the_program_prints_a_table_and_names_conventions(
     ],
 )
 def test_the_program_refuses_what_is_not_there(
-    root: Path, results: Path, predictions: Path, words: tuple[str, ...], message: str
+    results: Path, predictions: Path, words: tuple[str, ...], message: str
 ) -> None:
-    made = program(root, str(predictions), "--results", str(results), *words)
+    made = scorers(predictions, "--results", results, *words)
     assert made.returncode == 1 and message in made.stderr

@@ -49,7 +49,7 @@ def test_files_that_cannot_be_reached_are_named_with_the_command_that_fetches_th
     first, file, advice = str(error.value).splitlines()
     assert first == "files cannot be reached:"
     assert file == f"https://{URL}: expected the file {tmp_path / 'mirror' / URL}"
-    assert "scripts/mirror.py studies/mine.yaml --fetch FOLDER" in advice
+    assert "pubmill mirror studies/mine.yaml --fetch FOLDER" in advice
 
 
 def test_finished_jobs_need_no_files_and_the_run_holds_the_lock(targets: Graph) -> None:

@@ -1,0 +1,48 @@
+"""`pubmill list`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import SPECS, STUDIES
+
+Kind = Literal["studies", "tables", "datasets", "models"]
+
+
+def list_names(
+    kind: Annotated[Kind, typer.Argument(help="what to list")],
+) -> None:
+    """List the studies, tables, datasets or models that there are.
+
+    Each line has a name as other verbs take it, and what it is.
+    """
+    checkout()
+    rows = studies() if kind == "studies" else specs_of(kind)
+    width = max(len(name) for name, _ in rows)
+    for name, what in rows:
+        print(f"{name:<{width}}  {what}".rstrip())
+
+
+def studies() -> list[tuple[str, str]]:
+    """Return name, and title and scale, of each study."""
+    from pubmill.specs import strict_yaml
+    from pubmill.specs.study import DEMO
+
+    files = {DEMO: Path("config.yaml")} | {path.stem: path for path in sorted(STUDIES.glob("*.yaml"))}
+    read = {name: strict_yaml.read(path, str(path), []).value for name, path in files.items()}
+    return [(name, f"{one.get('title', '')} (scale {one.get('scale', DEMO)})") for name, one in read.items()]
+
+
+def specs_of(kind: Kind) -> list[tuple[str, str]]:
+    """Return name and description of each spec of a kind, at scale full."""
+    from pubmill.specs import load
+
+    specs = load(SPECS, "full")
+    if kind == "tables":
+        of_results = [(name, one.title) for name, one in specs.tables.items()]
+        return sorted([*of_results, *((name, one.title) for name, one in specs.fact_tables.items())])
+    if kind == "datasets":
+        return [(name, f"{one.task}, {one.access}") for name, one in sorted(specs.datasets.items())]
+    return [(name, one.label) for name, one in sorted(specs.models.items())]
