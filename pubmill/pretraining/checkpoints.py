@@ -102,32 +102,60 @@ def _damage_error(path: Path, fault: object) -> DamagedCheckpointError:
     return DamagedCheckpointError(f"{path} is damaged: {fault}. {REMAKE}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """What a checkpoint holds, in memory. `config`: the model's; `tensors`: by file and name; `state`: what
+    state.json says, without the digests of the files."""
+
+    config: Any
+    tensors: dict[str, dict[str, torch.Tensor]]
+    log: Log
+    state: dict[str, Any]
+
+
 def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]) -> None:
     """Write a checkpoint from the first process; all processes must call this. `facts` (recipe, inputs,
     hardware) are copied into state.json."""
-    state = gather_state(work)
+    if found := take_snapshot(work, progress, facts):
+        write_snapshot(folder, found)
+
+
+def take_snapshot(
+    work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]
+) -> Snapshot | None:
+    """Return what a checkpoint would hold now, with the tensors themselves, which the next step changes; None
+    except in the first process. All processes must call this."""
+    optimiser = gather_state(work)
     if not work.world.first:
-        return
+        return None
+    # Shared weights (embeddings and output) are written once, as transformers does.
+    weights = {name: weight.detach().contiguous() for name, weight in work.learner.named_parameters()}
+    model = {name.removeprefix(MODEL): weights.pop(name) for name in list(weights) if name.startswith(MODEL)}
+    files = {"model": model, "auxiliary": weights, "optimizer": optimiser}
+    stood = {name: value for name, value in asdict(progress).items() if name in STOOD}
+    ends = {
+        "loss_start": progress.log[0]["loss"] if progress.log else None,
+        "loss_end": progress.log[-1]["loss"] if progress.log else None,
+    }
+    scaling = {SCALING: kept} if (kept := work.scaling.state()) else {}
+    return Snapshot(
+        config=work.model.config,
+        tensors={f"{name}.safetensors": tensors for name, tensors in files.items()},
+        log=list(progress.log),
+        state=stood | ends | scaling | facts,
+    )
+
+
+def write_snapshot(folder: Path, found: Snapshot) -> None:
+    """Write a checkpoint."""
     with writing_folder(folder) as temporary:
-        work.model.config.save_pretrained(temporary)
-        # Shared weights (embeddings and output) are written once, as transformers does.
-        weights = {name: weight.detach().contiguous() for name, weight in work.learner.named_parameters()}
-        model = {
-            name.removeprefix(MODEL): weights.pop(name) for name in list(weights) if name.startswith(MODEL)
-        }
-        save_file(model, temporary / "model.safetensors", {"format": "pt"})
-        save_file(weights, temporary / "auxiliary.safetensors")
-        save_file(state, temporary / "optimizer.safetensors")
-        lines = (json.dumps(line, sort_keys=True) + "\n" for line in progress.log)
+        found.config.save_pretrained(temporary)
+        for name, tensors in found.tensors.items():
+            save_file(tensors, temporary / name, {"format": "pt"} if name == "model.safetensors" else None)
+        lines = (json.dumps(line, sort_keys=True) + "\n" for line in found.log)
         (temporary / "log.jsonl").write_text("".join(lines))
-        stood = {name: value for name, value in asdict(progress).items() if name in STOOD}
-        ends = {
-            "loss_start": progress.log[0]["loss"] if progress.log else None,
-            "loss_end": progress.log[-1]["loss"] if progress.log else None,
-        }
-        scaling = {SCALING: kept} if (kept := work.scaling.state()) else {}
         digests = {"files": {path.name: sha256(path) for path in sorted(temporary.iterdir())}}
-        write_json(temporary / "state.json", sealed(stood | ends | scaling | facts | digests))
+        write_json(temporary / "state.json", sealed(found.state | digests))
 
 
 def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
@@ -321,19 +349,14 @@ def partials(output: Path) -> list[Path]:
     return sorted(saves, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
 
 
-def save_partial(
-    output: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]
-) -> Path:
-    """Save a running segment; once the save is complete, remove all but the last two."""
+def write_partial(output: Path, found: Snapshot) -> None:
+    """Write a save of a running segment; once it is complete, remove all but the last two."""
     folder = partial_folder(output)
-    made = folder / f"step-{progress.step}"
-    save(made, work, progress, facts)
-    if work.world.first:
-        kept = partials(output)[:GENERATIONS]
-        for path in folder.iterdir():
-            if path not in kept:
-                shutil.rmtree(path, ignore_errors=True)
-    return made
+    write_snapshot(folder / f"step-{found.state['step']}", found)
+    kept = partials(output)[:GENERATIONS]
+    for path in folder.iterdir():
+        if path not in kept:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_partial(output: Path) -> None:

@@ -16,6 +16,7 @@ from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import STRICT, configure_cuda, cuda_settings, leave_uninitialized_memory
 from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
+from pubmill.pretraining.background_saves import BackgroundSaves
 from pubmill.pretraining.checkpoints import DamagedCheckpointError, PretrainingProgress
 from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining, Sums
@@ -198,18 +199,19 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
     )
     reported = saved = time.monotonic()
     began = progress.step
-    with stop_requests() as stops:
+    with stop_requests() as stops, BackgroundSaves(segment.output) as saves:
         work.stop_asked = lambda: len(stops) > 0
         try:
             while progress.step < segment.to:
-                line, logged = advance(work, progress, segment.output, peak)
+                line, logged = advance(work, progress, saves, peak)
+                saves.check()
                 now = time.monotonic()
                 due = now - saved >= 60 * segment.save_minutes and progress.step < segment.to
                 save, stop = work.world.any(due and work.world.first, len(stops) > 0)
                 if stop:
                     raise StopRequestedError
                 if save and not progress.suspicious(SUSPICIOUS):
-                    checkpoints.save_partial(segment.output, work, progress, known)
+                    saves.save(work, progress, known)
                     saved = time.monotonic()
                 if board and line and logged:
                     board.add(line)
@@ -218,8 +220,9 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
                     report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
             held_out = held_out_losses(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
-            save_and_report(work, progress, segment, known, began)
+            save_and_report(work, progress, saves, known, began)
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
+        saves.wait()
         checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
     if board:
         board.close()
@@ -228,18 +231,23 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
 
 
 def save_and_report(
-    work: Pretraining, progress: PretrainingProgress, segment: Segment, known: dict[str, Any], began: int
+    work: Pretraining,
+    progress: PretrainingProgress,
+    saves: BackgroundSaves,
+    known: dict[str, Any],
+    began: int,
 ) -> None:
     """Save a segment that was asked to stop, unless no step was completed since its start at `began`."""
     if progress.step == began:
         report_progress("asked to stop before another step was complete; the same command continues")
         return
-    made = checkpoints.save_partial(segment.output, work, progress, known)
+    made = saves.save(work, progress, known)
+    saves.wait()
     report_progress(f"asked to stop; saved {made}; the same command continues from there")
 
 
 def advance(
-    work: Pretraining, progress: PretrainingProgress, output: Path, peak: float
+    work: Pretraining, progress: PretrainingProgress, saves: BackgroundSaves, peak: float
 ) -> tuple[Line | None, bool]:
     """Make one update and count it; return the current log line, and whether it was logged. None if all steps
     since the last line were skipped."""
@@ -249,7 +257,8 @@ def advance(
         sums["seconds"] = time.monotonic() - began
         progress.count(sums, AVERAGED_STEPS, DIVERGED, work.terms[0])
     except FloatingPointError as error:
-        raise divergence_error(error, progress.step, output) from None
+        saves.wait()
+        raise divergence_error(error, progress.step, saves.output) from None
     steps = work.recipe.steps
     if not progress.pending:
         return None, False

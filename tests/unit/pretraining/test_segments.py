@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.pretraining import checkpoints, segments
+from pubmill.pretraining import segments
+from pubmill.pretraining.background_saves import BackgroundSaves
 from pubmill.pretraining.checkpoints import PretrainingProgress
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
@@ -32,7 +33,7 @@ def saves(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     clock = count(0, 10)
     monkeypatch.setattr(segments, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     monkeypatch.setattr(
-        checkpoints, "save_partial", lambda output, work, progress, known: found.append(progress.step)
+        BackgroundSaves, "save", lambda self, work, progress, known: found.append(progress.step)
     )
     return found
 

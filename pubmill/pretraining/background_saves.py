@@ -1,0 +1,92 @@
+"""Saves of a running segment, which a thread hashes and writes while the training goes on."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pubmill.pretraining.checkpoints import (
+    PretrainingProgress,
+    Snapshot,
+    partial_folder,
+    take_snapshot,
+    write_partial,
+)
+
+if TYPE_CHECKING:
+    from pubmill.pretraining.engine import Pretraining
+
+
+class BackgroundSaves:
+    """The saves of the segment `output`, of which one is written at a time.
+
+    Until a save is complete, the one before stays. A context manager, which ends when all is written.
+    """
+
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self._thread = ThreadPoolExecutor(1, "save")
+        self._copies: dict[tuple[str, str], torch.Tensor] = {}
+        self._pending: Future[None] | None = None
+
+    def __enter__(self) -> "BackgroundSaves":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.shutdown()
+        if error is None:
+            self.wait()
+
+    def save(self, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]) -> Path:
+        """Copy the state, which the next step may then change, and begin to write it; return the save's
+        folder. All processes must call this. Waits for the save before; raises its error."""
+        self.wait()
+        if found := take_snapshot(work, progress, facts):
+            copied, ready = self._copy(found)
+
+            def write() -> None:
+                ready()
+                write_partial(self.output, copied)
+
+            self._pending = self._thread.submit(write)
+        return partial_folder(self.output) / f"step-{progress.step}"
+
+    def check(self) -> None:
+        """Raise the error of a save that could not be written, if there is one."""
+        if self._pending and self._pending.done():
+            self.wait()
+
+    def wait(self) -> None:
+        """Wait until the last save is written; raise its error."""
+        pending, self._pending = self._pending, None
+        if pending:
+            pending.result()
+
+    def _copy(self, found: Snapshot) -> tuple[Snapshot, Callable[[], object]]:
+        """Return a copy in the memory of the host, and what waits until it is complete.
+
+        A GPU copies into pinned memory, which is kept for the next save, between this step and the next one;
+        the host goes on meanwhile.
+        """
+        on_gpu = False
+        for file, tensors in found.tensors.items():
+            for name, tensor in tensors.items():
+                on_gpu |= tensor.is_cuda
+                if (file, name) not in self._copies:
+                    made = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.is_cuda)
+                    self._copies[file, name] = made
+                self._copies[file, name].copy_(tensor, non_blocking=True)
+        tensors = {
+            file: {name: self._copies[file, name] for name in of} for file, of in found.tensors.items()
+        }
+        if not on_gpu:
+            return replace(found, tensors=tensors), lambda: None
+        copied = torch.cuda.Event()
+        copied.record()
+        return replace(found, tensors=tensors), copied.synchronize

@@ -1,0 +1,114 @@
+"""Saves that a thread writes while the training goes on: what they hold, faults, and kills between."""
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining import background_saves
+from pubmill.pretraining.checkpoints import Snapshot, partials
+from pubmill.pretraining.engine import Pretraining
+from tests.unit.pretraining.toy_pretraining import log, make_data, pretrain, weights
+from tests.waiting import patience
+
+WRITE = background_saves.write_partial
+STEPS = 8
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pubmill.pretraining import checkpoints
+from tests.unit.pretraining.toy_pretraining import pretrain
+digest = checkpoints.sha256
+
+def fatal(path):
+    if path.name == "optimizer.safetensors" and ".step-3." in str(path):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return digest(path)
+
+checkpoints.sha256 = fatal
+pretrain(Path(sys.argv[1]), Path(sys.argv[2]), 8, save_minutes=0)
+"""
+"""A program that is killed while its third save is written."""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pretrain(data, tmp_path_factory.mktemp("whole") / "step-8", STEPS)
+
+
+def test_a_save_holds_its_step_while_the_training_goes_on(
+    data: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first save is written only after two more steps, which change all weights."""
+    went_on, update, threads = threading.Event(), Pretraining.update, list[bool]()
+
+    def updating(self: Pretraining, step: int) -> dict[str, float]:
+        sums = update(self, step)
+        if step == 2:
+            went_on.set()
+        return sums
+
+    def late(output: Path, found: Snapshot) -> None:
+        threads.append(threading.current_thread() is threading.main_thread())
+        assert went_on.wait(patience(60))
+        WRITE(output, found)
+
+    monkeypatch.setattr(Pretraining, "update", updating)
+    monkeypatch.setattr(background_saves, "write_partial", late)
+    # Due after each step: the second save waits for the first, which waits for the third step.
+    monkeypatch.setattr(
+        background_saves.BackgroundSaves, "save", only(1, background_saves.BackgroundSaves.save)
+    )
+    monkeypatch.setattr("pubmill.pretraining.checkpoints.remove_partial", lambda output: None)
+    output = pretrain(data, tmp_path / "step-8", STEPS, save_minutes=0)
+    assert weights(output) == weights(whole) and threads == [False]
+    [saved] = partials(output)
+    assert weights(saved) == weights(pretrain(data, tmp_path / "step-1", 1))
+    assert log(saved) == [line for line in log(saved) if line["step"] <= 1]
+
+
+def only(step: int, save: Any) -> Any:
+    """Save at one step only."""
+
+    def saving(self: Any, work: Any, progress: Any, known: Any) -> Any:
+        return save(self, work, progress, known) if progress.step == step else None
+
+    return saving
+
+
+def test_killed_while_a_save_is_written_the_one_before_is_continued(
+    data: Path, whole: Path, tmp_path: Path, capsys: Any
+) -> None:
+    output = tmp_path / "step-8"
+    command = [sys.executable, "-c", KILLED, str(data), str(output)]
+    assert subprocess.run(command, timeout=patience(120)).returncode == -signal.SIGKILL
+    assert [path.name for path in partials(output)] == ["step-2", "step-1"]
+    pretrain(data, output, STEPS)
+    assert "going on from step 2" in capsys.readouterr().err
+    assert weights(output) == weights(whole)
+
+
+def test_a_save_that_cannot_be_written_stops_the_run(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(output: Path, found: Snapshot) -> None:
+        if found.state["step"] == 3:
+            raise PubmillError("no space left on the disk")
+        WRITE(output, found)
+
+    monkeypatch.setattr(background_saves, "write_partial", full)
+    output = tmp_path / "step-8"
+    with pytest.raises(PubmillError, match="no space left"):
+        pretrain(data, output, STEPS, save_minutes=0)
+    assert partials(output)[0].name == "step-2" and not output.exists()
+    assert not any(thread.name.startswith("save") for thread in threading.enumerate())
