@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pubmill import __version__
+import pubmill
 from pubmill.cli import (
     audit_command,
     check_command,
@@ -96,7 +96,7 @@ APP = typer.Typer(
 def print_version(wanted: bool) -> None:
     """Print the version, if wanted, and end."""
     if wanted:
-        print(f"pubmill {__version__}")
+        print(f"pubmill {pubmill.__version__}")
         raise typer.Exit
 
 

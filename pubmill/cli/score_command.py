@@ -158,11 +158,11 @@ def document_for_blurb(found: "ScoredSubmission") -> dict[str, Any]:
 
 def write_scored(folder: Path, found: "ScoredSubmission", seed: int) -> None:
     """Write predictions, scores and records of Every Eval Ever."""
-    from pubmill import __version__
+    import pubmill
     from pubmill.submissions import every_eval_ever
 
     name = Path(found.recipe.dataset, f"seed-{seed}")
     write_label_beside(folder / f"{name}.scores.json")
     write_jsonl_gz(folder / f"{name}{PREDICTIONS}", found.submission.lines)
     write_json(folder / f"{name}.scores.json", found.summary())
-    every_eval_ever.write(folder / "every-eval-ever", found, int(time.time()), __version__)
+    every_eval_ever.write(folder / "every-eval-ever", found, int(time.time()), pubmill.__version__)
