@@ -82,11 +82,9 @@ class BackgroundSaves:
                     made = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.is_cuda)
                     self._copies[file, name] = made
                 self._copies[file, name].copy_(tensor, non_blocking=True)
-        tensors = {
-            file: {name: self._copies[file, name] for name in of} for file, of in found.tensors.items()
-        }
+        copies = {file: {name: self._copies[file, name] for name in of} for file, of in found.tensors.items()}
         if not on_gpu:
-            return replace(found, tensors=tensors), lambda: None
-        copied = torch.cuda.Event()
+            return replace(found, tensors=copies), lambda: None
+        copied = torch.cuda.Event()  # type: ignore[no-untyped-call]
         copied.record()
-        return replace(found, tensors=tensors), copied.synchronize
+        return replace(found, tensors=copies), copied.synchronize

@@ -11,12 +11,12 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining import background_saves
-from pubmill.pretraining.checkpoints import Snapshot, partials
+from pubmill.pretraining.checkpoints import Snapshot, partials, write_partial
 from pubmill.pretraining.engine import Pretraining
 from tests.unit.pretraining.toy_pretraining import log, make_data, pretrain, weights
 from tests.waiting import patience
 
-WRITE = background_saves.write_partial
+WRITE = write_partial
 STEPS = 8
 KILLED = """
 import os, signal, sys
