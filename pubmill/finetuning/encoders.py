@@ -10,6 +10,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, 
 from transformers.utils import logging as transformers_logging
 
 from pubmill.errors import PubmillError
+from pubmill.storage.encoder_checks import check_encoder, check_tokenizer
 
 DROPOUTS = (
     "hidden_dropout_prob",
@@ -33,15 +34,7 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedToken
     tokenizer = AutoTokenizer.from_pretrained(
         folder, local_files_only=True, trust_remote_code=False, **spaced
     )
-    if not tokenizer.is_fast or None in (
-        tokenizer.pad_token_id,
-        tokenizer.cls_token_id,
-        tokenizer.sep_token_id,
-    ):
-        raise PubmillError(
-            f"{folder}: fine-tuning needs a fast tokenizer with tokens for padding, beginning and end; "
-            f"this is {type(tokenizer).__name__}; add a tokenizer.json or vocab.txt to the folder"
-        )
+    check_tokenizer(tokenizer, str(folder))
     splitter = tokenizer.backend_tokenizer.pre_tokenizer
     if words and isinstance(splitter, ByteLevel):
         # Tokenizers without their own class (ModernBERT's) ignore the argument above.
@@ -54,6 +47,7 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrain
     check_is_model_folder(folder)
     _quieten()
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    check_encoder(config, str(folder))
     encoder, loading = AutoModel.from_pretrained(
         folder,
         local_files_only=True,
@@ -83,18 +77,12 @@ def longest_input(encoder: PreTrainedModel) -> int:
 
     For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length.
     """
-    positions = getattr(encoder.config, "max_position_embeddings", None)
-    if not positions:
-        raise PubmillError(
-            f"{type(encoder).__name__}: its config.json has no max_position_embeddings, so the length of "
-            "its inputs is unknown; fine-tuning needs an encoder that has it"
-        )
     offset = 0
     for name, module in encoder.named_modules():
         # RoBERTa and related models number positions from the padding token's id + 1.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             offset = int(module.padding_idx) + 1
-    return int(positions) - offset
+    return int(encoder.config.max_position_embeddings) - offset
 
 
 def has_segments(encoder: PreTrainedModel) -> bool:

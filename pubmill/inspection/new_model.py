@@ -21,6 +21,7 @@ from transformers import AutoTokenizer
 from pubmill.errors import PubmillError
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
+from pubmill.storage.encoder_checks import check_trainable
 from pubmill.storage.files import writing
 from pubmill.storage.model_folder_checks import (
     check_links,
@@ -85,10 +86,11 @@ def _as_name(path: str) -> str:
 
 
 def has_lowercase_vocabulary(model: NewModel) -> bool:
-    """Return whether no piece of the model's vocabulary has a capital, after a check that transformers loads
-    the tokenizer and, of a folder, that its weights fit its config.json."""
+    """Return whether no piece of the model's vocabulary has a capital, after checks of what fine-tuning needs
+    and, of a folder, that its weights fit its config.json."""
     folder = model.folder or _tokenizer_of_hub(model)
     check_links(folder, model.name)
+    check_trainable(folder, model.name)
     if model.folder:
         files = weight_files(folder, model.name)
         if files:  # A pickle is read when the model is taken over.

@@ -33,6 +33,7 @@ from pubmill.recipes.models import (
 )
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import write_folder_sums
+from pubmill.storage.encoder_checks import check_trainable
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.model_archives import unpack_model
 from pubmill.storage.model_folder_checks import (
@@ -135,6 +136,7 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
     if fault := folder_fault(folder):
         raise PubmillError(f"{name}: the model folder {fault}")
     weights = weight_files(folder, name)
+    check_trainable(folder, name)
     check_shapes(folder, read_shapes(weights, name), name)
     check_finite(weights, name)
     with reported(f"{name}: transformers can't load this model folder"):

@@ -211,7 +211,8 @@ def pickled_shapes(path: Path, name: str) -> Shapes:
 def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str) -> None:
     """Compare tensors with the encoder that config.json describes, built without memory.
 
-    The pooler may be missing, since some models are trained without one.
+    The pooler may be missing, since some models are trained without one. Where names differ, transformers may
+    rename or split tensors when it loads them (NomicBERT, Jina v3); then its report of the loading decides.
     """
     auto: Any = AutoModel
     with reported(f"{name}: transformers can't load this model folder"):
@@ -230,11 +231,32 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
                 f"{name}: {key} has the shape {_shape_text(shape)} in the weights, and by config.json "
                 f"{_shape_text(tuple(parameter.shape))}; the two don't belong together"
             )
+    if missing and weight_files(folder, name) and _numbers(encoder) <= sum(map(math.prod, shapes.values())):
+        missing = _missing_when_loaded(folder, name)
     if missing:
         raise PubmillError(
             f"{name}: the weights lack {len(missing):,} tensors that config.json describes, such as "
             f"{missing[0]}; the two don't belong together"
         )
+
+
+def _numbers(encoder: torch.nn.Module) -> int:
+    """Return how many numbers an encoder has without its pooler; to load it takes no more than its files."""
+    return sum(weight.numel() for key, weight in encoder.named_parameters() if "pooler" not in key)
+
+
+def _missing_when_loaded(folder: Path, name: str) -> list[str]:
+    """Return the parameters without the pooler's that transformers finds no weights for."""
+    auto: Any = AutoModel
+    with reported(f"{name}: transformers can't load this model folder"):
+        _, report = auto.from_pretrained(
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    return sorted(key for key in report["missing_keys"] if "pooler" not in key)
 
 
 def _current_tensor_name(key: str) -> str:

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers.pre_tokenizers import ByteLevel
-from transformers import AutoTokenizer, BloomConfig, BloomModel, PreTrainedModel
+from transformers import AutoTokenizer, BertConfig, PreTrainedModel
 
 from pubmill.annotation.examples import SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
@@ -31,6 +31,7 @@ from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
+from pubmill.storage.encoder_checks import check_encoder
 from tests.unit.finetuning.encoder_families import FAMILIES, LAYERS, SYLLABLES, save_encoder, sentence
 
 CPU = torch.device("cpu")
@@ -89,8 +90,8 @@ def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family
 
 
 def test_an_encoder_of_unknown_length_is_refused() -> None:
-    with pytest.raises(PubmillError, match="BloomModel: .* no max_position_embeddings"):
-        longest_input(BloomModel(BloomConfig(vocab_size=9, hidden_size=8, n_layer=1, n_head=2)))
+    with pytest.raises(PubmillError, match="m: config.json .bert. describes a model without max_position_e"):
+        check_encoder(BertConfig(max_position_embeddings=0), "m")
 
 
 @every_family

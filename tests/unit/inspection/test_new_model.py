@@ -3,14 +3,21 @@
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub
 import pytest
 import yaml
 from huggingface_hub.errors import LocalEntryNotFoundError
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.new_model import NewModel, has_lowercase_vocabulary, new_model, write_spec
+from pubmill.pretraining.export import export
+from pubmill.recipes.models import ExportRecipe, LocalWeights
 from tests.unit.tiny_encoders import tiny_bert
 
 COMMIT = "ab" * 20
@@ -125,3 +132,73 @@ def test_only_the_tokenizer_is_fetched_from_the_hub(folder: Path, monkeypatch: p
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
     with pytest.raises(PubmillError, match=r"from the hub: the hub cannot be reached.*such as \./model"):
         has_lowercase_vocabulary(new_model("hub:group/model"))
+
+
+def tokens(folder: Path, **special: str) -> None:
+    """Write a fast tokenizer with these special tokens."""
+    pieces = {piece: at for at, piece in enumerate(("[UNK]", *special.values(), "ba", "ka"))}
+    made = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel(pieces, "[UNK]")), **special)
+    made.save_pretrained(folder)
+
+
+def small(family: str, **more: Any) -> Any:
+    """A small model of a family, with random weights."""
+    config = AutoConfig.for_model(family)
+    sizes = {
+        "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16,
+        "vocab_size": 9, "num_key_value_heads": 2, "head_dim": 4, "pad_token_id": 0,
+        "max_position_embeddings": 16,
+    }  # fmt: skip
+    own = {"n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 16, "d_model": 8, "d_kv": 4, "d_ff": 16}
+    wanted = {**sizes, **own, "num_layers": 2, "num_heads": 2, **more}
+    known = {key: value for key, value in wanted.items() if hasattr(config, key)}
+    return AutoModel.from_config(AutoConfig.for_model(family, **known))
+
+
+BERTS = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+
+
+@pytest.mark.parametrize("family", ["nomic_bert", "jina_embeddings_v3", "modernbert", "eurobert"])
+def test_encoders_whose_tensors_transformers_renames_are_described(
+    tmp_path: Path, specs: Path, family: str
+) -> None:
+    folder = tmp_path / "m"
+    small(family).save_pretrained(folder)
+    tokens(folder, **BERTS)
+    assert write_spec(new_model(str(folder)), specs).is_file()
+    weights = load_file(folder / "model.safetensors")
+    del weights[max(name for name in weights if "mlp" in name)]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(PubmillError, match="the weights lack [0-9]+ tensors that config.json describes"):
+        write_spec(new_model(str(folder), "other"), specs)
+
+
+@pytest.mark.parametrize(
+    ("family", "special", "message"),
+    [
+        ("gpt2", BERTS, "(gpt2) describes a decoder, which reads a text from left to right only"),
+        ("llama", BERTS, "(llama) describes a decoder, which reads a text from left to right only"),
+        ("t5", BERTS, "(t5) describes an encoder with a decoder; expected an encoder"),
+        (
+            "eurobert",
+            {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"},
+            "the tokenizer has no cls_token (the beginning), sep_token (the end); name them in ",
+        ),
+        ("bert", {"cls_token": "[CLS]", "sep_token": "[SEP]"}, "the tokenizer has no pad_token (padding); "),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_when_it_enters(
+    tmp_path: Path, specs: Path, family: str, special: dict[str, str], message: str
+) -> None:
+    folder = tmp_path / "m"
+    small(family).save_pretrained(folder)
+    tokens(folder, **special)
+    with pytest.raises(PubmillError, match=re.escape(message)):
+        write_spec(new_model(str(folder)), specs)
+    with pytest.raises(PubmillError, match=re.escape(message)):
+        export(
+            ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="m")),
+            tmp_path / "made",
+            folder=folder,
+        )
+    assert not (tmp_path / "made").exists() and not list((specs / "models").iterdir())

@@ -1,0 +1,54 @@
+"""What fine-tuning needs of a model folder: an encoder of known length, and a tokenizer with its tokens."""
+
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedTokenizerBase
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
+
+from pubmill.errors import PubmillError
+from pubmill.storage.model_folder_checks import reported
+
+TOKENS = {"pad_token": "padding", "cls_token": "the beginning", "sep_token": "the end"}
+"""Tokens that inputs are made with, and what each stands for."""
+
+
+def check_trainable(folder: Path, name: str) -> None:
+    """Raise a `PubmillError` unless the folder's config.json and tokenizer are of an encoder that can be
+    fine-tuned. Loads no weights."""
+    with reported(f"{name}: transformers can't load this model folder"):
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    check_encoder(config, name)
+    with reported(f"{name}: transformers can't load this tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    check_tokenizer(tokenizer, name)
+
+
+def check_encoder(config: PreTrainedConfig, name: str) -> None:
+    """Raise a `PubmillError` unless a configuration is of an encoder whose longest input is known."""
+    kind: Any = type(config)
+    causal = kind in MODEL_FOR_CAUSAL_LM_MAPPING and kind not in MODEL_FOR_MASKED_LM_MAPPING
+    if getattr(config, "is_encoder_decoder", False):
+        found = "an encoder with a decoder"
+    elif causal or getattr(config, "is_decoder", False):
+        found = "a decoder, which reads a text from left to right only"
+    elif (getattr(config, "max_position_embeddings", None) or 0) <= 0:
+        found = "a model without max_position_embeddings, so that the length of its inputs is unknown"
+    else:
+        return
+    raise PubmillError(f"{name}: config.json ({config.model_type}) describes {found}; expected an encoder")
+
+
+def check_tokenizer(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+    """Raise a `PubmillError` unless a tokenizer is a fast one with the tokens of inputs."""
+    missing = [f"{key} ({use})" for key, use in TOKENS.items() if getattr(tokenizer, key) is None]
+    if not tokenizer.is_fast:
+        raise PubmillError(
+            f"{name}: fine-tuning needs a fast tokenizer, and this is {type(tokenizer).__name__}; add a "
+            f"tokenizer.json or vocab.txt to the folder"
+        )
+    if missing:
+        raise PubmillError(
+            f"{name}: the tokenizer has no {', '.join(missing)}; name them in tokenizer_config.json (where "
+            f"there are bos_token and eos_token only, these serve as cls_token and sep_token)"
+        )
