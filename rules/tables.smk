@@ -27,12 +27,13 @@ rule table:
         recipe=lambda w: as_json(T.tables.recipe(w.results_table)),
         found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
         audit=lambda w: as_arguments({"audit": path for path in T.audit.verdicts()}),
+        stem=not_compared(lambda w: T.paths.table(w.results_table)),
     message:
         "Building {wildcards.results_table}"
     shell:
         "python {params.scripts:q}/table.py --recipe {params.recipe:q} --published {input.published:q}"
         " --results {params.results:q} {params.audit:q}"
-        " --output {params.results:q}/tables/{wildcards.results_table:q} > {log:q} 2>&1"
+        " --output {params.stem:q} > {log:q} 2>&1"
 
 
 rule compare:
@@ -52,11 +53,12 @@ rule compare:
     params:
         **PLACES,
         version=VERSIONS["compare"],
+        stem=not_compared(lambda w: T.paths.comparisons(w.results_table)),
     message:
         "Comparing the models of {wildcards.results_table}"
     shell:
         "python {params.scripts:q}/compare.py --table {input.table:q} --results {params.results:q}"
-        " --output {params.results:q}/tables/{wildcards.results_table:q}.comparisons > {log:q} 2>&1"
+        " --output {params.stem:q} > {log:q} 2>&1"
 
 
 rule overlap:
@@ -78,11 +80,12 @@ rule overlap:
         **PLACES,
         version=VERSIONS["overlap"],
         recipe=lambda w: as_json(T.overlap.recipe(w.results_table)),
+        stem=not_compared(lambda w: T.paths.overlap(w.results_table)),
     message:
         "Splitting the scores of {wildcards.results_table} by what items share with training"
     shell:
         "python {params.scripts:q}/overlap.py --recipe {params.recipe:q} --table {input.table:q}"
-        " --results {params.results:q} --output {params.results:q}/tables/{wildcards.results_table:q}.overlap"
+        " --results {params.results:q} --output {params.stem:q}"
         " > {log:q} 2>&1"
 
 

@@ -123,7 +123,7 @@ def table_of_study(name: str, config: dict[str, Any]) -> str:
 
 def paths(config: dict[str, Any]) -> Paths:
     """Return the result paths of a study's scale."""
-    return paths_of_scale(config["scale"], config["results"])
+    return paths_of_scale(config["scale"], config["results"], config["own_tables"])
 
 
 def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: Words) -> list[str]:

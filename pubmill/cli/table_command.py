@@ -41,7 +41,8 @@ def table(
 ) -> None:
     """Make a table with models of your choice as columns.
 
-    They are run on the datasets of the table. A model folder or a model of the hub gets a spec,
+    They are run on the datasets of the table. The table is made beside the study's own, in tables/with/NAME
+    of the results; runs that both need are made once. A model folder or a model of the hub gets a spec,
     specs/models/NAME.yaml, after a check that it loads. Options of Snakemake follow, for example -n or
     --profile profiles/gpu.
     """
@@ -64,7 +65,9 @@ def table(
     settings = [f"models={json.dumps(names)}", f"tables={json.dumps([name])}"]
     settings += [f"datasets={json.dumps(dataset)}"] if dataset else []
     settings += [f"local_files={json.dumps({**config['local_files'], **folders})}"] if folders else []
-    page = paths(config).table(name, "html")
+    own = "+".join(names)
+    settings += [f"own_tables={own}"]
+    page = paths(config | {"own_tables": own}).table(name, "html")
     all_words = words._replace(configfiles=files, settings=[*words.settings, *settings])
     start_snakemake(*snakemake_words([page], [], all_words))
 

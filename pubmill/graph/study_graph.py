@@ -53,7 +53,7 @@ class Graph:
     def __init__(self, study: Study, specs: Specs, every_seed: bool = False) -> None:
         self.study = study
         self.specs = specs
-        self.paths = paths_of_scale(study.scale, study.results)
+        self.paths = paths_of_scale(study.scale, study.results, study.own_tables)
         self.results = self.paths.results
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
         self.folders = UserFolders(study)

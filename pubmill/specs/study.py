@@ -51,6 +51,8 @@ class Study(Strict):
     - `models`: models that are run, and added as columns; null: every model of the tables.
     - `datasets`: datasets, or folds of a protocol, that are run; null: every dataset of the tables.
     - `results`: the folder of the results.
+    - `own_tables`: name of a folder, tables/with/NAME, for tables that `pubmill table` makes, which no report
+      shows; empty: the tables of studies.
     - `mirror`: a folder with HOST/PATH for each address, in place of the network; null: the network.
     - `save_minutes`: how often a running pretraining saves itself.
     - `local_files`: folders of your own, by the key that a spec names.
@@ -66,6 +68,7 @@ class Study(Strict):
     datasets: tuple[Name, ...] | None = None
     pretrain: tuple[Name, ...] = ()
     results: Annotated[str, Field(pattern=r"^[^{}\x00-\x1f]+$")] = "results"
+    own_tables: Annotated[str, Field(pattern=r"^[a-z0-9.+-]*$", max_length=200)] = ""
     mirror: str | None = None
     save_minutes: float = 10
     keep_models: bool = False

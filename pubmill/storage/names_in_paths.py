@@ -55,7 +55,7 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
     A kind is the folder of its specs: `models`, `corpora`.
     """
     match PurePosixPath(below).parts:
-        case ("tables", paper, table):
+        case ("tables", paper, table) | ("tables", "with", _, paper, table):
             yield "tables", f"{paper}/{table.split('.')[0]}"
         case ("floors" | "concepts", file):
             yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")

@@ -38,10 +38,14 @@ Number = int | str
 
 
 class Paths:
-    """Paths below one results folder; relative to it by default, as recipes hold them."""
+    """Paths below one results folder; relative to it by default, as recipes hold them.
 
-    def __init__(self, results: str | PurePath = "") -> None:
+    `own_tables`: name of a folder of tables apart from the others, for columns that other runs do not have.
+    """
+
+    def __init__(self, results: str | PurePath = "", own_tables: str = "") -> None:
         self.results = str(results)
+        self._tables = f"tables/with/{own_tables}" if own_tables else "tables"
         self._prefix = f"{self.results}/" if self.results else ""
 
     def at(self, below: str) -> str:
@@ -247,7 +251,7 @@ class Paths:
 
     def table(self, table: str, form: str = "") -> str:
         """Return a table in one form, or the path that all its forms share."""
-        return _with_suffix(self.at(f"tables/{table}"), form)
+        return _with_suffix(self.at(f"{self._tables}/{table}"), form)
 
     def table_files(self, table: str) -> list[str]:
         return [self.table(table, form) for form in TABLE_FORMS]
@@ -332,9 +336,9 @@ BELOW = Paths()
 """Paths below the results folder, as recipes hold them."""
 
 
-def paths_of_scale(scale: str, results: str = "results") -> Paths:
-    """Return the paths of a scale. `results`: the folder of the configuration."""
-    return Paths(f"{results}/{scale}")
+def paths_of_scale(scale: str, results: str = "results", own_tables: str = "") -> Paths:
+    """Return the paths of a scale. `results`, `own_tables`: those of the configuration."""
+    return Paths(f"{results}/{scale}", own_tables)
 
 
 def part_name(part: Number, form: str = "parquet") -> str:

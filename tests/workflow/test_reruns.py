@@ -159,6 +159,16 @@ def test_finished_results_need_nothing(changing: Changing) -> None:
     assert changing.planned(TABLE) == {}
 
 
+def test_a_table_with_own_columns_leaves_the_study_as_it_is(copy: Project) -> None:
+    own = "results/demo/tables/with/no-pretraining/gu2020/table06.html"
+    settings = ("--config", 'models=["no-pretraining"]', "own_tables=no-pretraining")
+    assert copy.planned(own, *settings) == {"table": 1}
+    copy.run(own, *settings)
+    page = (copy.folder / own).read_text()
+    assert "no-pretraining" in page or "No pretraining" in page
+    assert copy.planned() == {} and copy.planned(own, *settings) == {}
+
+
 def test_a_plan_is_what_a_dry_run_says(finished: Project, changing: Changing) -> None:
     changing.edit(*EDITS["one seed more on a dataset"])
     assert changing.planned() == finished.planned()

@@ -33,7 +33,6 @@ from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.storage.checksums import is_as_written, report_of
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import machine
 from pubmill.tables.cells import Cell, Table
 from pubmill.tables.fact_cells import build as build_facts
@@ -362,7 +361,7 @@ def _missing_file_commands(
     if study.datasets is not None and row.dataset and row.dataset not in study.datasets:
         wider.append(f"datasets={_yaml_list([*study.datasets, row.dataset])}")
     if wider:
-        return (explainer.command([BELOW.table(table, "html")], wider),)
+        return (explainer.command([graph.paths.below(graph.paths.table(table, "html"))], wider),)
     return (commands.pubmill("doctor", *commands.verb_options(explainer.configfiles, explainer.settings)),)
 
 

@@ -24,7 +24,10 @@ def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: P
         "lowercase": True,
         "weights": {"kind": "folder", "local": "my-bert"},
     }
-    assert "results/full/tables/gu2020/table06.html" in command
+    assert (
+        "results/full/tables/with/my-bert/gu2020/table06.html" in command
+    assert "own_tables=my-bert" in command
+    )
     assert "--configfile studies/gu2020.yaml" in command and command.endswith(" -n")
     for setting in (["my-bert"], ["bc2gm"], {"my-bert": str(own)}):
         assert json.dumps(setting) in command
@@ -41,7 +44,10 @@ def test_a_folder_of_the_checkout_can_be_named_again(started: Said, checkout: Pa
 
 def test_known_models_need_no_spec(started: Said, checkout: Path) -> None:
     command = started("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "demo")
-    assert "results/demo/tables/gu2020/table06.html" in command and "--configfile" not in command
+    assert (
+        "results/demo/tables/with/pubmedbert-base/gu2020/table06.html" in command
+        and "--configfile" not in command
+    )
     assert 'models=["pubmedbert-base"]' in command and "local_files" not in command
 
 
