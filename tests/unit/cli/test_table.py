@@ -24,10 +24,8 @@ def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: P
         "lowercase": True,
         "weights": {"kind": "folder", "local": "my-bert"},
     }
-    assert (
-        "results/full/tables/with/my-bert/gu2020/table06.html" in command
+    assert "results/full/tables/with/my-bert/gu2020/table06.html" in command
     assert "own_tables=my-bert" in command
-    )
     assert "--configfile studies/gu2020.yaml" in command and command.endswith(" -n")
     for setting in (["my-bert"], ["bc2gm"], {"my-bert": str(own)}):
         assert json.dumps(setting) in command
