@@ -95,7 +95,7 @@ def test_a_mistake_has_its_file_and_line_and_the_nearest_key(
         check_study(config, root / "specs", [base, mine])
     lines = str(error.value).splitlines()
     assert "studies/mine.yaml:1: study: expected lower-case letters, digits and - (found 'My study')" in lines
-    assert "studies/mine.yaml:2: modles: unknown key; the nearest: models, keep_models, tables" in lines
+    assert "studies/mine.yaml:2: modles: unknown key; the nearest: models, keep_models, own_tables" in lines
     assert "studies/mine.yaml:4: author.nam: unknown key; the nearest: name, orcid" in lines
     with pytest.raises(PubmillError, match=r"author: expected keys with values \(found 'x'\)") as error:
         check_study(STUDY | {"author": "x", "tables": "y", "local_files": "z"}, root / "specs")
