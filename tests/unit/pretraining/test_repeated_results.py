@@ -4,8 +4,8 @@ A change of these numbers changes every model that is pretrained: raise the stag
 (`pubmill/graph/stage_versions.py`). Batches are compared exactly; losses, which other processors round
 differently, to four digits.
 
-Seen on an Intel Xeon with AVX-512 and AMX, with its own kernels and with those that `ATEN_CPU_CAPABILITY`
-(default, avx2, avx512) and `ONEDNN_MAX_CPU_ISA=AVX2` choose, with 1 and 2 threads.
+Seen on an Intel Xeon with AVX-512 and AMX, with 1 thread and the kernels that `ATEN_CPU_CAPABILITY` (default,
+avx2, avx512) and `ONEDNN_MAX_CPU_ISA=AVX2` choose, and with 2 threads and its own kernels.
 """
 
 import hashlib
