@@ -5,7 +5,7 @@
 A separate process for each command would spend most of its time on imports. TASKS is JSON: {name: {"way",
 "words"}}; the answer, on standard output, {name: [status, output]}. Ways:
 - `whole`: run the whole command;
-- `parse`: run its program until its arguments are parsed;
+- `parse`: run its program or verb until its arguments are parsed;
 - `usage`: check that the program has every option in its usage, and that the usage has all required ones.
 """
 
@@ -82,7 +82,15 @@ def _run(folder: Path, way: str, words: list[str]) -> None:
 
 def _run_command(folder: Path, way: str, words: list[str]) -> None:
     """Run the `pubmill` command of the folder, and what it starts in its place, all in this process."""
+    from typer.core import TyperCommand
+
     from pubmill.cli import main
+
+    def stop(self: TyperCommand, context: Any) -> None:
+        raise SystemExit(0)
+
+    if way == "parse":
+        TyperCommand.invoke = stop  # type: ignore[assignment]
 
     def become(program: str, started: list[str]) -> None:
         snakemake = started[1:3] == ["-m", "snakemake"]

@@ -65,9 +65,9 @@ NOT_TRIED = {
 }
 SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
 """Commands for the shell: `make` with -n, pytest with --collect-only."""
-WHOLE = r"scripts/(explain\.py|plan\.py --recipes|list_pubmed\.py --mirror)"
+WHOLE = r"scripts/list_pubmed\.py --mirror"
 """Programs that finish within a second. Others need the network, restricted data, or minutes."""
-LONG = r"scripts/(plan|mirror)\.py \w+$|corpora/shin2020/|full/tables/|run gu2020 |--model \S+( -n)?$"
+LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 |--model \S+( -n)?$"
 """Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""
 
 
@@ -114,7 +114,10 @@ def task(text: str, *, long: bool = False) -> dict[str, object]:
     if is_command(text):
         runs = words[1] in ("run", "table", "demo")
         words += ["-n"] if runs and "-n" not in words else []
-        return {"way": "whole" if runs or words[1] in ("explain", "--help") else "parse", "words": words}
+        return {
+            "way": "whole" if long or runs or words[1] in ("explain", "list", "--help") else "parse",
+            "words": words,
+        }
     if is_snakemake(text):
         place = 1 + next(i for i, word in enumerate(words) if word.endswith("/snakemake"))
         has_target = any("results/" in word for word in words[place : place + 2])
