@@ -84,7 +84,7 @@ def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
         "test, train", "no sentence", "Table 3 prints 99.", "a note", "drugs@blue",
         "the licence of the drugs",
         "https://example.org/apply", "only for people who were granted access", "corpus.zip, in the folder",
-        "5" * 64, "came by local, 2026-01-02", "export.py drugs@blurb FOLDER", "c" * 64,
+        "5" * 64, "came by local, 2026-01-02", "export drugs@blurb FOLDER", "c" * 64,
     ):  # fmt: skip
         assert part.lower() in " ".join(text.split()).replace("\\_", "_").lower(), part
 

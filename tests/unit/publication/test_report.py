@@ -171,7 +171,7 @@ def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> Non
         "Repetitions and overlaps",
         "The licence of the drugs",
         "95th percentile",
-        "export.py of@span",
+        "export of@span",
     ):
         assert part in closed[1].text_content(), part
     # beneath the heading that they stand under

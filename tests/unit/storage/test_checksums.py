@@ -24,7 +24,7 @@ def test_what_a_run_wrote_is_as_written(predictions: Path) -> None:
 
 def test_edited_predictions_are_refused_with_what_to_do(predictions: Path) -> None:
     write_jsonl_gz(predictions, [{"id": "1", "label": "no"}])
-    with pytest.raises(PubmillError, match=r"has changed since its run wrote it.*fsck\.py. prints"):
+    with pytest.raises(PubmillError, match=r"has changed since its run wrote it.*fsck. prints"):
         check_predictions(predictions, report_of(predictions))
 
 
