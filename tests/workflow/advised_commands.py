@@ -125,7 +125,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "study_tables.read_study_tables": lambda: unfinished_study(),
     "checksums.check_predictions": changed_predictions,
     "table_command.table": lambda: commands.pubmill("run", "shin2020", "shin2020/table08"),
-    "compare_command.compare": lambda: commands.pubmill("run", "small", "gu2020/table06"),
+    "compare_command.compare": lambda: commands.pubmill("run", "demo", "gu2020/table06"),
     "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),
     "open_command.finished_pages": lambda: finished_pages("gu2020", ["gu2020/table06"]),
     "requested_targets._lost_target_message": lambda: asked._lost_target_message(
