@@ -80,18 +80,19 @@ def test_what_makes_a_step_longer() -> None:
 
 
 def test_parameters_are_those_of_bert() -> None:
-    """110 and 335 million (Devlin et al. 2019); ALBERT's layers count once."""
-    assert parameters(shape_of(BASE, 30_522)) == pytest.approx(110e6, rel=0.03)
-    shared = replace(shape_of(BASE, 30_522), shared=True)
-    assert parameters(shared) == 30_522 * 768 + 4 * 768**2 + 2 * 768 * 3072
+    """110 million (Devlin et al. 2019) with biases and positions; ALBERT's layers count once."""
+    layer = 4 * 768**2 + 2 * 768 * 3072
+    assert parameters(shape_of(BASE, 30_522)) == 30_522 * 768 + 12 * layer
+    assert parameters(replace(shape_of(BASE, 30_522), shared=True)) == 30_522 * 768 + layer
 
 
 def test_a_fine_tuning_is_examples_times_epochs(targets: Graph) -> None:
-    """BC2GM has 12,574 sentences; BLURB's runs see them 60 times, 40 tokens each."""
+    """BC2GM has 12,574 sentences; BLURB's runs see them 60 times, 40 tokens each. Attention's own products
+    and the head add a fiftieth at most."""
     found = operations_of_finetuning(targets, "blurb", "bert-base-uncased", "bc2gm", "standard")
     tokens = 12_574 * 60 * 40
     encoder = 12 * (4 * 768**2 + 2 * 768 * 3072)
-    assert found == pytest.approx(6 * tokens * encoder, rel=0.03)
+    assert found is not None and 1 < found / (6 * tokens * encoder) < 1.02
     assert operations_of_finetuning(targets, "blurb", "bert-base-uncased", "bioasq-yesno", "standard")
 
 
@@ -104,7 +105,7 @@ def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
     assert architecture_of(found, "megatron-345m-cased") is LARGE
     assert architecture_of(found, "pubmedbert-large").layers == 24
     xxlarge = shape_of(architecture_of(found, "albert-xxlarge"), 30_000)
-    assert parameters(xxlarge) == pytest.approx(223e6, rel=0.1), "Lan et al. 2020, Table 1"
+    assert parameters(xxlarge) == 30_000 * 128 + 128 * 4096 + 4 * 4096**2 + 2 * 4096 * 16_384
 
 
 def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:

@@ -104,7 +104,7 @@ def test_passes_beside_the_plain_ones_are_counted(kind: str) -> None:
 
     counted = flops_of_step(learner, len(ids), 4 * 64.0**2, float((labels >= 0).sum()))
     assert counted > 1.3 * flops(learner.model, len(ids), 4 * 64.0**2, float((labels >= 0).sum()))
-    assert counted == pytest.approx(done(loss), rel=0.05)  # [CLS] beside it
+    assert counted < done(loss) < 1.05 * counted  # [CLS] beside it; whole numbers on every processor
 
 
 def test_a_step_with_pairs_is_about_a_hundredth_more() -> None:

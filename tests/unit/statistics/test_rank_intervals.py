@@ -30,7 +30,7 @@ def test_resampled_means_equal_enumerating_all_draws_of_datasets() -> None:
         float(np.average(values[list(way), 0, 0], weights=weights[list(way)]))
         for way in itertools.product(range(3), repeat=3)
     ]
-    found = resampled_means(values, weights, generator(), 60_000)[:, 0]
+    found = resampled_means(values, weights, generator(), 600_000)[:, 0]
     assert set(np.round(found, 9)) == set(np.round(exact, 9))
     assert found.mean() == pytest.approx(np.mean(exact), abs=0.03)
     assert found.std() == pytest.approx(np.std(exact), abs=0.03)

@@ -4,6 +4,7 @@
 strict F1 of entities) or classifiers of averaged word vectors (GAD, PubMedQA: accuracy), trained for three or
 six epochs on the real datasets (the entities on 1,500 sentences) with seeds 1 to 10. `small_runs.npz` has
 what each sentence or example contributes: numbers of gold, predicted and correct mentions, or right answers.
+Nothing is trained again here, so the processor that trained them does not matter.
 """
 
 import itertools

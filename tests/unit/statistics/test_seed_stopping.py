@@ -54,7 +54,7 @@ def test_the_largest_e_value_is_kept() -> None:
 
 def test_p_values_are_shares_of_equal_models() -> None:
     """Whatever the spread, a share alpha of equal models has p <= alpha by the last seed."""
-    equal = 7 * np.random.default_rng(5).normal(size=(20_000, 5))
+    equal = 7 * np.random.default_rng(5).normal(size=(200_000, 5))
     p = p_values(largest_e_values(equal, 0.0), 5)
     for alpha in (0.01, 0.05, 0.2):
         assert np.mean(p <= alpha) == pytest.approx(alpha, rel=0.2)

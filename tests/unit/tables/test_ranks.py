@@ -31,12 +31,12 @@ def test_most_adjacent_ranks_of_gu2020_table_6_are_unresolved(table06: list[Rank
     mean, blurb = table06
     assert (mean.score, mean.unresolved, len(mean.adjacent)) == (MEAN, 6, 8)
     assert (mean.adjacent[0].upper, mean.adjacent[0].lower) == ("PubMedBERT uncased", "BioBERT cased")
-    assert mean.adjacent[0].reversed == pytest.approx(0.11, abs=0.01)
+    assert round(mean.adjacent[0].reversed, 2) == 0.11  # of 10,000 draws, the same on every processor
     assert mean.adjacent[0].improvement == pytest.approx(11 / 13)
     best, *_ = mean.tie_groups
     assert [one.model for one in best] == ["PubMedBERT uncased", "BioBERT cased"]
     assert (blurb.score, blurb.unresolved, blurb.datasets) == ("BLURB score", 7, 13)
-    assert blurb.models[0].score == pytest.approx(81.10, abs=0.01)
+    assert round(blurb.models[0].score, 2) == 81.10
     said = as_text(mean).split()
     assert (said.count("resolved"), said.count("unresolved") - 1) == (2, 6)  # and in the heading
     assert (mean.levels, blurb.models[0].interval) == (("13 datasets",), "1\N{EN DASH}3")
