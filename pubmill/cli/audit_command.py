@@ -12,14 +12,13 @@ from pubmill.cli.studies import FULL, SPECS, Results, table_names
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
 from pubmill.messages.progress import report_progress
-from pubmill.storage.result_paths import BELOW, CARD, Paths
+from pubmill.storage.result_paths import BELOW, Paths
 
 APP = typer.Typer(
     help="Test which published numbers are possible. Without a further word, tests all and writes a page.",
 )
 PAGE = Path(BELOW.audit())
-NEEDED = ("train", "test")
-"""Splits without which a dataset has no baselines."""
+"""Path of the page, without extension."""
 
 
 @APP.callback(invoke_without_command=True)
@@ -185,14 +184,14 @@ def floors(
     from pubmill.floors.floors_table import FORMS
     from pubmill.floors.headroom import ceiling_of, headroom
     from pubmill.floors.measured import measure_floors
-    from pubmill.inspection.converted_datasets import check_name
+    from pubmill.inspection.converted_datasets import check_name, datasets_with_splits
     from pubmill.library.loaded_datasets import load_dataset
     from pubmill.specs import load
 
     if form not in FORMS:
         raise PubmillError(unknown("format", form, list(FORMS)))
     specs = load(SPECS, "full")
-    names = dataset or converted_datasets(sorted(specs.datasets), results)
+    names = dataset or datasets_with_splits(sorted(specs.datasets), results, ("train", "test"))
     folder = output or Path(Paths(results).floors())
     found = []
     for name in names:
@@ -202,17 +201,3 @@ def floors(
         found.append(headroom(data, measured, ceiling_of(data, splits["test"]), specs, SPECS))
         report_progress(f"{len(found)} of {len(names)}: {name}")
     print(FORMS[form](found), end="")
-
-
-def converted_datasets(names: list[str], results: Path) -> list[str]:
-    """Return the datasets with train and test splits that are converted in a results folder."""
-    folders = {name: Path(Paths(results).dataset(name)) for name in names}
-    made = [name for name, folder in folders.items() if (folder / CARD).is_file()]
-    if not made:
-        others = sorted({str(card.parents[2]) for card in results.parent.glob(f"*/datasets/*/{CARD}")})
-        advice = f"give --results {' or '.join(others)}" if others else "convert some, or give --results"
-        raise PubmillError(f"{results} has no converted datasets; {advice}")
-    whole = [name for name in made if all((folders[name] / f"{one}.jsonl.gz").is_file() for one in NEEDED)]
-    if left_out := [name for name in made if name not in whole]:
-        report_progress(f"left out, without examples in {' and '.join(NEEDED)}: {', '.join(left_out)}")
-    return whole

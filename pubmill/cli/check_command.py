@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import Configfiles, Settings, StudyOption, configured_graph
+from pubmill.cli.studies import Configfiles, Settings, StudyOption, configured_graph, finished_tables
 from pubmill.messages.control_characters import escape_controls
 from pubmill.specs.study import DEMO
 
@@ -27,11 +27,8 @@ def check(
     checkout()
     from pubmill.manuscript.findings import as_json as findings_as_json
     from pubmill.manuscript.manuscript_check import check_manuscript
-    from pubmill.manuscript.study_tables import read_study_tables
 
-    graph = configured_graph(study, configfile, config)
-    chosen, names = graph.study, graph.requests.result_tables()
-    tables = read_study_tables(chosen.study, chosen.scale, names, Path(graph.results))
+    tables = finished_tables(configured_graph(study, configfile, config))
     checked = check_manuscript(manuscript, tables)
     for note in checked.notes:
         print(f"note: {escape_controls(note)}", file=sys.stderr)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph
+from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph, finished_tables
 from pubmill.storage.files import writing
 
 
@@ -23,19 +23,17 @@ def tex(
     """
     checkout()
     from pubmill.manuscript.cell_macros import MACROS_FILE, macros_text
-    from pubmill.manuscript.study_tables import read_study_tables
     from pubmill.manuscript.tabulars import tabular
 
     graph = configured_graph(study, configfile, config)
-    chosen, names = graph.study, graph.requests.result_tables()
-    found = read_study_tables(chosen.study, chosen.scale, names, Path(graph.results))
+    found = finished_tables(graph)
     texts = {MACROS_FILE: macros_text(found.study, found.scale, found.tables)}
     texts |= {
         f"{name.replace('/', '-')}.tex": text
         for name, table in found.tables.items()
         if (text := tabular(name, table))
     }
-    folder = output or Path(graph.paths.manuscript(chosen.study))
+    folder = output or Path(graph.paths.manuscript(found.study))
     for name, text in texts.items():
         with writing(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -1,13 +1,15 @@
 """Datasets that a program finds converted in the results of a scale, or the command that converts them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
+from pubmill.messages.progress import report_progress
 from pubmill.specs import Specs, load
 from pubmill.specs.study import study_of_scale
-from pubmill.storage.result_paths import BELOW, CARD
+from pubmill.storage.result_paths import BELOW, CARD, Paths
 
 
 def specs_of_results(root: Path, results: Path) -> Specs:
@@ -33,3 +35,17 @@ def converted_folder(root: Path, results: Path, dataset: str) -> Path:
         command = commands.snakemake(f"{folder / CARD}", configuration=options)
         raise PubmillError(f"{folder} is not there yet. Make it: {command}")
     return folder
+
+
+def datasets_with_splits(names: Sequence[str], results: Path, splits: Sequence[str]) -> list[str]:
+    """Return the converted datasets of a results folder that have all these splits; report the others."""
+    folders = {name: Path(Paths(results).dataset(name)) for name in names}
+    made = [name for name, folder in folders.items() if (folder / CARD).is_file()]
+    if not made:
+        others = sorted({str(card.parents[2]) for card in results.parent.glob(f"*/datasets/*/{CARD}")})
+        advice = f"give --results {' or '.join(others)}" if others else "convert some, or give --results"
+        raise PubmillError(f"{results} has no converted datasets; {advice}")
+    whole = [name for name in made if all((folders[name] / f"{one}.jsonl.gz").is_file() for one in splits)]
+    if left_out := [name for name in made if name not in whole]:
+        report_progress(f"left out, without examples in {' and '.join(splits)}: {', '.join(left_out)}")
+    return whole

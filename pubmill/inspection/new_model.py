@@ -16,12 +16,11 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from pydantic import ValidationError
-from transformers import AutoTokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
-from pubmill.storage.encoder_checks import check_trainable
+from pubmill.storage.encoder_checks import load_settings
 from pubmill.storage.files import writing
 from pubmill.storage.model_folder_checks import (
     check_links,
@@ -90,13 +89,12 @@ def has_lowercase_vocabulary(model: NewModel) -> bool:
     and, of a folder, that its weights fit its config.json."""
     folder = model.folder or _tokenizer_of_hub(model)
     check_links(folder, model.name)
-    check_trainable(folder, model.name)
+    _, tokenizer = load_settings(folder, model.name)
     if model.folder:
         files = weight_files(folder, model.name)
         if files:  # A pickle is read when the model is taken over.
             check_shapes(folder, read_shapes(files, model.name), model.name)
     with reported(f"{model.name}: transformers can't load this tokenizer"):
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
     if not pieces:

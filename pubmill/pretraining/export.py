@@ -33,7 +33,7 @@ from pubmill.recipes.models import (
 )
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import write_folder_sums
-from pubmill.storage.encoder_checks import check_trainable
+from pubmill.storage.encoder_checks import load_settings
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.model_archives import unpack_model
 from pubmill.storage.model_folder_checks import (
@@ -136,13 +136,11 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
     if fault := folder_fault(folder):
         raise PubmillError(f"{name}: the model folder {fault}")
     weights = weight_files(folder, name)
-    check_trainable(folder, name)
+    config, tokenizer = load_settings(folder, name)
     check_shapes(folder, read_shapes(weights, name), name)
     check_finite(weights, name)
     with reported(f"{name}: transformers can't load this model folder"):
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        pieces = len(tokenizer)
-        rows = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False).vocab_size
+        pieces, rows = len(tokenizer), config.vocab_size
     if pieces <= len(tokenizer.all_special_ids):
         raise PubmillError(
             f"{name}: the tokenizer has {pieces} pieces, all of them special: transformers found no file of "

@@ -13,15 +13,18 @@ TOKENS = {"pad_token": "padding", "cls_token": "the beginning", "sep_token": "th
 """Tokens that inputs are made with, and what each stands for."""
 
 
-def check_trainable(folder: Path, name: str) -> None:
-    """Raise a `PubmillError` unless the folder's config.json and tokenizer are of an encoder that can be
-    fine-tuned. Loads no weights."""
+def load_settings(folder: Path, name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase]:
+    """Return a folder's configuration and tokenizer, without its weights.
+
+    Raises a `PubmillError` unless they are of an encoder that can be fine-tuned.
+    """
     with reported(f"{name}: transformers can't load this model folder"):
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     check_encoder(config, name)
     with reported(f"{name}: transformers can't load this tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     check_tokenizer(tokenizer, name)
+    return config, tokenizer
 
 
 def check_encoder(config: PreTrainedConfig, name: str) -> None:

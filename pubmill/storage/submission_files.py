@@ -5,8 +5,33 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import SHOWN, nearest
+from pubmill.messages.progress import report_progress
 
 _SEED = re.compile(r"seed-([1-9][0-9]{0,5})")
+
+
+def submitted_files(
+    path: Path, dataset: str | None, datasets: Collection[str]
+) -> Iterator[tuple[str, int, Path]]:
+    """Yield dataset, seed and file of each file of predictions: `path` itself, of `dataset`, or those in the
+    folder `path`; report its files that are named after none of `datasets`."""
+    if path.is_dir() == (dataset is not None):
+        raise PubmillError(
+            f"{path}: give --dataset for a file of predictions, and leave it out for a folder of DATASET.EXT"
+        )
+    if dataset is not None:
+        yield dataset, 1, path
+        return
+    found = submission_files(path, datasets)
+    if not found:
+        raise PubmillError(f"{path}: no file is named DATASET.EXT after a dataset, for example bc2gm.conll")
+    for other in other_files(path, datasets):
+        near = ", ".join(nearest(other.name.partition(".")[0], datasets)[:SHOWN])
+        report_progress(f"{other} is not scored: it is named after no dataset; the nearest: {near}")
+    for name, seeds in found.items():
+        for seed, file in seeds.items():
+            yield name, seed, file
 
 
 def submission_files(folder: Path, datasets: Collection[str]) -> dict[str, dict[int, Path]]:

@@ -196,3 +196,11 @@ def copied_from(submission: Submission, others: Iterable[Path]) -> Path | None:
 def runs_on(results: Path, dataset: str) -> list[Path]:
     """Return the predictions of all final runs on a dataset."""
     return sorted(results.glob(BELOW.final("*", "*", dataset, "*", "*", PREDICTIONS)))
+
+
+def read_mapping(path: Path | None) -> dict[str, str]:
+    """Read a mapping of answers, labels or types to labels of the dataset; no file is an empty mapping."""
+    mapping = read_json(path) if path else {}
+    if not isinstance(mapping, dict) or not all(isinstance(label, str) for label in mapping.values()):
+        raise PubmillError(f"{path}: expected a JSON object: answer, label or type -> label of the dataset")
+    return mapping

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from pubmill.cli.app import APP
 from tests.unit.programs import Ended, make_checkout, run_verb
 from tests.unit.submissions import toy_datasets as toy
 
@@ -140,3 +142,12 @@ def test_wrong_arguments_are_refused(arguments: list[str], message: str, checkou
     (checkout / "folder").mkdir()
     ended = run(checkout, "score", *arguments)
     assert ended.returncode == 1 and re.search(message, ended.stderr.removeprefix("pubmill: error: "))
+
+
+def test_predictions_of_others_are_read_under_limits(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`run_verb` takes the limits away, which would hold for the rest of the tests, too."""
+    monkeypatch.chdir(checkout)
+    begun: list[object] = []
+    monkeypatch.setattr("pubmill.cli.score_command.limited", lambda main: lambda: begun.append(main))
+    CliRunner().invoke(APP, ["score", "file", "--dataset", "rel"])
+    assert len(begun) == 1
