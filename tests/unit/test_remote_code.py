@@ -10,10 +10,10 @@ import pytest
 MODULES = {
     "pubmill/finetuning/encoders.py": {True},
     "pubmill/finetuning/task_models.py": set(),
-    "pubmill/inspection/new_model.py": set(),
     "pubmill/pretraining/architectures.py": {True},
     "pubmill/pretraining/export.py": {False},
-    "pubmill/storage/model_folder_checks.py": set(),
+    "pubmill/storage/encoder_checks.py": set(),
+    "pubmill/storage/model_folder_checks.py": {True},
     "pubmill/pretraining/objectives/distillation.py": {True},
 }
 """Modules that call transformers' loaders, and whether they read weights as safetensors; `export` reads a
