@@ -11,8 +11,9 @@ from statistics import fmean
 from typing import NamedTuple
 
 from pubmill.annotation.examples import RegressionExample
-from pubmill.convert.source_files import ConverterInput, lines, quote
+from pubmill.convert.source_files import ConverterInput, lines
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import quote
 
 ANNOTATORS = [f"annotator_{letter}" for letter in "abcde"]
 RATED = ["sentence_id", "sentence_1", "sentence_2", *ANNOTATORS]

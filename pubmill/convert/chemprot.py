@@ -19,8 +19,9 @@ from pathlib import Path
 
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.annotation.sentences import SentenceSplitter
-from pubmill.convert.source_files import ConverterInput, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, lines, one_line
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import quote
 from pubmill.storage.whole_numbers import whole_number
 
 CHEMICAL, GENES = "CHEMICAL", ("GENE-Y", "GENE-N")

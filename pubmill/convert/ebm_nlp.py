@@ -20,8 +20,9 @@ from typing import NamedTuple, TypeVar
 
 from pubmill.annotation.examples import TokensExample
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, lines, quote
+from pubmill.convert.source_files import ConverterInput, lines
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import quote
 from pubmill.messages.repeated_names import repeated
 from pubmill.storage.archives import decode, members
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from pubmill.annotation.examples import LabelledSentence, MultilabelExample
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, one_line, quote
+from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members
 
 HALLMARKS = [

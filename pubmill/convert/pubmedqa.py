@@ -16,8 +16,9 @@ from typing import Any
 
 from pubmill.annotation.examples import SequenceExample
 from pubmill.convert import json_files
-from pubmill.convert.source_files import ConverterInput, one_line, show
+from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import show
 
 DECISIONS = ("yes", "no", "maybe")
 """Decisions, in the order in which the authors' program draws."""

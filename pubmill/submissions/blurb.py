@@ -12,8 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import show
 from pubmill.storage.files import writing
 from pubmill.submissions.json_forms import is_text_list
 from pubmill.submissions.rows import PredictionRow

@@ -6,8 +6,9 @@ from typing import Any
 
 from pubmill.annotation.argument_transforms import dummies, markers, original
 from pubmill.annotation.examples import Example, SequenceExample, TokensExample
-from pubmill.convert.source_files import one_line, show
+from pubmill.convert.source_files import one_line
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import show
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.submissions.rows import PredictionRow
 

@@ -8,9 +8,9 @@ from typing import Any
 from pubmill.annotation.examples import is_label_list
 from pubmill.annotation.subword_labels import SUBWORDS
 from pubmill.annotation.tagging import to_labels, to_mentions
-from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import nearest
+from pubmill.messages.quotations import show
 from pubmill.metrics.records import is_finite_number
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.submissions.alignment import Lost, align, place_words

@@ -9,8 +9,9 @@ from typing import Any
 
 from pubmill.annotation.examples import KINDS, SPLITS, Example, read_examples
 from pubmill.annotation.subword_labels import SUBWORDS
-from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
+from pubmill.formats.json_text import parse_json
+from pubmill.messages.quotations import withholding
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
@@ -130,7 +131,7 @@ def _rows(
         case "jsonl":
             return list(json_forms.read_lines(lines, str(path)))
         case "json":
-            content = json_forms.parse(text, str(path))
+            content = parse_json(text, str(path), numbers_only=True)
             if blurb.is_submission(content):
                 return list(blurb.read(content, normaliser.recipe.dataset, examples, str(path)))
             return list(json_forms.read_document(content, str(path)))

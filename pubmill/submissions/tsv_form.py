@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from pubmill.convert.hoc import HALLMARKS
-from pubmill.convert.source_files import quote, show
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import quote, show
 from pubmill.submissions.rows import PredictionRow
 
 IDS = ("id", "index", "pair_id")

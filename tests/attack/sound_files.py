@@ -17,8 +17,8 @@ from pubmill.corpus.plain_text import Division, read_plain_text
 from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.inspection.new_dataset import NewDataset, describe, write_dataset
 from pubmill.manuscript.manuscript_check import check_manuscript
+from pubmill.prediction.annotated_files import annotate_file
 from pubmill.prediction.annotating import Annotator
-from pubmill.prediction.formats import annotate_file
 from pubmill.submissions.scores import score_submission
 from pubmill.tables.published_values import read_published
 from tests.attack.running import template

@@ -15,15 +15,16 @@ ROOMS: dict[str, str] = {
     "recipes": "optimisers storage",
     "annotation": "recipes storage",
     "hardware": "recipes storage",
+    "formats": "annotation messages recipes storage",
     "metrics": "annotation hardware recipes storage",
     "pretraining": "annotation hardware messages optimisers recipes storage",
     "specs": "annotation messages metrics pretraining recipes storage",
     "corpus": "messages recipes storage",
     "vocabs": "annotation recipes storage",
-    "convert": "annotation messages recipes storage",
+    "convert": "annotation formats messages recipes storage",
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",
-    "prediction": "annotation finetuning hardware messages recipes storage",
-    "submissions": "annotation convert hardware messages metrics prediction recipes storage",
+    "prediction": "annotation finetuning formats hardware messages recipes storage",
+    "submissions": "annotation convert formats hardware messages metrics prediction recipes storage",
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",
     "floors": "annotation metrics recipes specs storage tables",
@@ -33,11 +34,11 @@ ROOMS: dict[str, str] = {
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage tables",
-    "inspection": "annotation convert graph hardware messages metrics planning pretraining publication"
-    " recipes specs statistics storage tables workflow",
-    "library": "annotation corpus finetuning messages metrics prediction recipes storage submissions",
-    "cli": "annotation convert finetuning floors graph hardware inspection library manuscript messages"
-    " metrics planning prediction publication recipes specs statistics storage submissions tables workflow",
+    "inspection": "annotation convert formats graph hardware messages metrics planning pretraining"
+    " publication recipes specs statistics storage tables workflow",
+    "library": "annotation corpus finetuning formats messages metrics prediction recipes storage submissions",
+    "cli": "annotation convert finetuning floors formats graph hardware inspection library manuscript"
+    " messages metrics planning prediction publication recipes specs statistics storage submissions tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 

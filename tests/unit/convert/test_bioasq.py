@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from pubmill.annotation.examples import Answer, Example, SequenceExample, SpanExample
 from pubmill.convert import bioasq
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import withholding
 
 PUBMED = "http://www.ncbi.nlm.nih.gov/pubmed/"
 

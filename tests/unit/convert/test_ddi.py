@@ -12,8 +12,9 @@ import pytest
 from pubmill.annotation.argument_transforms import dummies
 from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert.ddi import read
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
+from pubmill.messages.quotations import withholding
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <document id="D1">

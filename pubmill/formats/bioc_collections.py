@@ -14,17 +14,10 @@ from typing import IO, Any
 from lxml import etree
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.documents import (
-    Annotated,
-    FileRelation,
-    InputDocument,
-    Passage,
-    Relation,
-    TextMention,
-    check_characters,
-    read_text,
-)
-from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
+from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
+from pubmill.formats.json_text import parse_json
+from pubmill.formats.safe_xml import parse_xml
+from pubmill.formats.text_files import check_characters, read_text
 from pubmill.storage.whole_numbers import whole_number
 
 Node = dict[str, Any]
@@ -68,14 +61,7 @@ class BioCJson:
         self.path, self.content = path, self._read_content(path)
 
     def _read_content(self, path: Path) -> Any:
-        try:
-            return json.loads(read_text(path), object_pairs_hook=unique_keys)
-        except json.JSONDecodeError as error:
-            raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
-        except RepeatedKeyError as error:
-            raise PubmillError(f"{path}: {error}") from None
-        except (RecursionError, ValueError):
-            raise PubmillError(f"{path}: nested too deeply, or a number too long, to be read") from None
+        return parse_json(read_text(path), str(path))
 
     def documents(self) -> Iterator[InputDocument]:
         collections = self.content if isinstance(self.content, list) else [self.content]
@@ -99,18 +85,7 @@ class BioCXml(BioCJson):
 
     def _read_content(self, path: Path) -> Any:
         content = read_text(path)
-        if "<!ENTITY" in content:
-            raise PubmillError(
-                f"{path}: declares entities, which BioC does not need; remove the declarations"
-            )
-        parser = etree.XMLParser(
-            encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
-            huge_tree=False, remove_comments=True, remove_pis=True,
-        )  # fmt: skip
-        try:
-            root = etree.fromstring(content.encode(), parser)
-        except etree.XMLSyntaxError as error:
-            raise PubmillError(f"{path}:{error.lineno}: not well-formed XML") from None
+        root = parse_xml(content, str(path), doctype=True)
         self.declared = _DECLARED.search(content)
         if root.tag != "collection":
             raise PubmillError(f"{path}: not BioC; expected the root element `collection`")

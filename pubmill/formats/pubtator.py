@@ -16,15 +16,8 @@ from pathlib import Path
 from typing import IO
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.documents import (
-    Annotated,
-    FileRelation,
-    InputDocument,
-    Passage,
-    Relation,
-    TextMention,
-    read_lines,
-)
+from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
+from pubmill.formats.text_files import read_lines
 from pubmill.storage.whole_numbers import whole_number
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
