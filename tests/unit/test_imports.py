@@ -29,16 +29,17 @@ ROOMS: dict[str, str] = {
     "tables": "annotation messages metrics recipes specs statistics storage",
     "floors": "annotation metrics recipes specs storage tables",
     "proof": "annotation hardware metrics recipes statistics storage tables",
-    "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
-    "manuscript": "messages publication recipes storage tables",
+    "report": "annotation hardware messages metrics recipes specs statistics storage tables",
+    "manuscript": "messages recipes report storage tables",
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage tables",
     "inspection": "annotation convert formats graph hardware messages metrics planning pretraining"
-    " publication recipes specs statistics storage tables workflow",
+    " recipes report specs statistics storage tables workflow",
     "library": "annotation corpus finetuning formats messages metrics prediction recipes storage submissions",
     "cli": "annotation convert finetuning floors formats graph hardware inspection library manuscript"
-    " messages metrics planning prediction publication recipes specs statistics storage submissions tables workflow",
+    " messages metrics planning prediction recipes report specs statistics storage submissions tables"
+    " workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 
