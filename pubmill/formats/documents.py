@@ -13,7 +13,9 @@ from typing import IO, Any, Protocol
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextMention:
     """A mention of the characters `start` to `end` (exclusive) of a document. `id`: identifier in relations;
-    `source`: its form in the file, None if it was predicted; `confidence`: a probability, if requested."""
+    `source`: its form in the file, None if it was predicted; `confidence`: a probability, if requested;
+    `spans`: its pieces, if they are several; `concepts`: the identifiers of its concepts, as the file states
+    them; `role`: `whole` or `part` of a composite mention."""
 
     start: int
     end: int
@@ -22,6 +24,9 @@ class TextMention:
     id: str | None = None
     source: Any = None
     confidence: float | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+    concepts: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +41,14 @@ class Relation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRelation:
     """A relation in the file. `arguments`: identifiers of the related items; `id`: its own identifier;
-    `source`: its form in the file."""
+    `source`: its form in the file; `concepts`: the related concepts, where the file relates these and not
+    mentions."""
 
     type: str
     arguments: tuple[str, ...]
     source: Any
     id: str | None = None
+    concepts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +64,17 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputDocument:
-    """A document to annotate. `where`: file and line or document number, for messages; `relations`: those in
-    the file."""
+    """A document of a file. `where`: file and line or document number, for messages; `relations`: those in
+    the file; `events`: the types of its events; `misplaced`: how many mentions differ from the text at their
+    offsets, where the reader leaves these out."""
 
     id: str
     where: str
     passages: list[Passage]
     relations: list[FileRelation] = field(default_factory=list)
     source: Any = None
+    events: tuple[str, ...] = ()
+    misplaced: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
