@@ -8,6 +8,7 @@ The options of `pubmill.convert.annotated_texts` say how a file is read. Further
   counted as `left_out.relations_of_other_types`.
 - `negative`: the label of a pair without a relation.
 - `several`: of a pair with several labels, make an example for `each`, or keep the `first` or the `last`.
+- `directed`: whether each pair of mentions is an example in both orders, as a relation has a first argument.
 - `arguments`: `mentions`, of one sentence, as brat and BioC's nodes relate them; or `concepts` of a document,
   as PubTator, BC5CDR and BioRED do. An example of two concepts has the whole document and all mentions of
   both; its mentions of one type have the types `TYPE-1` and `TYPE-2`. Dummies then show which concepts are
@@ -23,7 +24,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Literal
 
 from pubmill.annotation.examples import Entity, SequenceExample
@@ -33,8 +34,8 @@ from pubmill.errors import PubmillError
 from pubmill.messages.quotations import show
 
 NO_CONCEPTS = ("", "-", "-1")
-Pair = frozenset[str]
-"""The identifiers of two arguments."""
+Pair = tuple[str, ...]
+"""The identifiers of two arguments: in order if relations are directed, else sorted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,7 @@ class RelationReading(Reading):
     labels: list[str] | dict[str, str] = field(default_factory=list)
     negative: str = ""
     several: Literal["each", "first", "last"] | None = None
+    directed: bool = False
     arguments: Literal["mentions", "concepts"] = "mentions"
     separators: str = "|,;"
 
@@ -82,9 +84,8 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
         met: set[Pair] = set()
         number = 0
         name = check_id(one.document.id, one.document.where)
-        for text, entities, pair in make(
-            one, reading, [] if reading.arguments == "concepts" else ends(one.text)
-        ):
+        for text, entities in make(one, reading, ends(one.text)):
+            pair = _key([str(entity.id) for entity in (entities[0], entities[-1])], reading)
             met.add(pair)
             for label in _chosen(stated.get(pair, []), reading, source, one) or [reading.negative]:
                 number += 1
@@ -113,8 +114,12 @@ def _stated_labels(
                 f"{reading.arguments}; expected 2. Does the file relate "
                 f"{'mentions' if reading.arguments == 'concepts' else 'concepts'} (the option `arguments`)?"
             )
-        found[frozenset(arguments)].append(label)
+        found[_key(arguments, reading)].append(label)
     return found
+
+
+def _key(arguments: Sequence[str], reading: RelationReading) -> Pair:
+    return tuple(arguments if reading.directed else sorted(arguments))
 
 
 def _chosen(
@@ -134,8 +139,8 @@ def _chosen(
     return different[:1] if reading.several == "first" else [labels[-1]]
 
 
-Found = Iterator[tuple[str, list[Entity], Pair]]
-"""Text, arguments and their identifiers."""
+Found = Iterator[tuple[str, list[Entity]]]
+"""Text, and the mentions of the arguments: the first one's first, the second one's last."""
 
 
 def _mention_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[int]) -> Found:
@@ -148,11 +153,10 @@ def _mention_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[
             if start <= mention.start and mention.end <= end
         ]
         inside.sort(key=lambda entity: (entity.start, entity.end))
-        for first, second in combinations(inside, 2):
+        for first, second in permutations(inside, 2) if reading.directed else combinations(inside, 2):
             ordered = reading.ordered(first.type, second.type)
-            if ordered is not None:
-                pair = [first, second] if ordered else [second, first]
-                yield one.text[start:end], pair, frozenset((str(first.id), str(second.id)))
+            if ordered or (ordered is False and not reading.directed):
+                yield one.text[start:end], [first, second] if ordered else [second, first]
         start = end
 
 
@@ -169,8 +173,7 @@ def _concept_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[
         ordered = reading.ordered(kind, other)
         if ordered is not None and first != second:
             pair = [mentions[first, kind], mentions[second, other]]
-            entities = _both(*(pair if ordered else reversed(pair)))
-            yield one.text, entities, frozenset((first, second))
+            yield one.text, _both(*(pair if ordered else reversed(pair)))
 
 
 def _concepts(text: str, separators: str) -> list[str]:

@@ -3,7 +3,7 @@
 A document's text is that of its passages, each at its offset; a line feed stands between them. These options
 of both functions say how a file is read; where they are needed and missing, the error names them:
 
-- `form`: `pubtator`, `bioc-xml`, `bioc-json` or `brat`.
+- `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat` or `dygie` (whose words and sentences are kept).
 - `folder`: for an archive, the folder of the split in it.
 - `types`: the types that are kept, as a list, or a mapping to the examples' types; all by default. Others are
   counted as `left_out.mentions_of_other_types`.
@@ -62,6 +62,11 @@ class Reading:
                 f"the converter's option `form` is {self.form!r}; give one of {', '.join(ANNOTATED)}"
             )
 
+    @property
+    def word(self) -> re.Pattern[str]:
+        """What is one word: in DyGIE's form, words are divided already."""
+        return re.compile(r"\S+") if self.form == "dygie" else WORD
+
     def name_of(self, kind: str) -> str | None:
         """Return the examples' name of a type; None if it isn't kept."""
         if self.types is None:
@@ -95,7 +100,7 @@ def mentions(source: ConverterInput) -> Iterator[TokensExample]:
             _refuse_overlaps(one, found)
         ends = sentence_ends(source, reading)(one.text)
         for sentence in words.sentences(
-            one.text, found, source.left_out, ends, WORD, reading.overlaps != "shortest"
+            one.text, found, source.left_out, ends, reading.word, reading.overlaps != "shortest"
         ):
             number += 1
             yield TokensExample(

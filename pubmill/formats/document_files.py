@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.formats import bioc_collections, brat, pubtator
+from pubmill.formats import bioc_collections, brat, dygie, pubtator
 from pubmill.formats.bioc_collections import BioCJson, BioCXml
 from pubmill.formats.documents import DocumentFile, InputDocument
 from pubmill.formats.json_text import parse_json
@@ -72,6 +72,7 @@ ANNOTATED: dict[str, Callable[[Texts, str, bool], Iterator[InputDocument]]] = {
     "bioc-json": _bioc_json,
     "bioc-xml": _bioc_xml,
     "brat": brat.read_documents,
+    "dygie": dygie.read_documents,
 }
 """Form of documents with mentions -> its reader."""
 
