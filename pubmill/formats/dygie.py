@@ -82,7 +82,7 @@ def _items(row: Mapping[str, Any], key: str, size: int, where: str) -> Iterator[
 def _span(places: Sequence[Span], first: int, last: int, where: str) -> Span:
     if not 0 <= first <= last < len(places):
         raise PubmillError(
-            f"{where}: the words {first} to {last} are not among the {len(places)} of the document; they count "
-            "from its start, from 0, and the last is included"
+            f"{where}: the words {first} to {last} are not among the {len(places)} of the document; they "
+            "count from its start, from 0, and the last is included"
         )
     return places[first][0], places[last][1]

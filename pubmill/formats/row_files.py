@@ -116,12 +116,8 @@ def label_names(path: Path) -> dict[str, list[str]]:
         return {}
     info = parse_json(found.decode("utf-8", "replace"), f"{path}: its metadata")
     features = info.get("info", {}).get("features", {}) if isinstance(info, dict) else {}
-    inner = {
-        name: one.get("feature", one) if isinstance(one, dict) else one for name, one in features.items()
-    }
-    return {
-        name: list(one["names"]) for name, one in inner.items() if isinstance(one, dict) and "names" in one
-    }
+    inner = {name: one.get("feature", one) for name, one in features.items() if isinstance(one, dict)}
+    return {name: list(one["names"]) for name, one in inner.items() if "names" in one}
 
 
 def _xml_rows(path: Path, record: str) -> Rows:
