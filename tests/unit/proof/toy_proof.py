@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     Example,
     MultilabelExample,
@@ -17,7 +17,7 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.annotation.subword_labels import PredictedLabels
+from pubmill.examples.subword_labels import PredictedLabels
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Items, units_of, write_items
 from pubmill.metrics.records import write_record

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import KINDS, optional_fields
+from pubmill.examples.kinds import KINDS, optional_fields
 from pubmill.publication.croissant import metadata, to_croissant
 from pubmill.recipes.publication import PageRecipe
 from tests.unit.publication.test_dataset_pages import page, recipe
