@@ -28,16 +28,16 @@ ROOMS: dict[str, str] = {
     "tables": "examples messages metrics recipes specs statistics storage",
     "floors": "examples metrics recipes specs storage tables",
     "proof": "examples hardware metrics recipes statistics storage tables",
-    "publication": "examples hardware messages metrics recipes specs statistics storage tables",
-    "manuscript": "messages publication recipes storage tables",
+    "report": "examples hardware messages metrics recipes specs statistics storage tables",
+    "manuscript": "messages recipes report storage tables",
     "graph": "examples messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage tables",
-    "inspection": "convert examples graph hardware messages metrics planning pretraining publication"
-    " recipes specs statistics storage tables workflow",
+    "inspection": "convert examples graph hardware messages metrics planning pretraining recipes report"
+    " specs statistics storage tables workflow",
     "library": "corpus examples finetuning messages metrics prediction recipes storage submissions",
     "cli": "convert examples finetuning floors graph hardware inspection library manuscript messages"
-    " metrics planning prediction publication recipes specs statistics storage submissions tables workflow",
+    " metrics planning prediction recipes report specs statistics storage submissions tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 
