@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pubmill.library.document_readers import read_jats as read_jats
     from pubmill.library.document_readers import read_medline as read_medline
     from pubmill.library.loaded_datasets import load_dataset as load_dataset
-    from pubmill.library.scores_in_memory import score as score
-    from pubmill.library.submission_scores import score_predictions as score_predictions
+    from pubmill.library.scores import score as score
+    from pubmill.library.scores import score_predictions as score_predictions
     from pubmill.library.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
@@ -22,8 +22,8 @@ _HOMES = {
     "load_dataset": "loaded_datasets",
     "read_jats": "document_readers",
     "read_medline": "document_readers",
-    "score": "scores_in_memory",
-    "score_predictions": "submission_scores",
+    "score": "scores",
+    "score_predictions": "scores",
 }
 """Name of the library -> its module."""
 

@@ -10,8 +10,8 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, SPECS, Results, table_names
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Split
-from pubmill.messages.nearest_names import unknown
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import unknown
 from pubmill.storage.result_paths import BELOW, Paths
 
 APP = typer.Typer(

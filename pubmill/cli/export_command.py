@@ -8,7 +8,7 @@ import typer
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, DatasetName, Results
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import keep_private
 

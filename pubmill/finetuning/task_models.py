@@ -33,7 +33,7 @@ from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import check_folder_in_place, reported
-from pubmill.storage.weights_digest import REPORT, folder_sha256
+from pubmill.storage.model_folders import REPORT, folder_sha256
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.prediction.documents import LARGEST
 from pubmill.submissions.conll_form import is_conll
 from pubmill.submissions.tsv_form import is_tsv

@@ -10,7 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list
 from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.examples.tagging import to_labels, to_mentions
-from pubmill.messages.nearest_names import nearest
+from pubmill.messages.wording import nearest
 from pubmill.metrics.records import is_finite_number
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.submissions.alignment import Lost, align, place_words
