@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.checklist.checklist_evidence import read_study
-from pubmill.publication.checklist.document import FORMS, fill
+from pubmill.extras.checklist.checklist_evidence import read_study
+from pubmill.extras.checklist.document import FORMS, fill
 from pubmill.recipes.publication import ChecklistRecipe
 from pubmill.storage.checksums import write_forms
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.crate import write_crate
+from pubmill.extras.crate.crate_files import write_crate
 from pubmill.recipes.publication import CrateRecipe
 
 

@@ -23,23 +23,30 @@ ROOMS: dict[str, str] = {
     "convert": "annotation messages recipes storage",
     "finetuning": "annotation hardware messages metrics optimisers recipes storage",
     "prediction": "annotation finetuning hardware messages recipes storage",
-    "submissions": "annotation convert hardware messages metrics prediction recipes storage",
     "statistics": "metrics recipes",
     "tables": "annotation messages metrics recipes specs statistics storage",
-    "floors": "annotation metrics recipes specs storage tables",
-    "proof": "annotation hardware metrics recipes statistics storage tables",
     "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
-    "manuscript": "messages publication recipes storage tables",
     "graph": "annotation messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage tables",
     "inspection": "annotation convert graph hardware messages metrics planning pretraining publication"
     " recipes specs statistics storage tables workflow",
-    "library": "annotation corpus finetuning messages metrics prediction recipes storage submissions",
-    "cli": "annotation convert finetuning floors graph hardware inspection library manuscript messages"
-    " metrics planning prediction publication recipes specs statistics storage submissions tables workflow",
+    "library": "annotation corpus extras finetuning messages metrics prediction recipes storage",
+    "cli": "annotation convert extras finetuning graph hardware inspection library messages metrics planning"
+    " prediction publication recipes specs statistics storage tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
+EXTRAS: dict[str, str] = {
+    "baselines": "annotation metrics recipes specs storage tables",
+    "checklist": "metrics publication recipes specs storage tables",
+    "crate": "publication recipes storage",
+    "manuscript": "messages publication recipes storage tables",
+    "proof": "annotation hardware metrics recipes statistics storage tables",
+    "submissions": "annotation convert hardware messages metrics prediction recipes storage",
+    "tracking": "metrics recipes storage tables",
+    "transfer": "annotation prediction publication recipes storage tables",
+}
+"""What stands beside the pipeline in `pubmill/extras`, each with the rooms that it may import."""
 
 RULES_MAY = {"errors", "graph", "inspection", "planning", "recipes", "specs", "storage", "workflow"}
 BARE = {
@@ -59,16 +66,28 @@ def test_a_room_imports_only_rooms_below_it(root: Path, room: str) -> None:
                 assert parts[1] in allowed, f"{path} imports {module}"
 
 
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_imports_only_rooms(root: Path, extra: str) -> None:
+    allowed = {"errors", *EXTRAS[extra].split()}
+    for path in (root / "pubmill/extras" / extra).rglob("*.py"):
+        for module in imported(path):
+            parts = module.split(".")
+            own = parts[:3] == ["pubmill", "extras", extra] or module == "pubmill.extras"
+            if parts[0] == "pubmill" and len(parts) > 1:
+                assert own or parts[1] in allowed, f"{path} imports {module}"
+
+
 def test_the_order_of_rooms_has_no_circle() -> None:
     above: set[str] = set(ROOMS)
     for room in reversed(ROOMS):
         above.discard(room)
-        assert set(ROOMS[room].split()) <= above, f"{room} imports a room that is not below it"
+        assert set(ROOMS[room].split()) <= above | {"extras"}, f"{room} imports a room that is not below it"
 
 
 def test_every_folder_is_a_room_and_only_errors_is_at_the_root(root: Path) -> None:
     package = root / "pubmill"
-    assert {path.parent.name for path in package.glob("*/__init__.py")} == set(ROOMS)
+    assert {path.parent.name for path in package.glob("*/__init__.py")} == {*ROOMS, "extras"}
+    assert {path.parent.name for path in package.glob("extras/*/__init__.py")} == set(EXTRAS)
     assert {path.name for path in package.glob("*.py")} == {"__init__.py", "errors.py"}
 
 
