@@ -38,8 +38,8 @@ from pubmill.extras.proof.verifier.container import unpack
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.metrics.records import write_record
 from pubmill.metrics.registry import measure_of
-from pubmill.publication.rendering import to_json
 from pubmill.recipes.proofs import ProofRecipe
+from pubmill.report.rendering import to_json
 from pubmill.storage.files import write_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW

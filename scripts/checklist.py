@@ -17,7 +17,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.extras.checklist.checklist_evidence import read_study
 from pubmill.extras.checklist.document import FORMS, fill
-from pubmill.recipes.publication import ChecklistRecipe
+from pubmill.recipes.report import ChecklistRecipe
 from pubmill.storage.checksums import write_forms
 
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.extras.crate.crate_files import write_crate
-from pubmill.recipes.publication import CrateRecipe
+from pubmill.recipes.report import CrateRecipe
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.extras.transfer.transfer_matrix import transfer_matrix

@@ -38,7 +38,7 @@ def page(
 ) -> None:
     """Test every published value by the specs at full scale; write a page in every form."""
     from pubmill.graph.study_graph import audit_recipe
-    from pubmill.publication.audit_rendering import FORMS
+    from pubmill.report.audit_rendering import FORMS
     from pubmill.storage.checksums import write_forms
     from pubmill.tables.audit import audit as audit_values
 

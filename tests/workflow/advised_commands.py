@@ -23,8 +23,8 @@ from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
 from pubmill.messages import commands
 from pubmill.planning.pubmed_plan import PubmedPlan
-from pubmill.publication.dataset_pages import Page
-from pubmill.publication.report_content import Report
+from pubmill.report.dataset_pages import Page
+from pubmill.report.report_content import Report
 from pubmill.specs.study import check_study
 from pubmill.storage.checksums import PREDICTIONS_SEAL, check_predictions
 from pubmill.storage.network import _where_it_went

@@ -10,9 +10,9 @@ from pandas import DataFrame
 from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
-from pubmill.publication.report import read_pretraining
-from pubmill.publication.report_content import PretrainingSummary
-from pubmill.recipes.publication import ChecklistRecipe, StudyRuns
+from pubmill.recipes.report import ChecklistRecipe, StudyRuns
+from pubmill.report.report_content import PretrainingSummary
+from pubmill.report.study_report import read_pretraining
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS

@@ -6,7 +6,7 @@ from pandas import DataFrame
 
 from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, grid, value_text
 from pubmill.extras.checklist.checklist_evidence import StudyData
-from pubmill.publication.rendering import count, quantity, share
+from pubmill.report.rendering import count, quantity, share
 
 ACCESS = {
     "public": "public",

@@ -13,7 +13,7 @@ from pubmill.extras.checklist import model_answers as models
 from pubmill.extras.checklist import search_answers as search
 from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, Item
 from pubmill.extras.checklist.checklist_evidence import StudyData
-from pubmill.publication.rendering import environment, escape_markdown
+from pubmill.report.rendering import environment, escape_markdown
 
 QUESTIONS: dict[str, dict[str, Callable[[StudyData], ChecklistAnswer]]] = {
     "Models and scores": {

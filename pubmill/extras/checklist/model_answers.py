@@ -9,7 +9,6 @@ from pandas import Series
 from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, grid, value_text
 from pubmill.extras.checklist.checklist_evidence import StudyData
 from pubmill.metrics import METRICS
-from pubmill.publication.rendering import count, duration, metric, number
 from pubmill.recipes.models import (
     ArchivedWeights,
     LocalWeights,
@@ -21,6 +20,7 @@ from pubmill.recipes.models import (
     ReleasedWeights,
     SuppliedWeights,
 )
+from pubmill.report.rendering import count, duration, metric, number
 from pubmill.tables.aggregation import machine
 
 NO_WEIGHTS = "weights not available when this was written"

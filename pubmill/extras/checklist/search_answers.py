@@ -2,8 +2,8 @@
 
 from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, grid, name_of, value_text
 from pubmill.extras.checklist.checklist_evidence import StudyData
-from pubmill.publication.rendering import count, number
-from pubmill.recipes.publication import SearchSummary
+from pubmill.recipes.report import SearchSummary
+from pubmill.report.rendering import count, number
 from pubmill.storage.names_in_paths import choice_of
 
 NOTHING = "Nothing was searched: every value is given by the protocol."

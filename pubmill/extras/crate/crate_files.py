@@ -20,8 +20,8 @@ from rocrate.rocrate import ROCrate
 
 from pubmill.errors import PubmillError
 from pubmill.hardware import provenance
-from pubmill.publication.rendering import duration
-from pubmill.recipes.publication import CrateRecipe
+from pubmill.recipes.report import CrateRecipe
+from pubmill.report.rendering import duration
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.path_lists import paths_of

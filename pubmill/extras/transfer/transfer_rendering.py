@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from pubmill.extras.transfer.transfer_matrix import TransferMatrix
-from pubmill.publication.rendering import environment, escape_markdown, to_json
+from pubmill.report.rendering import environment, escape_markdown, to_json
 
 
 def to_markdown(found: TransferMatrix) -> str:

@@ -13,10 +13,10 @@ from pubmill.extras.submissions.supplied import report, supply
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run, write_record
 from pubmill.metrics.training_overlap import Counts, total
-from pubmill.publication.overlap_rendering import FORMS
 from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.report.overlap_rendering import FORMS
 from pubmill.storage.files import write_json, write_jsonl_gz
 from pubmill.tables.cells import parse
 from pubmill.tables.overlap_of_runs import overlaps_of_runs

@@ -19,10 +19,10 @@ from pubmill.extras.checklist.checklist_evidence import (
 from pubmill.extras.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
 from pubmill.extras.checklist.model_answers import FROZEN, description
 from pubmill.graph import checked_graph
-from pubmill.publication.rendering import to_json
-from pubmill.recipes.publication import ChecklistRecipe
 from pubmill.recipes.reading import build, read
+from pubmill.recipes.report import ChecklistRecipe
 from pubmill.recipes.writing import as_json
+from pubmill.report.rendering import to_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json
@@ -30,8 +30,8 @@ from pubmill.tables.recorded_runs import record_frame
 from tests.conftest import ROOT
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
-from tests.unit.publication import toy_cards as made_up_cards
-from tests.unit.publication.toy_reports import STUDY
+from tests.unit.report import toy_cards as made_up_cards
+from tests.unit.report.toy_reports import STUDY
 
 CHOICE = "runs/blurb/selected/bc2gm/standard.json"
 SPACE = "\N{NARROW NO-BREAK SPACE}"

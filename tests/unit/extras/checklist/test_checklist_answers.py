@@ -12,14 +12,14 @@ from pubmill.extras.checklist import search_answers as search
 from pubmill.extras.checklist.checklist_answers import BASES, ChecklistAnswer, value_text
 from pubmill.extras.checklist.checklist_evidence import StudyData
 from pubmill.metrics.records import Record
-from pubmill.publication.report_content import PretrainingSummary
 from pubmill.recipes import build
-from pubmill.recipes.publication import ChecklistRecipe, DatasetSummary, ModelSummary, SearchSummary
+from pubmill.recipes.report import ChecklistRecipe, DatasetSummary, ModelSummary, SearchSummary
 from pubmill.recipes.writing import as_values
+from pubmill.report.report_content import PretrainingSummary
 from pubmill.tables.dataset_cards import Card
 from pubmill.tables.recorded_runs import record_frame
 from tests.unit import toy_tables
-from tests.unit.publication import toy_cards
+from tests.unit.report import toy_cards
 
 SPACE, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 DATASET: dict[str, Any] = {

@@ -14,10 +14,10 @@ import yaml
 from pubmill.errors import PubmillError
 from pubmill.extras.crate.crate_files import PROFILES, describe, write_crate
 from pubmill.graph import checked_graph
-from pubmill.publication.rendering import to_json
-from pubmill.recipes.publication import CrateRecipe
 from pubmill.recipes.reading import build
+from pubmill.recipes.report import CrateRecipe
 from pubmill.recipes.writing import as_values
+from pubmill.report.rendering import to_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.storage.files import write_json

@@ -24,10 +24,10 @@ from pubmill.extras.proof.verifier.container import SUMS, pack, sums, unpack
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Items, units_of, write_items
 from pubmill.metrics.records import write_record
-from pubmill.publication.rendering import to_json
 from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable
 from pubmill.recipes.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.recipes.tables import PublishedRow, TableRecipe, values_of
+from pubmill.report.rendering import to_json
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.comparisons import comparisons
