@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from pubmill.annotation.examples import Split
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, SPECS, Results, table_names
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Split
 from pubmill.messages.nearest_names import unknown
 from pubmill.messages.progress import report_progress
 from pubmill.storage.result_paths import BELOW, Paths

@@ -13,28 +13,28 @@ ROOMS: dict[str, str] = {
     "storage": "messages",
     "optimisers": "",
     "recipes": "optimisers storage",
-    "annotation": "recipes storage",
+    "examples": "recipes storage",
     "hardware": "recipes storage",
-    "metrics": "annotation hardware recipes storage",
-    "pretraining": "annotation hardware messages optimisers recipes storage",
-    "specs": "annotation messages metrics pretraining recipes storage",
+    "metrics": "examples hardware recipes storage",
+    "pretraining": "examples hardware messages optimisers recipes storage",
+    "specs": "examples messages metrics pretraining recipes storage",
     "corpus": "messages recipes storage",
-    "vocabs": "annotation recipes storage",
-    "convert": "annotation messages recipes storage",
-    "finetuning": "annotation hardware messages metrics optimisers recipes storage",
-    "prediction": "annotation finetuning hardware messages recipes storage",
+    "vocabs": "examples recipes storage",
+    "convert": "examples messages recipes storage",
+    "finetuning": "examples hardware messages metrics optimisers recipes storage",
+    "prediction": "examples finetuning hardware messages recipes storage",
     "statistics": "metrics recipes",
-    "tables": "annotation messages metrics recipes specs statistics storage",
-    "report": "annotation hardware messages metrics recipes specs statistics storage tables",
-    "graph": "annotation messages metrics recipes specs storage",
+    "tables": "examples messages metrics recipes specs statistics storage",
+    "report": "examples hardware messages metrics recipes specs statistics storage tables",
+    "graph": "examples messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage tables",
-    "inspection": "annotation convert graph hardware messages metrics planning pretraining"
+    "inspection": "convert examples graph hardware messages metrics planning pretraining"
     " recipes report specs statistics storage tables workflow",
-    "library": "annotation corpus extras finetuning messages metrics prediction recipes storage",
-    "cli": "annotation convert extras finetuning graph hardware inspection library messages metrics planning"
+    "library": "corpus examples extras finetuning messages metrics prediction recipes storage",
+    "cli": "convert examples extras finetuning graph hardware inspection library messages metrics planning"
     " prediction recipes report specs statistics storage tables workflow",
-    "extras": "annotation cli convert finetuning graph hardware inspection library messages metrics planning"
+    "extras": "cli convert examples finetuning graph hardware inspection library messages metrics planning"
     " prediction recipes report specs statistics storage tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""

@@ -9,9 +9,9 @@ from typing import Any
 
 from lxml import etree
 
-from pubmill.annotation.examples import Example, SequenceExample, TokensExample
 from pubmill.convert.source_files import one_line
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example, SequenceExample, TokensExample
 from pubmill.extras.submissions import conll_form
 from pubmill.extras.submissions.matching import marked_text
 from pubmill.extras.submissions.tsv_form import MISSING

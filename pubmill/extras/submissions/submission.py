@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import KINDS, SPLITS, Example, read_examples
-from pubmill.annotation.subword_labels import SUBWORDS
 from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
+from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, tsv_form
 from pubmill.extras.submissions.document_rows import rows_of
 from pubmill.extras.submissions.forms import check_end, form_of, read_text

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.concept_files import ExampleConcepts, write_concepts
-from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.concept_files import ExampleConcepts, write_concepts
+from pubmill.examples.kinds import Entity, SequenceExample, TokensExample, write_examples
 from pubmill.extras.submissions.supplied import report, supply
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run, write_record

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import RegressionExample
+from pubmill.examples.kinds import RegressionExample
 from pubmill.extras.baselines.floors_table import FORMS
 from pubmill.extras.baselines.headroom import (
     DatasetHeadroom,

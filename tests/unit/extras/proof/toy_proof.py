@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     Example,
     MultilabelExample,
@@ -17,7 +17,7 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.annotation.subword_labels import PredictedLabels
+from pubmill.examples.subword_labels import PredictedLabels
 from pubmill.extras.proof.archive import as_gzip, proof, write_proof
 from pubmill.extras.proof.basis import table_basis
 from pubmill.extras.proof.verifier.container import SUMS, pack, sums, unpack

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.annotation.examples import SPLITS
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SPLITS
 from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 
 Identifiers = Mapping[tuple[int, int], frozenset[str]]

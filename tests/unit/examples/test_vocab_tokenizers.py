@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from tests.attack.sound_files import TOKENIZER
 
 

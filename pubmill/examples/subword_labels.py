@@ -6,7 +6,7 @@ each later one has X.
 
 from collections.abc import Iterable, Sequence
 
-from pubmill.annotation.tagging import Mention, to_mentions
+from pubmill.examples.tagging import Mention, to_mentions
 
 CONTINUATION = "X"
 OUTSIDE = "O"

@@ -7,8 +7,8 @@ Examples store mentions as character spans; a transform is applied when a model 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pubmill.annotation.examples import Entity
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity
 
 Span = tuple[int, int]
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.argument_transforms import Transformed, dummies, markers, original
-from pubmill.annotation.examples import Entity
 from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import Transformed, dummies, markers, original
+from pubmill.examples.kinds import Entity
 
 TYPES = {"GENE": "@GENE$", "DRUG": "@DRUG$", "": "@$"}
 OVERLAP = "@GENE-DRUG$"

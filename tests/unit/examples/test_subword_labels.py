@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.subword_labels import PredictedLabels, gold_subwords, subword_mentions, word_label
-from pubmill.annotation.tagging import to_mentions
+from pubmill.examples.subword_labels import PredictedLabels, gold_subwords, subword_mentions, word_label
+from pubmill.examples.tagging import to_mentions
 
 LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
 

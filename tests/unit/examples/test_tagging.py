@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
-from pubmill.annotation.tagging import Mention, Scheme, to_labels, to_mentions
+from pubmill.examples.tagging import Mention, Scheme, to_labels, to_mentions
 
 KINDS = st.sampled_from(["", "x", "y", "x-y"])
 LOSSLESS: list[Scheme] = ["bio", "bioul"]

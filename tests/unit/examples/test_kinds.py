@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     KINDS,
     Answer,
     Entity,
@@ -24,7 +25,6 @@ from pubmill.annotation.examples import (
     read_examples,
     write_examples,
 )
-from pubmill.errors import PubmillError
 from tests.world.part import CANARY
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
