@@ -7,12 +7,12 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, TokensExample
+from pubmill.extras.submissions.scores import ScoredSubmission, score_submission
+from pubmill.extras.submissions.submission import recipe_of
 from pubmill.library.loaded_datasets import converted_folder
 from pubmill.metrics import SCORERS
 from pubmill.recipes.submissions import System
 from pubmill.storage.privacy import keep_private
-from pubmill.submissions.scores import ScoredSubmission, score_submission
-from pubmill.submissions.submission import recipe_of
 
 _BIO = re.compile(r"O|[BI](-\S+)?")
 _KIND_OF = {example: kind for kind, example in KINDS.items()}

@@ -8,7 +8,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
 from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE
-from pubmill.examples.tagging import to_labels, to_mentions
+from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import encode_split
 from pubmill.messages.wording import unknown
@@ -185,29 +185,3 @@ def written_names(own: Collection[str], types: Sequence[str], renamed: Sequence[
         if name not in own:
             raise PubmillError(unknown("type of this model", name, own))
     return {kind: new_names.get(kind, kind) for kind in sorted(own) if not types or kind in types}
-
-
-def labels_for(annotator: Annotator, examples: Sequence[TokensExample], where: str) -> list[list[str]]:
-    """Return the labels that a model predicts for another dataset's examples, with the type of these."""
-    predicted = [labels for labels, _ in annotator.predict(examples)]
-    return with_type(predicted, [one.labels for one in examples], where)
-
-
-def with_type(labels: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], where: str) -> list[list[str]]:
-    """Return predicted labels with the one type of mentions that the gold labels have, as datasets name a
-    type differently (`B`, `B-Disease`); a `PubmillError` if either has several."""
-    own, other = _types(labels), _types(gold)
-    if len(own) > 1 or len(other) > 1:
-        raise PubmillError(
-            f"{where}: mentions of one type are needed, but {len(own)} types are predicted and {len(other)} "
-            "are expected"
-        )
-    kind = next(iter(other), "")
-    return [
-        to_labels([(start, end, kind) for start, end, _ in to_mentions(one)], len(one), "bio")
-        for one in labels
-    ]
-
-
-def _types(labels: Sequence[Sequence[str]]) -> set[str]:
-    return {kind for one in labels for *_, kind in to_mentions(one)}

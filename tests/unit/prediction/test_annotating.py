@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import KINDS, Entity, LabelledSentence, TokensExample
+from pubmill.examples.kinds import KINDS, Entity, LabelledSentence
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.task_models import keep, load_task_model
-from pubmill.prediction.annotating import Annotator, labels_for, own_types, with_type
+from pubmill.prediction.annotating import Annotator, own_types
 from pubmill.prediction.documents import InputDocument, Passage
 from pubmill.prediction.example_rows import example_of
 from pubmill.prediction.formats import FORMATS, format_of
@@ -214,29 +214,3 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
         assert len(found["annotations"]) == sum(label.startswith("B") for label in row["labels"])
     out = annotated(annotator, tmp_path, "jsonl", rows)
     assert [json.loads(line) for line in out.splitlines()] == run.predictions
-
-
-@pytest.mark.parametrize(
-    ("predicted", "gold", "expected"),
-    [
-        ("B I O B", "O B O O", "B I O B"),
-        ("B I O B", "O B-Disease O O", "B-Disease I-Disease O B-Disease"),
-        ("B-X I-X B-X O", "B O O O", "B I B O"),
-        ("I-X I-X O O", "B-Y O O O", "B-Y I-Y O O"),
-        ("O O O O", "B-Y O O O", "O O O O"),
-    ],
-)
-def test_the_type_is_that_of_the_gold_labels(predicted: str, gold: str, expected: str) -> None:
-    assert with_type([predicted.split()], [gold.split()], "here") == [expected.split()]
-
-
-@pytest.mark.parametrize(("predicted", "gold"), [("B-X B-Y", "B O"), ("B O", "B-X B-Y")])
-def test_several_types_do_not_agree(predicted: str, gold: str) -> None:
-    with pytest.raises(PubmillError, match="here: mentions of one type are needed, but"):
-        with_type([predicted.split()], [gold.split()], "here")
-
-
-def test_a_models_labels_get_the_type_of_the_other_dataset() -> None:
-    words, gold = ["the", "Big", "Apple", "grows"], ["O", "B-Disease", "O", "O"]
-    example = TokensExample(id="1", document=None, words=words, labels=gold)
-    assert labels_for(tagger(), [example], "here") == [["O", "B-Disease", "I-Disease", "O"]]
