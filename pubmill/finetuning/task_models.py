@@ -30,10 +30,9 @@ from pubmill.finetuning.tasks.task import Task
 from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.recipes.writing import as_values
-from pubmill.storage.checksums import write_folder_sums
+from pubmill.storage.checksums import REPORT, folder_sha256, write_folder_sums
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import check_folder_in_place, reported
-from pubmill.storage.model_folders import REPORT, folder_sha256
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -32,6 +32,7 @@ from pubmill.recipes.models import (
     ReleasedWeights,
 )
 from pubmill.recipes.writing import as_values
+from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.encoder_checks import load_settings
 from pubmill.storage.files import read_json, sha256, writing_folder
@@ -53,7 +54,6 @@ from pubmill.storage.model_folders import (
     VOCABULARY_FILES,
     WEIGHTS,
     folder_fault,
-    unpack_model,
 )
 from pubmill.storage.privacy import label_of_process
 from pubmill.storage.release_pins import COMMIT, read_pin

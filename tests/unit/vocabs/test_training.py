@@ -218,7 +218,7 @@ def test_a_released_vocabulary_is_taken_from_its_model(tmp_path: Path, folders: 
         assert diagnosis["terms"] == read_json(folders[name] / "diagnosis.json")["terms"]
     write_json(tmp_path / "model" / "tokenizer_config.json", {})
     with pytest.raises(PubmillError, match=r"lacks tokenizer\.json"):
-        take(tmp_path / "model", tmp_path / "other")
+        import_vocab(tmp_path / "model", tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
 

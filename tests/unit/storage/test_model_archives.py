@@ -8,8 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.storage import archives
-from pubmill.storage.archives import Limits
-from pubmill.storage.model_folders import unpack_model
+from pubmill.storage.archives import Limits, unpack_model
 from tests.world.archives import tarball, zipped
 
 MODEL = {"config.json": b"{}", "pytorch_model.bin": b"weights", "vocab.json": b"v", "merges.txt": b"m"}
