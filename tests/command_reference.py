@@ -48,9 +48,9 @@ def page(written: str) -> str:
     parts = [
         "# Commands",
         written.strip(),
-        "Every verb of `.venv/bin/pubmill`, in the groups of its help. `demo`, `run` and `table` pass further options "
-        "on to Snakemake. `.venv/bin/pubmill list tables` lists names as these verbs take them; `studies`, `datasets` "
-        "and `models` are listed in the same way.",
+        "Every verb of `.venv/bin/pubmill`, in the groups of its help. `demo`, `run` and `table` pass "
+        "further options on to Snakemake. `.venv/bin/pubmill list tables` lists names as these verbs take "
+        "them; `studies`, `datasets` and `models` are listed in the same way.",
     ]
     for group, names in VERBS.items():
         parts += [f"## {group}", *(section(path, one) for path, one in found if path[0] in names)]

@@ -56,8 +56,8 @@ is old.
   follows.
 
 A page of a variant (`NAME@VARIANT`) lists only the values that differ from the spec that it includes; for the
-others, see that spec's page. Statements on pretraining touch no cells where released weights are used. A scale (`demo`, `small`)
-changes values, and its results are not compared with the papers.
+others, see that spec's page. Statements on pretraining touch no cells where released weights are used. A
+scale (`demo`, `small`) changes values, and its results are not compared with the papers.
 
 """
 HEADING = (

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from pubmill.annotation.examples import Split
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, SPECS, Results, table_names
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Split
 from pubmill.messages.nearest_names import unknown
 from pubmill.messages.progress import report_progress
 from pubmill.storage.result_paths import BELOW, Paths
@@ -181,9 +181,9 @@ def floors(
     Writes DATASET/FLOOR.predictions.jsonl.gz and FLOOR.json, and prints the table beside the published
     scores; of all converted datasets unless --dataset names some.
     """
-    from pubmill.floors.floors_table import FORMS
-    from pubmill.floors.headroom import ceiling_of, headroom
-    from pubmill.floors.measured import measure_floors
+    from pubmill.extras.baselines.floors_table import FORMS
+    from pubmill.extras.baselines.headroom import ceiling_of, headroom
+    from pubmill.extras.baselines.measured import measure_floors
     from pubmill.inspection.converted_datasets import check_name, datasets_with_splits
     from pubmill.library.loaded_datasets import load_dataset
     from pubmill.specs import load

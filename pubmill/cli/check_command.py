@@ -25,8 +25,8 @@ def check(
     and what to do. The status is 1 if there is any.
     """
     checkout()
-    from pubmill.manuscript.findings import as_json as findings_as_json
-    from pubmill.manuscript.manuscript_check import check_manuscript
+    from pubmill.extras.manuscript.findings import as_json as findings_as_json
+    from pubmill.extras.manuscript.manuscript_check import check_manuscript
 
     tables = finished_tables(configured_graph(study, configfile, config))
     checked = check_manuscript(manuscript, tables)

@@ -24,11 +24,11 @@ def inputs(
     They are written with their ids in every form that score reads, as prompts too.
     """
     root = checkout()
+    from pubmill.extras.submissions.inputs_without_gold import TEMPLATES, write_inputs
+    from pubmill.extras.submissions.scores import examples_of
+    from pubmill.extras.submissions.submission import check_access, recipe_of
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
     from pubmill.recipes.submissions import System
-    from pubmill.submissions.inputs_without_gold import TEMPLATES, write_inputs
-    from pubmill.submissions.scores import examples_of
-    from pubmill.submissions.submission import check_access, recipe_of
 
     found = specs_of_results(root, results)
     check_name(found, dataset)

@@ -15,8 +15,8 @@ from pubmill.storage.privacy import keep_private
 from pubmill.storage.submission_files import submitted_files
 
 if TYPE_CHECKING:
+    from pubmill.extras.submissions.scores import ScoredSubmission
     from pubmill.recipes.submissions import System
-    from pubmill.submissions.scores import ScoredSubmission
 
 
 def score(
@@ -43,10 +43,10 @@ def score(
     form, the scores as scores.json, the records of Every Eval Ever, and BLURB's submission, a zip archive.
     """
     root = checkout()
+    from pubmill.extras.submissions.forms import FORMS
+    from pubmill.extras.submissions.submission import read_mapping
     from pubmill.recipes import read
     from pubmill.recipes.submissions import System
-    from pubmill.submissions.forms import FORMS
-    from pubmill.submissions.submission import read_mapping
 
     if form is not None and form not in FORMS:
         raise PubmillError(unknown("form", form, list(FORMS)))
@@ -69,11 +69,11 @@ class Way(NamedTuple):
 
 def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, output: Path | None) -> None:
     """Score each file, print its scores, and write them below `output`, if any."""
+    from pubmill.extras.submissions import written_scores
+    from pubmill.extras.submissions.scores import score_submission
+    from pubmill.extras.submissions.submission import recipe_of
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
     from pubmill.inspection.scorer_printing import print_scores
-    from pubmill.submissions import written_scores
-    from pubmill.submissions.scores import score_submission
-    from pubmill.submissions.submission import recipe_of
 
     specs = specs_of_results(root, way.results)
     if dataset is not None:

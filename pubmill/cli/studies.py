@@ -16,8 +16,8 @@ from pubmill.specs.study import DEMO, configuration_files, study_of_scale
 from pubmill.storage.result_paths import Paths, paths_of_scale
 
 if TYPE_CHECKING:
+    from pubmill.extras.manuscript.study_tables import StudyTables
     from pubmill.graph import Graph
-    from pubmill.manuscript.study_tables import StudyTables
 
 STUDIES, SPECS = Path("studies"), Path("specs")
 FULL = Path("results/full")
@@ -112,7 +112,7 @@ def configured_graph(
 
 def finished_tables(graph: "Graph") -> "StudyTables":
     """Return the finished tables of results of a study, with their comparisons."""
-    from pubmill.manuscript.study_tables import read_study_tables
+    from pubmill.extras.manuscript.study_tables import read_study_tables
 
     study, names = graph.study, graph.requests.result_tables()
     return read_study_tables(study.study, study.scale, names, Path(graph.results))

@@ -22,8 +22,8 @@ def tex(
     \celllink; PAPER-tableNN.tex has a tabular of our values for each table that has any.
     """
     checkout()
-    from pubmill.manuscript.cell_macros import MACROS_FILE, macros_text
-    from pubmill.manuscript.tabulars import tabular
+    from pubmill.extras.manuscript.cell_macros import MACROS_FILE, macros_text
+    from pubmill.extras.manuscript.tabulars import tabular
 
     graph = configured_graph(study, configfile, config)
     found = finished_tables(graph)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from pubmill.extras.submissions.scores import ScoredSubmission, score_submission
+from pubmill.extras.submissions.submission import recipe_of
 from pubmill.library.loaded_datasets import converted_folder
 from pubmill.recipes.submissions import System
 from pubmill.storage.privacy import keep_private
-from pubmill.submissions.scores import ScoredSubmission, score_submission
-from pubmill.submissions.submission import recipe_of
 
 
 def score_predictions(

@@ -12,8 +12,8 @@ from posixpath import dirname, relpath
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pubmill.annotation.examples import KINDS as EXAMPLES
-from pubmill.annotation.examples import optional_fields
+from pubmill.examples.kinds import KINDS as EXAMPLES
+from pubmill.examples.kinds import optional_fields
 from pubmill.report.dataset_pages import PAGE_RENDERERS, Page
 from pubmill.storage.result_paths import BELOW
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert.dataset_counts import count
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
