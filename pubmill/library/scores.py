@@ -1,18 +1,12 @@
-"""Scores of predictions: in memory, and in files of other systems."""
+"""Metrics of predictions in memory."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, TokensExample
-from pubmill.extras.submissions.scores import ScoredSubmission, score_submission
-from pubmill.extras.submissions.submission import recipe_of
-from pubmill.library.loaded_datasets import converted_folder
 from pubmill.metrics import SCORERS
-from pubmill.recipes.submissions import System
-from pubmill.storage.privacy import keep_private
 
 _BIO = re.compile(r"O|[BI](-\S+)?")
 _KIND_OF = {example: kind for kind, example in KINDS.items()}
@@ -43,25 +37,3 @@ def _check_labels(predictions: Sequence[Sequence[str]]) -> None:
         wrong = [label for label in labels if not _BIO.fullmatch(label)]
         if wrong:
             raise PubmillError(f"prediction {number}: {wrong[0]!r:.100} is none of O, B, I, B-TYPE, I-TYPE")
-
-
-def score_predictions(
-    predictions: str | Path,
-    dataset: str,
-    results: str | Path = "results/full",
-    form: str | None = None,
-    mapping: Mapping[str, str] | None = None,
-    system: System | None = None,
-) -> ScoredSubmission:
-    """Score a file of predictions for a dataset converted in a results folder (docs/submissions.md).
-
-    Raises `PubmillError` with the reason if the file is refused; then nothing of it is scored. `form`: by
-    default recognised from the content. `mapping`: answer, label or type of the system -> label of the
-    dataset. `system`: what predicted; required for credentialed datasets, with `local=True`. Texts with
-    dummies, as in BLURB's tables of relations, are compared by `pubmill score` only, as the dummies are in
-    the dataset's spec; here, leave the texts out.
-    """
-    folder = converted_folder(dataset, results)
-    keep_private([folder])
-    recipe = recipe_of(folder, system, form, dict(mapping or {}))
-    return score_submission(Path(predictions), recipe, Path(results))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.extras.manuscript.cell_texts import Tables
+from pubmill.graph import Graph
 from pubmill.messages import commands
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import read_table
@@ -38,3 +39,9 @@ def read_study_tables(study: str, scale: str, names: Sequence[str], results: Pat
     tables = {name: read_table(results / BELOW.table(name, "json")) for name in names}
     compared = {name: read_comparisons(results / BELOW.comparisons(name, "json")) for name in names}
     return StudyTables(study, scale, tables, compared)
+
+
+def finished_tables(graph: Graph) -> StudyTables:
+    """Return the finished tables of results of a study, with their comparisons."""
+    study, names = graph.study, graph.requests.result_tables()
+    return read_study_tables(study.study, study.scale, names, Path(graph.results))

@@ -148,6 +148,8 @@ def test_predictions_of_others_are_read_under_limits(checkout: Path, monkeypatch
     """`run_verb` takes the limits away, which would hold for the rest of the tests, too."""
     monkeypatch.chdir(checkout)
     begun: list[object] = []
-    monkeypatch.setattr("pubmill.cli.score_command.limited", lambda main: lambda: begun.append(main))
+    monkeypatch.setattr(
+        "pubmill.extras.submissions.score_command.limited", lambda main: lambda: begun.append(main)
+    )
     CliRunner().invoke(APP, ["score", "file", "--dataset", "rel"])
     assert len(begun) == 1

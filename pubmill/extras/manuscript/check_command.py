@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import Configfiles, Settings, StudyOption, configured_graph, finished_tables
+from pubmill.cli.studies import Configfiles, Settings, StudyOption, configured_graph
+from pubmill.cli.verbs import Verb
 from pubmill.messages.wording import escape_controls
 from pubmill.specs.study import DEMO
 
@@ -27,6 +28,7 @@ def check(
     checkout()
     from pubmill.extras.manuscript.findings import as_json as findings_as_json
     from pubmill.extras.manuscript.manuscript_check import check_manuscript
+    from pubmill.extras.manuscript.study_tables import finished_tables
 
     tables = finished_tables(configured_graph(study, configfile, config))
     checked = check_manuscript(manuscript, tables)
@@ -40,3 +42,6 @@ def check(
         print(f"findings: {len(checked.findings)}", file=sys.stderr)
     if checked.findings:
         raise typer.Exit(1)
+
+
+VERB = Verb("Papers", check)

@@ -7,6 +7,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, Results
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.hardware.process_limits import limited
 from pubmill.messages.progress import report_progress
@@ -104,3 +105,6 @@ def print_scored(found: "ScoredSubmission", seed: int) -> None:
     )
     for line in found.shown_left_aside():
         print(f"  {line}")
+
+
+VERB = Verb("Data and predictions", score)

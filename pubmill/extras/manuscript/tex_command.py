@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph, finished_tables
+from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph
+from pubmill.cli.verbs import Verb
 from pubmill.storage.files import writing
 
 
@@ -23,6 +24,7 @@ def tex(
     """
     checkout()
     from pubmill.extras.manuscript.cell_macros import MACROS_FILE, macros_text
+    from pubmill.extras.manuscript.study_tables import finished_tables
     from pubmill.extras.manuscript.tabulars import tabular
 
     graph = configured_graph(study, configfile, config)
@@ -38,3 +40,6 @@ def tex(
         with writing(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
         print(folder / name)
+
+
+VERB = Verb("Papers", tex)

@@ -7,6 +7,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph
+from pubmill.cli.verbs import Verb
 
 
 def track(
@@ -33,3 +34,6 @@ def track(
     print(
         f"{written} runs written, {len(there) - written} were there, {len(asked) - len(there)} not finished"
     )
+
+
+VERB = Verb("Data and predictions", track)

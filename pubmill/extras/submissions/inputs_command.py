@@ -7,6 +7,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, DatasetName, Results
+from pubmill.cli.verbs import Verb
 from pubmill.storage.privacy import keep_private
 
 
@@ -41,3 +42,6 @@ def inputs(
     for path in write_inputs(folder, examples, recipe, spec.prompt or TEMPLATES[spec.task]):
         print(path)
     print(f"{dataset} {recipe.split}: inputs of {len(examples)} examples, without gold")
+
+
+VERB = Verb("Data and predictions", inputs)
