@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pubmill.library.document_readers import read_jats as read_jats
     from pubmill.library.document_readers import read_medline as read_medline
     from pubmill.library.loaded_datasets import load_dataset as load_dataset
-    from pubmill.library.scores import score as score
+    from pubmill.library.scores_in_memory import score as score
     from pubmill.library.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
@@ -22,7 +22,7 @@ _HOMES = {
     "load_dataset": "library.loaded_datasets",
     "read_jats": "library.document_readers",
     "read_medline": "library.document_readers",
-    "score": "library.scores",
+    "score": "library.scores_in_memory",
     "score_predictions": "extras.submissions.submission_scores",
 }
 """Name of the library -> its module."""
