@@ -27,10 +27,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from typing import Literal
 
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert.annotated_texts import AnnotatedText, Reading, reading_of, sentence_ends, texts
 from pubmill.convert.source_files import ConverterInput, check_id, one_line
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.messages.quotations import show
 
 NO_CONCEPTS = ("", "-", "-1")

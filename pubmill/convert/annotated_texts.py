@@ -27,11 +27,11 @@ from itertools import pairwise
 from typing import Literal, TypeVar
 
 from pubmill import recipes
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.sentences import SentenceSplitter
 from pubmill.convert import words
 from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.sentences import SentenceSplitter
 from pubmill.formats.document_files import ANNOTATED, annotated_documents
 from pubmill.formats.documents import InputDocument, TextMention
 from pubmill.messages.quotations import show

@@ -14,10 +14,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from pubmill.annotation.concept_files import Concepts, ExampleConcepts
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
+from pubmill.examples.concept_files import Concepts, ExampleConcepts
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.tagging import to_mentions
 from pubmill.formats.pubtator import blocks, title_and_abstract
 from pubmill.formats.text_files import read_lines
 from pubmill.messages.quotations import show

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members

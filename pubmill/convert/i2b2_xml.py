@@ -25,10 +25,10 @@ from xml.sax.saxutils import unescape
 
 from lxml import etree
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert import words
 from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members

@@ -9,9 +9,9 @@ Every sentence is an example of its own, without the sentences around it.
 
 from collections.abc import Iterator
 
-from pubmill.annotation.examples import SequenceExample
 from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
 from pubmill.messages.quotations import quote
 
 MARK = "###"

@@ -14,10 +14,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pubmill.annotation.examples import SequenceExample
 from pubmill.convert import json_files
 from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
 from pubmill.messages.quotations import show
 
 DECISIONS = ("yes", "no", "maybe")

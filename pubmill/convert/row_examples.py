@@ -17,7 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import (
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, one_line
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     Answer,
     MultilabelExample,
     RegressionExample,
@@ -25,8 +27,6 @@ from pubmill.annotation.examples import (
     SpanExample,
     TokensExample,
 )
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, one_line
-from pubmill.errors import PubmillError
 from pubmill.formats import row_files
 from pubmill.messages.quotations import quote
 
@@ -77,7 +77,7 @@ class _Rows:
                 f"the converter's option `labels` is {found!r}; give a list of all labels, or a mapping to "
                 "the examples' labels, as text in quotation marks"
             )
-        return dict(pairs)  # type: ignore[arg-type]
+        return dict(pairs)
 
 
 class _Row:

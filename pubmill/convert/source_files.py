@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import SPLITS, Example
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SPLITS, Example
 from pubmill.messages.quotations import is_identifier, quote, withheld
 
 _MARK = b"\xef\xbb\xbf"

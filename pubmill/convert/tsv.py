@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pubmill import recipes
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, lines, one_line
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.messages.quotations import quote
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")

@@ -18,7 +18,7 @@ from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Pa
 from pubmill.formats.json_text import parse_json
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import check_characters, read_text
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import whole_number
 
 Node = dict[str, Any]
 LISTS = {

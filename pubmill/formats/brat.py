@@ -15,7 +15,7 @@ from dataclasses import replace
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
 from pubmill.messages.quotations import quote
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import whole_number
 
 ANNOTATIONS = (".ann", ".a1", ".a2")
 """Suffixes of files of annotations: brat's own, and those of the BioNLP shared tasks."""

@@ -71,12 +71,15 @@ def _items(row: Mapping[str, Any], key: str, size: int, where: str) -> Iterator[
         raise PubmillError(f"{where}: expected in `{key}` a list for each of the {sentences} sentences")
     for items in found:
         for item in items if isinstance(items, list) else [None]:
-            numbers = item[: size - 1] if isinstance(item, list) and len(item) >= size else [None]
-            if not all(type(number) is int for number in numbers) or not isinstance(item[size - 1], str):
+            whole = item if isinstance(item, list) and len(item) >= size else [None] * size
+            if (
+                not all(type(number) is int for number in whole[: size - 1])
+                or type(whole[size - 1]) is not str
+            ):
                 raise PubmillError(
                     f"{where}: expected in `{key}` lists of {size - 1} numbers of words and a type"
                 )
-            yield item[:size]
+            yield whole[:size]
 
 
 def _span(places: Sequence[Span], first: int, last: int, where: str) -> Span:

@@ -8,7 +8,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.formats.text_files import read_lines
 from pubmill.messages.quotations import show
-from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
+from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
 
 
 def parse_json(text: str, where: str, numbers_only: bool = False) -> Any:

@@ -19,7 +19,7 @@ from pubmill.errors import PubmillError
 from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
 from pubmill.formats.text_files import read_lines
 from pubmill.messages.quotations import show
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import whole_number
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
 Block = list[tuple[int, str]]

@@ -135,7 +135,7 @@ def _xml_rows(path: Path, record: str) -> Rows:
 def _paths(element: etree._Element, prefix: str) -> Iterator[tuple[str, str]]:
     """Yield the paths and texts of an element's attributes and descendants."""
     for name, value in element.attrib.items():
-        yield f"{prefix}@{name}", str(value)
+        yield prefix + "@" + str(name), str(value)
     for child in element:
         if isinstance(child.tag, str):
             yield f"{prefix}{child.tag}", " ".join("".join(map(str, child.itertext())).split())

@@ -75,10 +75,10 @@ def new_dataset(
     if all(one.startswith("https://") for one in given):
         urls = _by_split(given)
         return _fetched(name or _as_name(given[0].split("/")[-2]), urls, mirror, copies)
-    if len(given) == 1 and (folders := _split_folders(Path(given[0]).expanduser())):
+    if len(given) == 1 and (by_split := _split_folders(Path(given[0]).expanduser())):
         name = name or _as_name(Path(given[0]).expanduser().resolve().name)
-        found = {split: _pack(one, packed / name, split) for split, one in folders.items()}
-        return NewDataset(name, found, folder=packed / name)
+        archives = {split: _pack(one, packed / name, split) for split, one in by_split.items()}
+        return NewDataset(name, archives, folder=packed / name)
     paths = [path for one in given for path in _own_files(Path(one).expanduser())]
     files = {split: Path(path) for split, path in _by_split([str(path) for path in paths]).items()}
     folders = {path.parent.resolve() for path in files.values()}

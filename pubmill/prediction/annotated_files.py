@@ -16,7 +16,7 @@ from pubmill.formats.document_files import ENTITIES, FORMATS, SUFFIXES, suffix_o
 from pubmill.formats.json_text import json_line, read_rows
 from pubmill.formats.text_files import GZIP
 from pubmill.messages.progress import with_counts
-from pubmill.messages.repeated_names import repeated
+from pubmill.messages.wording import repeated
 from pubmill.prediction.annotating import Annotator, own_types
 from pubmill.prediction.example_rows import predict_rows
 from pubmill.storage.files import writing

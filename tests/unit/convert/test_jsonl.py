@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import SequenceExample
 from pubmill.convert.jsonl import read
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
 from pubmill.messages.quotations import withholding
 from tests.clinical import given
 from tests.world.part import CANARY

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import KINDS, optional_fields
+from pubmill.examples.kinds import KINDS, optional_fields
 from pubmill.recipes.report import PageRecipe
 from pubmill.report.croissant import metadata, to_croissant
 from tests.unit.report.test_dataset_pages import page, recipe
