@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from typing import Literal
 
-from pubmill.convert.annotated_texts import AnnotatedText, Reading, reading_of, sentence_ends, texts
+from pubmill.convert.annotated_texts import AnnotatedText, TextReading, reading_of, sentence_ends, texts
 from pubmill.convert.source_files import ConverterInput, check_id, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
@@ -39,7 +39,7 @@ Pair = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelationReading(Reading):
+class RelationReading(TextReading):
     """The options (see the module)."""
 
     pairs: list[list[str]] = field(default_factory=list)

@@ -44,7 +44,7 @@ _STOP = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class TextReading:
     """The options of both functions (see the module)."""
 
     form: str
@@ -89,7 +89,7 @@ def mentions(source: ConverterInput) -> Iterator[TokensExample]:
 
     A `PubmillError` names the file, and the line or document, of anything that deviates from the form.
     """
-    reading = reading_of(source, Reading)
+    reading = reading_of(source, TextReading)
     number = 0
     for one in texts(source, reading):
         found = [
@@ -111,7 +111,7 @@ def mentions(source: ConverterInput) -> Iterator[TokensExample]:
             )
 
 
-Options = TypeVar("Options", bound=Reading)
+Options = TypeVar("Options", bound=TextReading)
 
 
 def reading_of(source: ConverterInput, form: type[Options]) -> Options:
@@ -122,7 +122,7 @@ def reading_of(source: ConverterInput, form: type[Options]) -> Options:
         raise SpecError(str(error)) from None
 
 
-def texts(source: ConverterInput, reading: Reading) -> Iterator[AnnotatedText]:
+def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedText]:
     """Yield the documents of a split, with the mentions that are kept."""
     path = source.input(source.split if source.split in source.inputs else "archive")
     for document in annotated_documents(path, reading.form, reading.folder, reading.misplaced is not None):
@@ -140,7 +140,7 @@ def texts(source: ConverterInput, reading: Reading) -> Iterator[AnnotatedText]:
         yield AnnotatedText(document, document_text(document), kept, kinds)
 
 
-def _kept_kind(mention: TextMention, reading: Reading, source: ConverterInput, where: str) -> str | None:
+def _kept_kind(mention: TextMention, reading: TextReading, source: ConverterInput, where: str) -> str | None:
     """Return the type of a mention; None, and a count, if it is left out."""
     kind = reading.name_of(mention.type)
     if kind is None:
@@ -201,7 +201,7 @@ def document_text(document: InputDocument) -> str:
     return text
 
 
-def sentence_ends(source: ConverterInput, reading: Reading) -> Callable[[str], list[int]]:
+def sentence_ends(source: ConverterInput, reading: TextReading) -> Callable[[str], list[int]]:
     """Return a function that finds where the sentences of a text end; a line feed ends one too."""
     if reading.sentences == "lines":
         return _line_ends

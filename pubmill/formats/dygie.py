@@ -72,10 +72,8 @@ def _items(row: Mapping[str, Any], key: str, size: int, where: str) -> Iterator[
     for items in found:
         for item in items if isinstance(items, list) else [None]:
             whole = item if isinstance(item, list) and len(item) >= size else [None] * size
-            if (
-                not all(type(number) is int for number in whole[: size - 1])
-                or type(whole[size - 1]) is not str
-            ):
+            *numbers, kind = whole[:size]
+            if not all(type(number) is int for number in numbers) or not isinstance(kind, str):
                 raise PubmillError(
                     f"{where}: expected in `{key}` lists of {size - 1} numbers of words and a type"
                 )
