@@ -37,8 +37,8 @@ def page(
     output: Annotated[Path, typer.Option(help="path of the page, without extension")] = PAGE,
 ) -> None:
     """Test every published value by the specs at full scale; write a page in every form."""
-    from pubmill.graph.study_graph import audit_recipe
     from pubmill.publication.audit_rendering import FORMS
+    from pubmill.stages.study_graph import audit_recipe
     from pubmill.storage.checksums import write_forms
     from pubmill.tables.audit import audit as audit_values
 
@@ -70,8 +70,8 @@ def runs() -> None:
     Lists printed values that are equal although different runs make them here, and printed values that differ
     although the same runs do, with the reasons; the status is 1 if one has none.
     """
-    from pubmill.graph.study_graph import graph_of_all_tables
     from pubmill.inspection.printed_values_of_runs import as_text, check_reasons, findings_on_runs
+    from pubmill.stages.study_graph import graph_of_all_tables
 
     graph = graph_of_all_tables(SPECS)
     found = findings_on_runs(graph, SPECS)
@@ -111,7 +111,7 @@ def ranks(
     With --results also by a study's own runs, over datasets, documents and seeds, and with CV* of the
     reproduction.
     """
-    from pubmill.graph.study_graph import audit_recipe
+    from pubmill.stages.study_graph import audit_recipe
     from pubmill.tables.cells import read_table
     from pubmill.tables.rank_text import as_text, reproductions_as_text
     from pubmill.tables.ranks import rankings_of

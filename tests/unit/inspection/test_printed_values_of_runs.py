@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
-from pubmill.graph.study_graph import graph_of_all_tables
 from pubmill.inspection.printed_values_of_runs import (
     DIFFERENT,
     EQUAL,
@@ -17,6 +15,8 @@ from pubmill.inspection.printed_values_of_runs import (
     check_reasons,
     findings_on_runs,
 )
+from pubmill.stages import Graph
+from pubmill.stages.study_graph import graph_of_all_tables
 
 Change = Callable[[str, str, str], list[RunsFinding]]
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import checked_graph
 from pubmill.publication.checklist.checklist_answers import ChecklistAnswer
 from pubmill.publication.checklist.checklist_evidence import (
     StudyData,
@@ -25,6 +24,7 @@ from pubmill.recipes.reading import build, read
 from pubmill.recipes.writing import as_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.stages import checked_graph
 from pubmill.storage.files import write_json
 from pubmill.tables.recorded_runs import record_frame
 from tests.conftest import ROOT

@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from pubmill.errors import PubmillError
-from pubmill.graph import checked_graph
 from pubmill.publication.crate import PROFILES, describe, write_crate
 from pubmill.publication.rendering import to_json
 from pubmill.recipes.publication import CrateRecipe
@@ -20,6 +19,7 @@ from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.stages import checked_graph
 from pubmill.storage.files import write_json
 from pubmill.tables.cells import Provenance
 from tests.licensed import APPLY, FILES, KEY, NAME

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import checked_graph
 from pubmill.publication.dataset_pages import FORMS, Page, make_page, read_page
 from pubmill.recipes.publication import PageRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
+from pubmill.stages import checked_graph
 from pubmill.storage.result_paths import DATASET_PAGE_FORMS
 from tests.pages import parsed
 from tests.unit.publication import toy_cards as made_up

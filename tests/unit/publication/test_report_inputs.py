@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import write_record
 from pubmill.publication import contradictions, croissant, dataset_pages
 from pubmill.publication.checklist.checklist_evidence import read_study
@@ -16,6 +15,7 @@ from pubmill.publication.rendering import to_json
 from pubmill.publication.report import read_report
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
+from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import DATASET_PAGE_FORMS, PAGE_FORMS
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
