@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
-from pubmill.publication.audit_rendering import FORMS
+from pubmill.report.audit_rendering import FORMS
 from pubmill.stages.study_graph import audit_recipe
 from pubmill.storage.checksums import write_forms
 from pubmill.tables.audit import audit

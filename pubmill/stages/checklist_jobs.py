@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pubmill.recipes.publication import (
+from pubmill.recipes.report import (
     ChecklistRecipe,
     DatasetSummary,
     ModelSummary,

@@ -1,6 +1,6 @@
 """The RO-Crate of a study."""
 
-from pubmill.recipes.publication import CrateAuthor, CrateRecipe
+from pubmill.recipes.report import CrateAuthor, CrateRecipe
 from pubmill.stages.stage import Stage
 
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes"}

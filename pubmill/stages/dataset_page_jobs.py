@@ -1,6 +1,6 @@
 """Pages of datasets."""
 
-from pubmill.recipes.publication import PageRecipe, PageSource
+from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.specs import LocalFile
 from pubmill.specs.dataset_specs import File
 from pubmill.stages.stage import TEMPLATES, Part, Stage

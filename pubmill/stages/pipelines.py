@@ -7,8 +7,8 @@ if TYPE_CHECKING:
 
 from pathlib import Path
 
-from pubmill.annotation.examples import SPLITS
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SPLITS
 from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe

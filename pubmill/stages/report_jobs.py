@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
-from pubmill.recipes.publication import ReportRecipe, StudyResults
+from pubmill.recipes.report import ReportRecipe, StudyResults
 from pubmill.specs import Spec
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.stages.headings import spec_file

@@ -19,7 +19,7 @@ MARGIN = 2.0
 """Requested time / expected time of a training job, because the share of a GPU's peak is an assumption."""
 UNKNOWN = 8 * HOUR
 """Minutes of a training job whose operations are unknown."""
-TEMPLATES = "pubmill/publication/templates/*"
+TEMPLATES = "pubmill/report/templates/*"
 """Files behind all pages and tables."""
 
 

@@ -54,7 +54,7 @@ def test_versions_are_those_that_were_confirmed() -> None:
         ("convert", "convert/conll.py"),
         ("finetune", "recipes/finetuning.py"),
         ("score", "storage/files.py"),
-        ("table", "publication/templates/table.html.j2"),
+        ("table", "report/templates/table.html.j2"),
     ],
 )
 def test_what_programs_reach_through_others_counts(root: Path, stage: str, file: str) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run
 from pubmill.prediction.spacy_pipelines import annotate, check_folder, load_pipeline, pipeline_sha256
