@@ -9,8 +9,8 @@ from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import Graph, costs
+from pubmill.stages.all_stages import group_of, stages
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.registry import group_of, stages
 from pubmill.stages.stage import ASSUMED, Bytes, Seconds, TrainingStage
 
 

@@ -56,7 +56,7 @@ UNTESTABLE = {
 OF_OTHERS = "of other work, whose number of runs and test split the paper does not state"
 
 
-class Audit(Stage):
+class AuditStage(Stage):
     """Recipe of the audit of the published values."""
 
     name, group, label = "audit", "report", "Auditing the published values"

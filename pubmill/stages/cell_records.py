@@ -2,11 +2,11 @@
 
 from pubmill.specs import TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 from pubmill.storage.result_paths import BELOW
 
 
-class Cells(Part):
+class Cells(GraphPart):
     """Records behind the cells of tables of results."""
 
     def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:

@@ -19,7 +19,7 @@ from pubmill.stages.stage import TEMPLATES, Stage
 from pubmill.storage.names_in_paths import run_of
 
 
-class Checklist(Stage):
+class ChecklistStage(Stage):
     """Recipe and inputs of the reproducibility checklist."""
 
     name, group, label = "checklist", "report", "Filling the reproducibility checklist"

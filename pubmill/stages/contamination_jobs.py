@@ -8,7 +8,7 @@ PARTS_AT_ONCE = 32
 """Parts that one job searches for datasets' texts: minutes. A job a part was a quarter of a full graph."""
 
 
-class Contamination(Stage):
+class ContaminationStage(Stage):
     """Texts of datasets that corpora contain."""
 
     name, group = "contamination", "select"

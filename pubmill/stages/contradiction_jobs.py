@@ -9,7 +9,7 @@ from pubmill.recipes.tables import (
 from pubmill.stages.stage import TEMPLATES, Stage
 
 
-class Contradictions(Stage):
+class ContradictionsStage(Stage):
     """Recipe of the page of contradictions."""
 
     name, group, label = "contradictions", "report", "Writing the page of contradictions"

@@ -30,7 +30,7 @@ from pubmill.specs.corpus_specs import Source
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
 from pubmill.stages.pmc_shards import packages, pmc_shards
 from pubmill.stages.pubmed_files import pubmed_files
-from pubmill.stages.stage import ASSUMED, HOUR, Bytes, Needs, Part, Seconds, Stage
+from pubmill.stages.stage import ASSUMED, HOUR, Bytes, GraphPart, Needs, Seconds, Stage
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 
 _ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
@@ -44,7 +44,7 @@ class Shard(NamedTuple):
     file: str
 
 
-class Corpora(Part):
+class Corpora(GraphPart):
     """Sources, shards and parts of corpora."""
 
     def __init__(self, graph: "Graph") -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.specs import DatasetSpec, File, LocalFile
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.sources import path_in_mirror
 
@@ -36,7 +36,7 @@ def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
     return found
 
 
-class DatasetAccess(Part):
+class DatasetAccess(GraphPart):
     """Availability of users' files and of a mirror's files, and the messages about missing ones."""
 
     def __init__(self, graph: "Graph") -> None:

@@ -3,11 +3,11 @@
 from pubmill.recipes.fact_tables import FactSource
 from pubmill.specs import FactTableSpec
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 from pubmill.storage.result_paths import BELOW
 
 
-class DatasetFacts(Part):
+class DatasetFacts(GraphPart):
     """Sources of the facts of datasets: cards and specs."""
 
     def source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:

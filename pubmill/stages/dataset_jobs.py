@@ -4,10 +4,10 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe, FloorsRecipe
 from pubmill.specs import File, LocalFile
 from pubmill.stages.dataset_recipes import conversion_recipe
-from pubmill.stages.stage import HOUR, Needs, Part, Stage
+from pubmill.stages.stage import HOUR, GraphPart, Needs, Stage
 
 
-class Datasets(Part):
+class Datasets(GraphPart):
     """Raw files and conversion of datasets."""
 
     def recipe(self, dataset: str) -> ConversionRecipe:

@@ -3,7 +3,7 @@
 from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.specs import LocalFile
 from pubmill.specs.dataset_specs import File
-from pubmill.stages.stage import TEMPLATES, Part, Stage
+from pubmill.stages.stage import TEMPLATES, GraphPart, Stage
 from pubmill.storage.result_paths import BELOW
 
 SPEC_FIELDS = (
@@ -13,7 +13,7 @@ SPEC_FIELDS = (
 """Fields of a dataset's spec that its page shows unchanged."""
 
 
-class DatasetPages(Part):
+class DatasetPages(GraphPart):
     """Recipes and inputs of the pages of datasets."""
 
     def inputs(self, dataset: str) -> list[str]:

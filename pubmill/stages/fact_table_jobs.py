@@ -4,10 +4,10 @@ from pubmill.recipes.fact_tables import FactSource, FactTableColumn, FactTableRe
 from pubmill.specs import FactTableSpec
 from pubmill.specs.fact_table_specs import FactRow
 from pubmill.stages.headings import heading
-from pubmill.stages.stage import TEMPLATES, Part, Stage
+from pubmill.stages.stage import TEMPLATES, GraphPart, Stage
 
 
-class FactTables(Part):
+class FactTables(GraphPart):
     """Recipes and inputs of tables of facts."""
 
     def sources(self, table: str) -> dict[str, dict[str, FactSource]]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from pubmill.specs import FolderWeights, LearntVocabSpec
 from pubmill.specs.mimic import MimicSource
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 
 
-class ModelAccess(Part):
+class ModelAccess(GraphPart):
     """Availability of models, and the reasons against it."""
 
     def __init__(self, graph: "Graph") -> None:

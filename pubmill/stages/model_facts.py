@@ -10,7 +10,7 @@ from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeight
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.specs.model_specs import FolderWeights, RecipeWeights
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 from pubmill.stages.table_datasets import NOT_WANTED
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
 
@@ -22,7 +22,7 @@ NO_VOCAB = "no vocabulary of ours is this model's"
 NOTHING_VARIED = "no setting of the protocol varies anything for it"
 
 
-class ModelFacts(Part):
+class ModelFacts(GraphPart):
     """"""
 
     def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:

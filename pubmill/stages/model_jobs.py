@@ -24,13 +24,13 @@ from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, Bytes, Needs, Part, Stage
+from pubmill.stages.stage import HOUR, Bytes, GraphPart, Needs, Stage
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import folder_fault
 from pubmill.storage.result_paths import STATISTICS
 
 
-class Models(Part):
+class Models(GraphPart):
     """Sources of weights, and exports."""
 
     def weights(self, model: str) -> ModelWeights | NotTuned:

@@ -15,7 +15,7 @@ TRAINING = ("train",)
 """The splits that scored items are compared with."""
 
 
-class Overlap(Stage):
+class OverlapStage(Stage):
     """Recipes and inputs of the splits."""
 
     name, group = "overlap", "tables"

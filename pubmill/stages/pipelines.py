@@ -14,7 +14,7 @@ from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.stages.runs import Score, scoring_versions
-from pubmill.stages.stage import HOUR, Needs, Part, Stage
+from pubmill.stages.stage import HOUR, GraphPart, Needs, Stage
 from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.storage.result_paths import BELOW
 
@@ -25,7 +25,7 @@ PREDICTED = "test"
 NOT_FOR = "the pipeline is not for this dataset"
 
 
-class Pipelines(Part):
+class Pipelines(GraphPart):
     """Models that predict without training here: spaCy pipelines, and supplied predictions (`supplied`)."""
 
     def __init__(self, graph: "Graph") -> None:

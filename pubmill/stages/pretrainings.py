@@ -9,10 +9,10 @@ from pubmill.recipes.pretraining import PackingRecipe, PretrainingRecipe
 from pubmill.specs import PretrainingSpec
 from pubmill.stages import costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import DAY, Bytes, Needs, Part, Seconds, Stage, TrainingStage, training_minutes
+from pubmill.stages.stage import DAY, Bytes, GraphPart, Needs, Seconds, Stage, TrainingStage, training_minutes
 
 
-class Pretrainings(Part):
+class Pretrainings(GraphPart):
     """Packed tokens, checkpoints and training recipes."""
 
     def packing_recipe(self, corpus: str, vocab: str) -> PackingRecipe:

@@ -19,7 +19,7 @@ class Proof(Stage):
     name, group, label = "proof", "report", "Packing the proof {output.proof}"
     version = 2
     needs = Needs(8_000, 4 * HOUR)
-    read_by_name = ("pubmill/proof/verifier/*.py",)
+    read_by_name = ("pubmill/extras/proof/verifier/*.py",)
 
     def basis_inputs(self, table: str) -> list[str]:
         """Return what the basis of a table is made from, besides published values: the table, and the records

@@ -26,7 +26,7 @@ from pubmill.recipes.models import PretrainedWeights, RandomWeights
 from pubmill.recipes.writing import as_json
 from pubmill.specs import LearntVocabSpec
 from pubmill.stages.pipelines import OFF_THE_SHELF
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 
 DESCRIPTIVE = {"label", "citation", "notes", "paper", "method"}
 """Keys of specs that affect no result."""
@@ -35,7 +35,7 @@ OF_CORPORA = (LatestVersions, SelectDocuments, FindDuplicates, IndexEvaluationTe
 """Stages that decide the documents of a corpus."""
 
 
-class RecordDigests(Part):
+class RecordDigests(GraphPart):
     """One digest of all recipes behind each run."""
 
     def __init__(self, graph: "Graph") -> None:

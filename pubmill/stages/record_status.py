@@ -9,7 +9,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.stages.pipelines import OFF_THE_SHELF
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
@@ -22,7 +22,7 @@ OTHER_EXAMPLES = "of other examples than the present ones"
 OTHER_WEIGHTS = "of another model than the present one"
 
 
-class Records(Part):
+class Records(GraphPart):
     """Scoring recipes of records, and whether tables may show records on disk."""
 
     def recipe(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> ScoringRecipe:

@@ -7,10 +7,10 @@ from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.tables import Composite, Difference, TableRecipe
 from pubmill.specs.cell_references import copied_cell, subtracted_cell
 from pubmill.specs.table_specs import CellReference
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 
 
-class TableReferences(Part):
+class TableReferences(GraphPart):
     """Values that papers copied from other tables, and differences to cells of other tables."""
 
     def copied(self, table: str) -> dict[str, ReferencedCell]:

@@ -7,14 +7,14 @@ from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.report import ReportRecipe, StudyResults
 from pubmill.specs import Spec
 from pubmill.specs.fidelity import digest, rows_of
+from pubmill.stages.all_stages import rules_by_group
 from pubmill.stages.headings import spec_file
-from pubmill.stages.registry import rules_by_group
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS
 
 
-class Report(Stage):
+class ReportStage(Stage):
     """Recipe and inputs of the report."""
 
     name, group, label = "report", "report", "Writing the report {output}"

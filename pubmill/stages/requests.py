@@ -2,10 +2,10 @@
 
 from typing import TypeGuard
 
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 
 
-class Requests(Part):
+class Requests(GraphPart):
     """Tables of a study, and the models and datasets that it limits them to."""
 
     def result_tables(self) -> list[str]:

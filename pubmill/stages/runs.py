@@ -18,7 +18,7 @@ from pubmill.specs import DatasetSpec, ProtocolSpec
 from pubmill.stages import costs
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import Bytes, Needs, Part, Stage, TrainingStage, run_of, training_minutes
+from pubmill.stages.stage import Bytes, GraphPart, Needs, Stage, TrainingStage, run_of, training_minutes
 from pubmill.storage.result_paths import TRAINING
 
 
@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     setting: str
 
 
-class Runs(Part):
+class Runs(GraphPart):
     """Recipes and inputs of trials, choices and final runs."""
 
     def recipe(self, protocol: str, model: str, dataset: str, setting: str) -> PartialRecipe:

@@ -1,9 +1,9 @@
 """The scope of a study."""
 
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 
 
-class Scope(Part):
+class Scope(GraphPart):
     """The models, pretrainings and datasets behind a study's tables."""
 
     def models(self) -> list[str]:

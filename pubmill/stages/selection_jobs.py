@@ -4,10 +4,10 @@ from typing import Any
 
 from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, SelectionRecipe
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS
-from pubmill.stages.stage import HOUR, Bytes, Needs, Part, Seconds, Stage
+from pubmill.stages.stage import HOUR, Bytes, GraphPart, Needs, Seconds, Stage
 
 
-class SelectionJobs(Part):
+class SelectionJobs(GraphPart):
     """Filters of corpora, and the search for copies of documents."""
 
     def recipe(self, corpus: str, part: int = 0) -> SelectionRecipe:

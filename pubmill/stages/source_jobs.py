@@ -10,12 +10,12 @@ from pubmill.specs import ArchiveWeights, File, LocalFile, PmcPackagesSource, Pu
 from pubmill.stages import costs
 from pubmill.stages.costs import PMC_SHARD
 from pubmill.stages.pubmed_files import pubmed_files
-from pubmill.stages.stage import Bytes, Part, Stage
+from pubmill.stages.stage import Bytes, GraphPart, Stage
 from pubmill.storage.result_paths import BELOW
 from pubmill.storage.sources import path_in_mirror
 
 
-class Sources(Part):
+class Sources(GraphPart):
     """Checks of downloads and of copies of the user's own files."""
 
     def checks(self, url: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is said of a stage, in one place: a `Stage` for each rule, and the `Part` of a graph that it is.
+"""What is said of a stage, in one place: a `Stage` for each rule, and the `GraphPart` of a graph that it is.
 
 Rules read their inputs, parameters, resources and message from it. The groups of the display and of the plan,
 costs, versions, the digests of records and the test that asks for a new version are derived from it.
@@ -60,7 +60,7 @@ LITTLE = Needs(1_000, HOUR)
 """More than the peak of most programs (200 MB, benchmarks/README.md) plus that of Snakemake (150 MB)."""
 
 
-class Part:
+class GraphPart:
     """A part of the graph of a study."""
 
     def __init__(self, graph: "Graph") -> None:
@@ -68,7 +68,7 @@ class Part:
         self._study, self._specs, self._paths = graph.study, graph.specs, graph.paths
 
 
-class Stage(Part):
+class Stage(GraphPart):
     """A rule. A subclass without a `name` only holds what its subclasses have in common.
 
     - `name`: the rule

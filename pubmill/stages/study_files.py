@@ -1,9 +1,9 @@
 """The files that a study makes."""
 
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 
 
-class Publication(Part):
+class Publication(GraphPart):
     """Tables, comparisons, pages, report, checklist and proof of a study."""
 
     def files(self) -> list[str]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, TypeVar
 from pubmill.recipes.audits import AuditRecipe
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
-from pubmill.stages.audit_jobs import Audit
+from pubmill.stages.all_stages import stages
+from pubmill.stages.audit_jobs import AuditStage
 from pubmill.stages.cell_records import Cells
-from pubmill.stages.checklist_jobs import Checklist
-from pubmill.stages.contamination_jobs import Contamination
+from pubmill.stages.checklist_jobs import ChecklistStage
+from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.content_digests import Digests
-from pubmill.stages.contradiction_jobs import Contradictions
+from pubmill.stages.contradiction_jobs import ContradictionsStage
 from pubmill.stages.corpus_jobs import Corpora
 from pubmill.stages.crate_jobs import Crate
 from pubmill.stages.dataset_access import DatasetAccess
@@ -24,21 +25,20 @@ from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_access import ModelAccess
 from pubmill.stages.model_facts import ModelFacts
 from pubmill.stages.model_jobs import Models
-from pubmill.stages.overlap_jobs import Overlap
+from pubmill.stages.overlap_jobs import OverlapStage
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.proof_jobs import Proof
 from pubmill.stages.record_digests import RecordDigests
 from pubmill.stages.record_status import Records
-from pubmill.stages.registry import stages
-from pubmill.stages.report_jobs import Report
+from pubmill.stages.report_jobs import ReportStage
 from pubmill.stages.requests import Requests
 from pubmill.stages.runs import Runs
 from pubmill.stages.scope import Scope
 from pubmill.stages.seed_counts import SeedCounts
 from pubmill.stages.selection_jobs import SelectionJobs
 from pubmill.stages.source_jobs import Sources
-from pubmill.stages.stage import Part, Stage
+from pubmill.stages.stage import GraphPart, Stage
 from pubmill.stages.study_files import Publication
 from pubmill.stages.table_datasets import TableDatasets
 from pubmill.stages.table_jobs import Tables
@@ -48,7 +48,7 @@ from pubmill.stages.user_folders import UserFolders
 from pubmill.stages.vocabularies import Vocabularies
 from pubmill.storage.result_paths import paths_of_scale
 
-Of = TypeVar("Of", bound=Part)
+Of = TypeVar("Of", bound=GraphPart)
 Some = TypeVar("Some", bound=Stage)
 
 
@@ -97,14 +97,14 @@ class Graph:
     dataset_facts = part(DatasetFacts)
     model_facts = part(ModelFacts)
     fact_tables = part(FactTables)
-    contamination = part(Contamination)
-    overlap = part(Overlap)
+    contamination = part(ContaminationStage)
+    overlap = part(OverlapStage)
     transfers = part(TransferJobs)
     pages = part(DatasetPages)
-    contradictions = part(Contradictions)
-    audit = part(Audit)
-    report = part(Report)
-    checklist = part(Checklist)
+    contradictions = part(ContradictionsStage)
+    audit = part(AuditStage)
+    report = part(ReportStage)
+    checklist = part(ChecklistStage)
     proof = part(Proof)
     publication = part(Publication)
     crate = part(Crate)

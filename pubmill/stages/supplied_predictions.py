@@ -12,7 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 from pubmill.storage.privacy import CREDENTIALED
 from pubmill.storage.submission_files import other_files, submission_files
 
@@ -24,7 +24,7 @@ NOT_LOCAL = (
 )
 
 
-class SuppliedPredictions(Part):
+class SuppliedPredictions(GraphPart):
     """Models whose predictions are supplied: the folder `local_files.KEY` has `DATASET.EXT`, or
     `seed-N/DATASET.EXT`."""
 

@@ -4,12 +4,12 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.tables import NOT_RUN
 from pubmill.specs import TableSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 
 NOT_WANTED = "not part of this study"
 
 
-class TableDatasets(Part):
+class TableDatasets(GraphPart):
     """Datasets behind the rows of tables, and why some are not run in a study."""
 
     def _named_datasets(self, table: str) -> list[str]:

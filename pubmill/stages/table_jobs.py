@@ -16,7 +16,7 @@ from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.cell_reasons import cell_reasons
 from pubmill.stages.headings import heading
 from pubmill.stages.referenced_tables import TableReferences, part_of
-from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Part, Stage
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
     missing: dict[str, str]
 
 
-class Tables(Part):
+class Tables(GraphPart):
     """Recipes and inputs of tables of results."""
 
     def __init__(self, graph: "Graph") -> None:

@@ -9,10 +9,10 @@ from typing import TypeGuard
 
 from pubmill.errors import PubmillError
 from pubmill.specs.table_specs import ColumnSpec
-from pubmill.stages.stage import Part
+from pubmill.stages.stage import GraphPart
 
 
-class TableModels(Part):
+class TableModels(GraphPart):
     """Columns of tables of results, and their models."""
 
     def __init__(self, graph: "Graph") -> None:

@@ -2,11 +2,11 @@
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.transfers import TransferMatrixRecipe, TransferRecipe
-from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Part, Stage
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
 from pubmill.storage.result_paths import BELOW
 
 
-class TransferJobs(Part):
+class TransferJobs(GraphPart):
     """Recipes and inputs of transfers."""
 
     def recipe(

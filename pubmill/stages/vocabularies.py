@@ -14,10 +14,10 @@ from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, Splitting, VocabRe
 from pubmill.specs import LearntVocabSpec, ReleasedVocabSpec
 from pubmill.stages.costs import SENTENCEPIECE
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, Needs, Part, Seconds, Stage
+from pubmill.stages.stage import HOUR, GraphPart, Needs, Seconds, Stage
 
 
-class Vocabularies(Part):
+class Vocabularies(GraphPart):
     """Recipes and inputs of vocabularies."""
 
     def learnt(self) -> list[str]:

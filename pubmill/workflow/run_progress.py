@@ -8,7 +8,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from pubmill.messages.stage_groups import GROUPS, OTHER, TARGET
-from pubmill.stages.registry import group_of
+from pubmill.stages.all_stages import group_of
 
 PAGE = ".html"
 TOTAL = "total"

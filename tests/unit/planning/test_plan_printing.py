@@ -13,8 +13,8 @@ from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.planning.terminal_tables import coloured
 from pubmill.recipes import Architecture
 from pubmill.stages import Graph, costs
+from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.registry import stages
 from pubmill.stages.stage import ASSUMED
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})

@@ -11,7 +11,7 @@ from pubmill.metrics import METRICS
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_study
 from pubmill.stages import checked_graph
-from pubmill.stages.registry import stages
+from pubmill.stages.all_stages import stages
 
 RUN = ("blurb", "pubmedbert-base", "bc5-chem", "standard")
 BEHIND = {

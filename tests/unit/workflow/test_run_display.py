@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from pubmill.stages.registry import stages
+from pubmill.stages.all_stages import stages
 from pubmill.workflow import run_display
 from pubmill.workflow.run_display import LogHandler, display_of
 from pubmill.workflow.run_lines import failure_lines
