@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
-from pubmill.hardware.cores import cores
+from pubmill.hardware.process_limits import cores
 from pubmill.inspection.converted_datasets import check_name
 from pubmill.inspection.data_check.checks import check_all, plan
 from pubmill.inspection.data_check.data_check_printing import print_outcomes

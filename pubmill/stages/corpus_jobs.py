@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.messages.repeated_names import repeated
+from pubmill.messages.wording import repeated
 from pubmill.recipes.corpora import (
     ClinicalParsingRecipe,
     LatestRecipe,

@@ -6,8 +6,7 @@ if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
 
 from pubmill.optimisers import OPTIMISERS
-from pubmill.pretraining.arithmetic import NetworkShape, operations, parameters, shape_of
-from pubmill.pretraining.model_sizes import SIZES
+from pubmill.pretraining.arithmetic import SIZES, NetworkShape, operations, parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
 from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
-from pubmill.recipes.prediction import AnnotationRecipe
-from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.stages.runs import Score, scoring_versions

@@ -10,10 +10,10 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.stages.stage import GraphPart
+from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.weights_digest import folder_sha256, hashed_files
 
 UNREADABLE = "can't be read"
 OTHER_RECIPES = "by other recipes or stage versions than the present ones"

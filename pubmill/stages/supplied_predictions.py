@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import SHOWN, nearest
+from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights
 from pubmill.stages.stage import GraphPart

@@ -12,7 +12,7 @@ from snakemake.io import strip_wildcard_constraints
 
 from pubmill.errors import PubmillError, plainly
 from pubmill.messages import commands
-from pubmill.messages.nearest_names import SHOWN, nearest, unknown
+from pubmill.messages.wording import SHOWN, nearest, unknown
 from pubmill.specs import Specs, scales
 from pubmill.specs.study import study_of_scale
 from pubmill.stages import Graph

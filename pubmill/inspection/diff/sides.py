@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Aggregate
 from pubmill.recipes.writing import as_values
