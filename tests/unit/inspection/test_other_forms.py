@@ -11,9 +11,9 @@ import yaml
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
-from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
+from pubmill.stages.dataset_recipes import conversion_recipe
 
 PUBTATOR = (
     "1|t|Aspirin harms.\n1|a|It causes renal or liver failure. Mice died.\n1\t0\t7\tAspirin\tChemical\tD1\n"
