@@ -69,7 +69,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "report": ("scripts/report.py", "pubmill/report/templates/*"),
     "checklist": ("scripts/checklist.py", "pubmill/report/templates/*"),
     "crate": ("scripts/crate.py",),
-    "basis": ("scripts/proof.py",),
+    "basis": ("scripts/basis.py",),
     "proof": ("scripts/proof.py", "pubmill/extras/proof/verifier/*.py"),
 }
 """Stage -> the files from which its sources are collected."""
