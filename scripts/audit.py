@@ -11,8 +11,8 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.graph.study_graph import audit_recipe
 from pubmill.recipes.programs import program
-from pubmill.report.audit_rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.audit_rendering import AUDIT_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.audit import audit
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
@@ -22,7 +22,7 @@ def main(
     output: Annotated[Path, "path of the outputs, without extension"],
     specs: Annotated[Path, "folder of the specs"] = SPECS,
 ) -> None:
-    for path in write_forms(output, audit(audit_recipe(specs), specs), FORMS):
+    for path in write_formats(output, audit(audit_recipe(specs), specs), AUDIT_RENDERERS):
         print(path)
 
 

@@ -12,10 +12,10 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.extras.checklist.checklist_evidence import read_study
-from pubmill.extras.checklist.document import FORMS, fill
+from pubmill.extras.checklist.document import CHECKLIST_RENDERERS, fill
 from pubmill.recipes.programs import program
 from pubmill.recipes.report import ChecklistRecipe
-from pubmill.storage.checksums import write_forms
+from pubmill.storage.checksums import write_formats
 
 
 def main(
@@ -24,7 +24,7 @@ def main(
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
     checklist = fill(read_study(recipe, results))
-    write_forms(output, checklist, FORMS)
+    write_formats(output, checklist, CHECKLIST_RENDERERS)
 
 
 if __name__ == "__main__":

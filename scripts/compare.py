@@ -13,8 +13,8 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.recipes.programs import program
-from pubmill.report.comparison_rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.table_rendering import COMPARISON_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.cells import read_table
 from pubmill.tables.comparisons import comparisons
 
@@ -24,7 +24,7 @@ def main(
     results: Annotated[Path, "folder with the table's records"],
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
-    write_forms(output, comparisons(read_table(table), results), FORMS)
+    write_formats(output, comparisons(read_table(table), results), COMPARISON_RENDERERS)
 
 
 if __name__ == "__main__":

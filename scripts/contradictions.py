@@ -13,8 +13,8 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
 from pubmill.recipes.programs import program
-from pubmill.report.contradictions import FORMS, find_contradictions
-from pubmill.storage.checksums import write_forms
+from pubmill.report.contradictions import CONTRADICTION_RENDERERS, find_contradictions
+from pubmill.storage.checksums import write_formats
 
 
 def main(
@@ -23,7 +23,7 @@ def main(
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
     found = find_contradictions(recipe, specs)
-    write_forms(output, found, FORMS)
+    write_formats(output, found, CONTRADICTION_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.recipes.programs import program
 from pubmill.recipes.report import PageRecipe
-from pubmill.report.croissant import FORMS
+from pubmill.report.croissant import DATASET_PAGE_RENDERERS
 from pubmill.report.dataset_pages import make_page
-from pubmill.storage.checksums import write_forms
+from pubmill.storage.checksums import write_formats
 
 
 def main(
@@ -25,7 +25,7 @@ def main(
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
     page = make_page(recipe, results)
-    write_forms(output, page, FORMS)
+    write_formats(output, page, DATASET_PAGE_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.programs import program
-from pubmill.report.fact_rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.fact_cells import build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
 
@@ -28,7 +28,7 @@ def main(
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
     table = build(recipe, read_facts(published, recipe), read_artefacts(recipe, results))
-    write_forms(output, table, FORMS)
+    write_formats(output, table, FACT_TABLE_RENDERERS)
 
 
 if __name__ == "__main__":

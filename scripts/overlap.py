@@ -15,8 +15,8 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.recipes.programs import program
-from pubmill.report.overlap_rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.overlap_rendering import OVERLAP_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.cells import read_table
 from pubmill.tables.overlap_tables import overlap_table
 
@@ -28,7 +28,7 @@ def main(
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
     found = overlap_table(recipe, read_table(table), results)
-    write_forms(output, found, FORMS)
+    write_formats(output, found, OVERLAP_RENDERERS)
 
 
 if __name__ == "__main__":

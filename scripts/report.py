@@ -14,7 +14,7 @@ from pubmill.errors import run
 from pubmill.recipes.programs import program
 from pubmill.recipes.report import ReportRecipe
 from pubmill.report.study_report import read_report, render
-from pubmill.storage.checksums import write_forms
+from pubmill.storage.checksums import write_formats
 
 
 def main(
@@ -23,7 +23,7 @@ def main(
     output: Annotated[Path, "page to write"],
 ) -> None:
     report = read_report(recipe, results)
-    write_forms(output.with_suffix(""), report, {"html": render})
+    write_formats(output.with_suffix(""), report, {"html": render})
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.recipes.programs import program
 from pubmill.recipes.tables import TableRecipe
-from pubmill.report.rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.table_rendering import TABLE_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.audit import read_audit, with_unreachable
 from pubmill.tables.finished_tables import finished_table
 
@@ -30,7 +30,7 @@ def main(
     table = finished_table(recipe, published, results)
     if audit:
         table = with_unreachable(table, read_audit(audit))
-    write_forms(output, table, FORMS)
+    write_formats(output, table, TABLE_RENDERERS)
 
 
 if __name__ == "__main__":

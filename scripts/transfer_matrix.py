@@ -10,10 +10,10 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.extras.transfer.transfer_matrix import transfer_matrix
-from pubmill.extras.transfer.transfer_rendering import FORMS
+from pubmill.extras.transfer.transfer_rendering import TRANSFER_RENDERERS
 from pubmill.recipes.programs import program
 from pubmill.recipes.transfers import TransferMatrixRecipe
-from pubmill.storage.checksums import write_forms
+from pubmill.storage.checksums import write_formats
 
 
 def main(
@@ -22,7 +22,7 @@ def main(
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
     found = transfer_matrix(recipe, results)
-    write_forms(output, found, FORMS)
+    write_formats(output, found, TRANSFER_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -187,8 +187,8 @@ def _where_it_went(url: str) -> str:
         why = "It is not out yet, or the next year's baseline has replaced it"
     return (
         f"{why}. Write the files that there are now ({commands.pubmill('sources', 'pubmed')}) into the corpus "
-        f"spec; to get the same documents as before out of them, name the old corpus's corpus.lock as its `lock:`. "
-        f"Or use a mirror that still has the old files"
+        "spec; to get the same documents as before out of them, name the old corpus's corpus.lock as its "
+        "`lock:`. Or use a mirror that still has the old files"
     )
 
 
