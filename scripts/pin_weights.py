@@ -14,8 +14,7 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.recipes.programs import program
-from pubmill.storage.release_freezing import freeze
-from pubmill.storage.release_pins import PINNED
+from pubmill.storage.release_pins import PINNED, freeze
 
 
 def main(

@@ -14,7 +14,7 @@ from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.programs import program
 from pubmill.storage.privacy import keep_private
-from pubmill.vocabs.released_tokenizers import take
+from pubmill.vocabs.diagnosis import import_vocab
 
 
 def main(
@@ -22,7 +22,7 @@ def main(
     output: Annotated[Path, "folder to write"],
 ) -> None:
     keep_private([model])
-    diagnosis = take(model, output)
+    diagnosis = import_vocab(model, output)
     print(f"{output}: {diagnosis['size']} pieces")
 
 
