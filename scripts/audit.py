@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
-from pubmill.graph.study_graph import audit_recipe
 from pubmill.recipes.programs import program
 from pubmill.report.audit_rendering import AUDIT_RENDERERS
+from pubmill.stages.study_graph import audit_recipe
 from pubmill.storage.checksums import write_formats
 from pubmill.tables.audit import audit
 

@@ -26,7 +26,6 @@ def check_data(
     `local_files`. Prints a table of counts and published bytes; the status is 1 if anything differs.
     """
     checkout()
-    from pubmill.graph import Graph
     from pubmill.hardware.process_limits import cores
     from pubmill.inspection.converted_datasets import check_name
     from pubmill.inspection.data_check.checks import check_all, plan
@@ -34,6 +33,7 @@ def check_data(
     from pubmill.planning.terminal_tables import console
     from pubmill.specs import load, scales
     from pubmill.specs.study import Study
+    from pubmill.stages import Graph
 
     if scale not in scales(SPECS):
         raise PubmillError(unknown("scale", scale, scales(SPECS)))
