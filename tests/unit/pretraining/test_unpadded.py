@@ -11,13 +11,13 @@ from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from pubmill.pretraining import cross_entropy as cross_entropies
-from pubmill.pretraining import unpadded
+from pubmill.pretraining import rotary_layers, unpadded
 from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode
 from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.seeded_dropout import draw_seeds
 from pubmill.pretraining.unpadded import Layers, Projection, SequenceBounds, Settings, after_attention
-from tests.unit.pretraining.flash_reference import attention
+from tests.unit.pretraining.flash_reference import attention, window_attention
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
 
 BOUNDS = torch.tensor([0, 12, 21, 28, 31], dtype=torch.int32)  # the last three positions are padding
@@ -28,6 +28,7 @@ FLAT_ROWS = torch.tensor([0, 12, 21, 3, 15, 27])
 @pytest.fixture(autouse=True)
 def reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpadded, "flash_attention", attention)
+    monkeypatch.setattr(rotary_layers, "flash_window", window_attention)
 
 
 def flat(batch: torch.Tensor) -> torch.Tensor:
