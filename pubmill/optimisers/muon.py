@@ -61,7 +61,8 @@ class Muon(torch.optim.AdamW):
         assert weight.grad is not None
         state["step"].add_(1)
         state["exp_avg"].lerp_(weight.grad, 1 - MOMENTUM)
-        return weight.grad.lerp(state["exp_avg"], MOMENTUM)
+        moved: Tensor = weight.grad.lerp(state["exp_avg"], MOMENTUM)
+        return moved
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
@@ -73,5 +74,6 @@ def orthogonal(matrices: Tensor) -> Tensor:
     first, second, third = COEFFICIENTS
     for _ in range(ITERATIONS):
         gram = found @ found.mT
-        found = first * found + (second * gram + third * gram @ gram) @ found
+        gram = torch.baddbmm(gram, gram, gram, beta=second, alpha=third)
+        found = torch.baddbmm(found, gram, found, beta=first)
     return found.mT if wide else found

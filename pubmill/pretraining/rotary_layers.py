@@ -150,7 +150,7 @@ def angles(places: Tensor, frequencies: Tensor) -> Tensor:
 def _attend_flat(
     product: Tensor, angles: Tensor, heads: int, half: int | None, sequences: SequenceBounds
 ) -> Tensor:
-    query, key, value = product.unflatten(-1, (3, heads, -1)).unbind(1)
+    query, key, value = product.view(len(product), 3, heads, -1).unbind(1)
     cosines, sines = angles.to(product.dtype)[:, :, None].unbind()
     query, key = (rotate(part, cosines, sines) for part in (query, key))
     return windowed_flash_attention(query, key, value, sequences, half).flatten(1)
@@ -215,7 +215,7 @@ class SplitAndRotate(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, product: Tensor, angles: Tensor, heads: int) -> tuple[Tensor, ...]:
-        parts = product.unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
+        parts = product.view(*product.shape[:2], 3, heads, -1).permute(2, 0, 3, 1, 4)
         ctx.save_for_backward(angles)
         ctx.heads = heads
         made = torch.empty(parts.shape, dtype=product.dtype, device=product.device)
@@ -273,17 +273,18 @@ def _attend_by_blocks(query: Tensor, key: Tensor, value: Tensor, sight: Sight, h
     length = query.shape[2]
     blocks = -(-length // half)
     rest = blocks * half - length
-    queries = F.pad(query, (0, 0, 0, rest)).unflatten(2, (blocks, half))
+    queries = F.pad(query, (0, 0, 0, rest)).view(*query.shape[:2], blocks, half, -1)
     keys, values = (_neighbours(F.pad(part, (0, 0, half, half + rest)), half) for part in (key, value))
     scores = queries @ keys.transpose(-1, -2)
     weights = scores.add_(_block_bias(sight, query, half)).softmax(-1).to(value.dtype)
-    return (weights @ values).flatten(2, 3)[:, :, :length]
+    context: Tensor = weights @ values
+    return context.flatten(2, 3)[:, :, :length]
 
 
 def _neighbours(part: Tensor, half: int) -> Tensor:
     """Return each block with the one before and the one after it: (batch, heads, blocks, 3 x half, head
     size)."""
-    blocks = part.unflatten(2, (-1, half))
+    blocks = part.view(*part.shape[:2], -1, half, part.shape[-1])
     return torch.cat([blocks[:, :, :-2], blocks[:, :, 1:-1], blocks[:, :, 2:]], 3)
 
 

@@ -17,7 +17,6 @@ def rotary_config(architecture: Architecture, vocab_size: int, special: dict[str
     """Return the configuration of a ModernBERT of this size. transformers initialises it as Megatron does:
     truncated normal numbers, divided by the root of twice the layers before residual additions."""
     rotary, layers = architecture.rotary, range(architecture.layers)
-    bases = {"full_attention": rotary.global_base, "sliding_attention": rotary.local_base}
     return ModernBertConfig(
         vocab_size=vocab_size,
         hidden_size=architecture.hidden_size,
@@ -27,7 +26,10 @@ def rotary_config(architecture: Architecture, vocab_size: int, special: dict[str
         max_position_embeddings=architecture.max_positions,
         initializer_range=architecture.initializer_range,
         layer_types=["sliding_attention" if n % rotary.global_every else "full_attention" for n in layers],
-        rope_parameters={name: {"rope_type": "default", "rope_theta": base} for name, base in bases.items()},
+        rope_parameters={
+            "full_attention": {"rope_type": "default", "rope_theta": rotary.global_base},
+            "sliding_attention": {"rope_type": "default", "rope_theta": rotary.local_base},
+        },
         local_attention=rotary.window,
         pad_token_id=special["pad"],
         cls_token_id=special["cls"],

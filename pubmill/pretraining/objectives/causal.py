@@ -15,15 +15,12 @@ class CausalLearner(Learner):
 
     def forward(self, part: Part) -> dict[str, Tensor]:
         vectors, count = self.encode(self.model, part.ids, part), len(part.pair_labels)
-        ahead = reads_ahead(part)
-        found = dict[str, Tensor]()
-        for name, (chosen,) in {
-            "clm": ahead.nonzero(as_tuple=True),
-            "mlm": (~ahead).nonzero(as_tuple=True),
-        }.items():
+        ahead, found = reads_ahead(part), dict[str, Tensor]()
+        for term in self.terms:
+            (chosen,) = (ahead if term.per == "causal" else ~ahead).nonzero(as_tuple=True)
             logits = masked_lm_logits(self.model, vectors[count:][chosen])
             loss, right = cross_entropy(logits, part.labels[chosen], part.compiled)
-            found |= {f"{name}_loss": loss, f"{name}_correct": right}
+            found |= {f"{term.name}_loss": loss, f"{term.name}_correct": right}
         return found
 
     def evaluate(self, part: Part) -> dict[str, Tensor]:

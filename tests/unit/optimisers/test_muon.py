@@ -1,5 +1,7 @@
 """Matrices move as torch.optim.Muon moves them, all other weights as AdamW does."""
 
+from typing import Any
+
 import torch
 
 from pubmill.optimisers.muon import Muon, orthogonal
@@ -24,8 +26,8 @@ def test_matrices_are_moved_as_by_torch() -> None:
             made.step()
         ends.append(weights)
     for left, right in zip(*ends, strict=True):
-        # One bfloat16 rounding of an update, of which products of several matrices have others.
-        torch.testing.assert_close(left, right, atol=2e-3, rtol=0)
+        # Updates of 0.05, in bfloat16; the products of several matrices may round otherwise.
+        torch.testing.assert_close(left, right, atol=1e-3, rtol=0)
 
 
 def test_other_weights_are_moved_by_adamw() -> None:
@@ -33,7 +35,7 @@ def test_other_weights_are_moved_by_adamw() -> None:
     start, gradients, ends = torch.randn(5), [torch.randn(5) for _ in range(3)], []
     for kind in (Muon, torch.optim.AdamW):
         weight, matrix = torch.nn.Parameter(start.clone()), torch.nn.Parameter(torch.eye(3))
-        groups = [{"params": [weight]}]
+        groups: list[Any] = [{"params": [weight]}]
         if kind is Muon:
             groups.append({"params": [matrix], "orthogonal": True})
         made = kind(groups, lr=0.1, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.1)
