@@ -9,10 +9,9 @@ from transformers import AlbertConfig, BertConfig
 
 from pubmill.optimisers.newton_schulz import orthogonal_operations
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.arithmetic import parameters, shape_of
+from pubmill.pretraining.arithmetic import BASE, LARGE, SIZES, XXLARGE, parameters, shape_of
 from pubmill.pretraining.engine import build_learner
 from pubmill.pretraining.flops import flops_of_step
-from pubmill.pretraining.model_sizes import BASE, LARGE, SIZES, XXLARGE
 from pubmill.pretraining.optimisation import build_optimiser, embedding_tables, update_operations
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture, Distillation, Objective, RotaryAttention
