@@ -48,7 +48,7 @@ def encode_rotary(
     flat = isinstance(mask, SequenceBounds)
     attends = {kind: _attention(base, kind, hidden, mask, causal) for kind in set(base.config.layer_types)}
     hidden = hidden.squeeze(0) if flat else hidden
-    functions = rotary_functions() if isinstance(mask, SequenceBounds) and mask.compiled else FUNCTIONS
+    functions = rotary_functions() if isinstance(mask, SequenceBounds) and mask.compiled else ROTARY_FUNCTIONS
     for number, layer in enumerate(base.layers):
         wanted = rows if number == len(base.layers) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
@@ -82,7 +82,7 @@ def _compute_layer(
     attend: Attend,
     rows: Tensor | None,
     numbers: Numbers,
-    functions: "Functions",
+    functions: "RotaryFunctions",
 ) -> Tensor:
     context = attend(functions.before(hidden, weights[:2], numbers.epsilon))
     if rows is None:
@@ -108,20 +108,20 @@ def after_attention(context: Tensor, hidden: Tensor, weights: list[Any], numbers
     return hidden + F.linear(F.gelu(value) * gate, outer)
 
 
-class Functions(NamedTuple):
+class RotaryFunctions(NamedTuple):
     """The functions of a layer that may be compiled."""
 
     before: Callable[[Tensor, list[Any], float], Tensor]
     after: Callable[[Tensor, Tensor, list[Any], Numbers], Tensor]
 
 
-FUNCTIONS = Functions(before_attention, after_attention)
+ROTARY_FUNCTIONS = RotaryFunctions(before_attention, after_attention)
 
 
 @cache
-def rotary_functions() -> Functions:
+def rotary_functions() -> RotaryFunctions:
     """Return the functions compiled: all tokens of a micro-batch have one shape."""
-    return Functions(*(torch.compile(one, fullgraph=True, dynamic=False) for one in FUNCTIONS))
+    return RotaryFunctions(*(torch.compile(one, fullgraph=True, dynamic=False) for one in ROTARY_FUNCTIONS))
 
 
 def _attention(
