@@ -33,10 +33,12 @@ ROOMS: dict[str, str] = {
     "inspection": "convert examples formats hardware messages metrics planning pretraining recipes report"
     " specs stages statistics storage tables workflow",
     "library": "corpus examples finetuning formats messages metrics prediction recipes storage",
-    "cli": "convert examples finetuning formats hardware inspection library messages metrics"
-    " planning prediction recipes report specs stages statistics storage tables workflow",
-    "extras": "cli convert examples finetuning formats hardware inspection library messages metrics"
-    " planning prediction recipes report specs stages statistics storage tables workflow",
+    "cli": "convert corpus examples finetuning formats hardware inspection library messages"
+    " metrics planning prediction recipes report specs stages statistics storage tables"
+    " workflow",
+    "extras": "cli convert corpus examples finetuning formats hardware inspection library messages"
+    " metrics planning prediction recipes report specs stages statistics storage tables"
+    " workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 RULES_MAY = {"errors", "inspection", "planning", "recipes", "specs", "stages", "storage", "workflow"}
