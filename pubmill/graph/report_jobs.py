@@ -14,7 +14,7 @@ from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
-from pubmill.recipes.report import ReportRecipe, StudyResults
+from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
 from pubmill.specs import Spec, Specs
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.study import Study
@@ -82,13 +82,24 @@ class ReportJobs:
             overlap=tuple(self._overlap.tables()),
             datasets=tuple(self._scope.datasets()),
             sources=by_folder(self.source_records()),
+            references=self.references(),
             statements=tuple(statements),
             statements_sha256=digest(rows_of(map(Path, statements))) if statements else "",
         )
 
+    def papers(self) -> set[str]:
+        """Return the papers whose tables the study has."""
+        return {table.partition("/")[0] for table in self._study.tables}
+
+    def references(self) -> dict[str, Reference]:
+        """Return how to cite these papers, as their protocols say."""
+        protocols = self._specs.protocols.values()
+        known = {spec.paper: spec.reference for spec in protocols if spec.paper and spec.reference}
+        return {paper: known[paper] for paper in sorted(self.papers()) if paper in known}
+
     def statement_files(self, specs: Path) -> list[str]:
-        """Return the specs with statements on the methods of the papers whose tables the study has."""
-        papers = {table.partition("/")[0] for table in self._study.tables}
+        """Return the specs with statements on the methods of these papers."""
+        papers = self.papers()
         known: dict[str, Mapping[str, Spec]] = {
             "corpora": self._specs.corpora,
             "vocabs": self._specs.vocabs,
