@@ -9,7 +9,7 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import SPECS, table_names
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.storage.result_paths import BELOW
 
 
@@ -25,7 +25,7 @@ def ranks(
     reproduction.
     """
     checkout()
-    from pubmill.graph.study_graph import audit_recipe
+    from pubmill.stages.study_graph import audit_recipe
     from pubmill.tables.cells import read_table
     from pubmill.tables.rank_text import as_text, reproductions_as_text
     from pubmill.tables.ranks import rankings_of

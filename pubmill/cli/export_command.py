@@ -9,7 +9,7 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, DatasetName, Results
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import keep_private
 
@@ -28,8 +28,8 @@ def export(
     """
     root = checkout()
     from pubmill.convert.exports import publish
-    from pubmill.graph.dataset_recipes import GENERAL, dataset_card, published_recipe
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+    from pubmill.stages.dataset_recipes import GENERAL, dataset_card, published_recipe
 
     if form is not None and form not in GENERAL:
         raise PubmillError(unknown("form", form, sorted(GENERAL)))

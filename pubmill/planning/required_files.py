@@ -10,11 +10,11 @@ import huggingface_hub
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
-from pubmill.graph import Graph
 from pubmill.planning.job import Job
 from pubmill.recipes.models import ReleasedWeights
+from pubmill.stages import Graph
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
-from pubmill.storage.release_freezing import HUB, commit_url, newest_commit
+from pubmill.storage.release_pins import HUB, commit_url, newest_commit
 from pubmill.storage.sources import path_in_mirror
 
 TIMEOUT = (5, 15)  # seconds to connect, seconds without a byte

@@ -56,6 +56,7 @@ class ReportRecipe(StudyResults):
     - `overlap`: tables whose scores are split by what items share with training.
     - `sources`: .source.json records of the study's raw files.
     - `references`: paper -> how to cite it, if a protocol says so.
+    - `rules`: rules by the group under which they are drawn.
     - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`: of
       what the report shows of them, so that it is made again when that changes.
     """
@@ -66,6 +67,7 @@ class ReportRecipe(StudyResults):
     fits: dict[str, dict[str, str]]
     datasets: tuple[str, ...]
     sources: Listed
+    rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     overlap: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
     references: dict[str, Reference] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     statements: tuple[str, ...] = ()

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.graph import Graph, checked_graph
 from pubmill.recipes.report import Reference
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.specs import Specs, load
 from pubmill.specs.fidelity import faults
 from pubmill.specs.study import Study
+from pubmill.stages import Graph, checked_graph
 from pubmill.tables.finished_tables import finished_table
 from tests import fidelity_page, full_tables
 

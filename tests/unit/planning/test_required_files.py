@@ -9,7 +9,6 @@ import pytest
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
-from pubmill.graph import Graph
 from pubmill.planning import required_files as module
 from pubmill.planning.job import Job
 from pubmill.planning.required_files import (
@@ -20,8 +19,9 @@ from pubmill.planning.required_files import (
     required_files,
 )
 from pubmill.recipes.models import PretrainedWeights, ReleasedWeights
+from pubmill.stages import Graph
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
-from pubmill.storage.release_freezing import HUB, commit_url
+from pubmill.storage.release_pins import HUB, commit_url
 
 PINNED, OPEN = HubModel("a", "group/a", "1" * 40), HubModel("b", "group/b", None)
 WEIGHTS_OF = {
