@@ -58,7 +58,11 @@ def main() -> None:
         "--save-minutes", type=float, default=10.0, help="minutes between saves (0: save after each step)"
     )
     parser.add_argument(
-        "--version", type=int, default=0, help="version of this stage; a save of another one is not resumed"
+        "--version",
+        type=int,
+        nargs="+",
+        default=[0],
+        help="version of this stage, and of parts of it; a save of another one is not resumed",
     )
     given = vars(parser.parse_args())
     recipe = recipes.read(PretrainingRecipe, given.pop("recipe"))
@@ -66,7 +70,8 @@ def main() -> None:
     # Imported only after the arguments are checked: importing torch takes seconds.
     from pubmill.pretraining.segments import Segment, pretrain
 
-    segment = Segment(**given)
+    first, *parts = given.pop("version")
+    segment = Segment(**given, version=[first, *parts] if parts else first)
     sources = segment.tokens, segment.vocab, segment.previous, segment.model, segment.other, segment.teacher
     keep_private(path for path in sources if path)
     pretrain(recipe, segment)
