@@ -1,4 +1,4 @@
-"""Files of predictions under every convention: the table, JSON, and the convention of a printed number."""
+"""Files of predictions under every scorer: the table, JSON, and the scorer of a printed number."""
 
 import json
 from pathlib import Path
@@ -7,10 +7,10 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
-from pubmill.metrics.conventions import score_by_all
+from pubmill.metrics.scorers import score_by_all
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import write_json, write_jsonl_gz
-from pubmill.tables.convention_scores import percent, rows, scores_by_convention, which
+from pubmill.tables.scorer_results import percent, rows, scores_by_scorer, which
 from tests.unit.programs import Ended, run_verb
 
 SENTENCE = TokensExample(id="s", document=None, words=["a", "b", "c"], labels=["O", "B", "I"])
@@ -34,36 +34,36 @@ def predictions(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_has_a_score_by_each_convention(results: Path, predictions: Path) -> None:
-    scores = scores_by_convention(DATASET, results / "datasets/ncbi-disease/test.jsonl.gz", predictions)
+def test_a_file_has_a_score_by_each_scorer(results: Path, predictions: Path) -> None:
+    scores = scores_by_scorer(DATASET, results / "datasets/ncbi-disease/test.jsonl.gz", predictions)
     assert scores == SCORES
 
 
 def test_a_split_without_examples_is_refused(tmp_path: Path, predictions: Path) -> None:
     write_examples(tmp_path / "none.jsonl.gz", [])
     with pytest.raises(PubmillError, match="has no examples"):
-        scores_by_convention(DATASET, tmp_path / "none.jsonl.gz", predictions)
+        scores_by_scorer(DATASET, tmp_path / "none.jsonl.gz", predictions)
 
 
-def test_the_conventions_of_a_number_are_named_with_their_users() -> None:
+def test_the_scorers_of_a_number_are_named_with_their_users() -> None:
     said = which(SCORES, "66.7").splitlines()
-    assert said[0] == "1 convention gives 66.7:"
+    assert said[0] == "1 scorer gives 66.7:"
     assert said[1].startswith("  word_labels_micro_o (66.67): seqeval's `accuracy_score`")
     assert len(said) == 2
     tied = which(SCORES, "100").splitlines()
-    assert tied[0] == f"{len(tied) - 1} conventions give 100, and the number does not tell them apart:"
+    assert tied[0] == f"{len(tied) - 1} scorers give 100, and the number does not tell them apart:"
     assert any(line.startswith("  entity_f1 (100.00): conlleval") for line in tied)
 
 
-def test_without_a_convention_the_nearest_is_named() -> None:
+def test_without_a_scorer_the_nearest_is_named() -> None:
     said = which(SCORES, "64.0")
-    assert said.startswith("No convention gives 64.0. The nearest is\n  word_labels_m")
+    assert said.startswith("No scorer gives 64.0. The nearest is\n  word_labels_m")
     undefined = [one for one in SCORES if one.score is None]
     assert undefined and "none is defined" in which(undefined, "64.0")
 
 
 def test_rows_are_json_values_and_undefined_scores_are_none() -> None:
-    found = {row["convention"]: row["score"] for row in json.loads(json.dumps(rows(SCORES)))}
+    found = {row["scorer"]: row["score"] for row in json.loads(json.dumps(rows(SCORES)))}
     assert found["entity_f1"] == 1.0 and found["subtoken_f1"] is None
     assert (percent(0.12345), percent(None)) == ("12.35", "-")
 
@@ -72,7 +72,7 @@ def scorers(*words: object) -> Ended:
     return run_verb("audit", "scorers", *words)
 
 
-def test_the_program_prints_a_table_and_names_conventions(results: Path, predictions: Path) -> None:
+def test_the_program_prints_a_table_and_names_scorers(results: Path, predictions: Path) -> None:
     words = (predictions, "--dataset", "ncbi-disease", "--results", results)
     shown = scorers(*words)
     assert shown.returncode == 0, shown.stderr
@@ -80,7 +80,7 @@ def test_the_program_prints_a_table_and_names_conventions(results: Path, predict
     printed = {words[0]: words[1] for words in lines if len(words) > 1}
     assert (printed["entity_f1_strict_iob2"], printed["repeated_subwords_f1"]) == ("0.00", "-")
     missed = scorers(*words, "--which", "12.3")
-    assert missed.returncode == 1 and missed.stdout.startswith("No convention gives 12.3.")
+    assert missed.returncode == 1 and missed.stdout.startswith("No scorer gives 12.3.")
 
 
 @pytest.mark.parametrize(

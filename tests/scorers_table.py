@@ -1,27 +1,27 @@
-"""The table of conventions in docs/scorers.md.
+"""The table of scorers in docs/scorers.md.
 
-python -m tests.conventions_table           print it
-python -m tests.conventions_table --write   write it into the page
+python -m tests.scorers_table           print it
+python -m tests.scorers_table --write   write it into the page
 """
 
 import re
 import sys
 from pathlib import Path
 
-from pubmill.metrics.conventions import CONVENTIONS, Convention
+from pubmill.metrics.scorers import PUBLISHED_SCORERS, PublishedScorer
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/scorers.md"
-HEADING = "| convention | kind | what it is | used by |\n|---|---|---|---|\n"
+HEADING = "| scorer | kind | what it is | used by |\n|---|---|---|---|\n"
 TABLE = re.compile(re.escape(HEADING.splitlines()[0]) + r"\n(?:\|.*\n)+")
 """Pattern of the table in the page."""
 
 
 def as_markdown() -> str:
-    """Return the table of all conventions, by kind."""
-    return HEADING + "".join(_line(one) for conventions in CONVENTIONS.values() for one in conventions)
+    """Return the table of all scorers, by kind."""
+    return HEADING + "".join(_line(one) for scorers in PUBLISHED_SCORERS.values() for one in scorers)
 
 
-def _line(one: Convention) -> str:
+def _line(one: PublishedScorer) -> str:
     [kind] = one.kinds
     tasks = f" ({', '.join(one.tasks)})" if one.tasks else ""
     return f"| `{one.name}` | {kind}{tasks} | {one.definition} | {one.used} |\n"

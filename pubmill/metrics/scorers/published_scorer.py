@@ -1,4 +1,4 @@
-"""What a convention is: one way in which the literature scores predictions."""
+"""Published scorers: the ways in which the literature scores predictions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ Score = Callable[[Sequence[Any], Sequence[Any], str | None], float | None]
 it is not defined for them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Convention:
+@dataclass(frozen=True, slots=True)
+class PublishedScorer:
     """A way of scoring examples of `kinds`, restricted to `tasks` if given.
 
     `used`: the paper section or the script that scores in this way; `score`: function that computes it.
     """
 
     name: str
-    kinds: tuple[str, ...]
+    score: Score
     definition: str
     used: str
-    score: Score
+    kinds: tuple[str, ...]
     tasks: tuple[str, ...] | None = None
 
     def fits(self, kind: str, task: str) -> bool:
-        """Return whether the convention applies to examples of this kind in this task."""
+        """Return whether the scorer applies to examples of this kind in this task."""
         return kind in self.kinds and (self.tasks is None or task in self.tasks)
 
 
-class ConventionScore(NamedTuple):
-    """The score of predictions by a convention; None if it is not defined for them."""
+class ScorerResult(NamedTuple):
+    """The score of predictions by a scorer; None if it is not defined for them."""
 
-    convention: Convention
+    scorer: PublishedScorer
     score: float | None
 
 
@@ -42,8 +42,8 @@ def registered(
     kind: str,
     scorer: Callable[[Sequence[Any], Sequence[Any], str | None], Scored],
     used: Mapping[str, str],
-) -> list[Convention]:
-    """Return the registered metrics of a kind, which `scorer` computes, as conventions.
+) -> list[PublishedScorer]:
+    """Return the registered metrics of a kind, which `scorer` computes, as scorers.
 
     `used`: who scores in this way, where that is more than a metric's source.
     """
@@ -52,7 +52,7 @@ def registered(
         return lambda *scored: scorer(*scored).metrics.get(name)
 
     return [
-        Convention(
+        PublishedScorer(
             name=metric.name,
             kinds=(kind,),
             tasks=metric.tasks,

@@ -1,11 +1,12 @@
-"""Conventions for answers to questions: per context, and of questions with an answer only."""
+"""Scorers for answers to questions: per context, and of questions with an answer only."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from pubmill.examples.kinds import SpanExample
 from pubmill.metrics.answers import Ranked, score_answers
-from pubmill.metrics.conventions.convention import Convention, Score
+from pubmill.metrics.scorers.published_scorer import PublishedScorer, Score
 
 Examples = Sequence[SpanExample]
 
@@ -38,30 +39,29 @@ def answerable(name: str) -> Score:
     return score
 
 
-def _convention(name: str, score: Score, definition: str, used: str) -> Convention:
-    return Convention(name=name, kinds=("span",), score=score, definition=definition, used=used)
+_scorer = partial(PublishedScorer, kinds=("span",))
 
 
 ANSWERS = (
-    _convention(
+    _scorer(
         "exact_match_contexts",
         each_context("exact_match"),
         "as `exact_match`, each context being a question",
         "SQuAD's script on BioASQ's snippets",
     ),
-    _convention(
+    _scorer(
         "f1_contexts",
         each_context("f1"),
         "as `f1`, each context being a question",
         "SQuAD's script on BioASQ's snippets",
     ),
-    _convention(
+    _scorer(
         "exact_match_answerable",
         answerable("exact_match"),
         "as `exact_match`, of the questions with an answer",
         "`HasAns_exact` of SQuAD's script, 2.0",
     ),
-    _convention(
+    _scorer(
         "f1_answerable",
         answerable("f1"),
         "as `f1`, of the questions with an answer",

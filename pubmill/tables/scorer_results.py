@@ -1,4 +1,4 @@
-"""Scores of one file of predictions by every convention of the literature, and the conventions that give a
+"""Scores of one file of predictions by every scorer of the literature, and the scorers that give a
 printed number."""
 
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, read_examples
-from pubmill.metrics.conventions import ConventionScore, matching, nearest, score_by_all
 from pubmill.metrics.records import read_predictions
+from pubmill.metrics.scorers import ScorerResult, matching, nearest, score_by_all
 from pubmill.specs import DatasetSpec
 
 
-def scores_by_convention(dataset: DatasetSpec, examples: Path, predictions: Path) -> list[ConventionScore]:
-    """Score predictions for a split of a dataset by every convention that applies; `examples`: the file of
+def scores_by_scorer(dataset: DatasetSpec, examples: Path, predictions: Path) -> list[ScorerResult]:
+    """Score predictions for a split of a dataset by every scorer that applies; `examples`: the file of
     the split."""
     gold = list(read_examples(examples, KINDS[dataset.kind]))
     if not gold:
@@ -22,30 +22,30 @@ def scores_by_convention(dataset: DatasetSpec, examples: Path, predictions: Path
     return score_by_all(dataset.kind, dataset.task, gold, predicted, dataset.negative)
 
 
-def rows(scores: Sequence[ConventionScore]) -> list[dict[str, Any]]:
+def rows(scores: Sequence[ScorerResult]) -> list[dict[str, Any]]:
     """Return the scores as JSON values."""
     return [
         {
-            "convention": one.convention.name,
+            "scorer": one.scorer.name,
             "score": one.score,
-            "definition": one.convention.definition,
-            "used": one.convention.used,
+            "definition": one.scorer.definition,
+            "used": one.scorer.used,
         }
         for one in scores
     ]
 
 
-def which(scores: Sequence[ConventionScore], printed: str) -> str:
-    """Say by name which conventions give a printed number, or which is nearest if none does."""
+def which(scores: Sequence[ScorerResult], printed: str) -> str:
+    """Say by name which scorers give a printed number, or which is nearest if none does."""
     found = matching(scores, printed)
     if found:
-        one_of = f"{len(found)} conventions give" if len(found) > 1 else "1 convention gives"
+        one_of = f"{len(found)} scorers give" if len(found) > 1 else "1 scorer gives"
         tied = ", and the number does not tell them apart" if len(found) > 1 else ""
         return f"{one_of} {printed}{tied}:\n" + "\n".join(map(_with_user, found))
     near = nearest(scores, printed)
     if near is None:
-        return f"No convention gives {printed}, as none is defined for these predictions."
-    return f"No convention gives {printed}. The nearest is\n{_with_user(near)}"
+        return f"No scorer gives {printed}, as none is defined for these predictions."
+    return f"No scorer gives {printed}. The nearest is\n{_with_user(near)}"
 
 
 def percent(score: float | None) -> str:
@@ -53,5 +53,5 @@ def percent(score: float | None) -> str:
     return "-" if score is None else f"{100 * score:.2f}"
 
 
-def _with_user(one: ConventionScore) -> str:
-    return f"  {one.convention.name} ({percent(one.score)}): {one.convention.used}"
+def _with_user(one: ScorerResult) -> str:
+    return f"  {one.scorer.name} ({percent(one.score)}): {one.scorer.used}"

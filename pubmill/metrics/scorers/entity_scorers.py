@@ -1,14 +1,15 @@
-"""Conventions for labelled words, entity by entity: how labels are read, what counts as equal, how it is
+"""Scorers for labelled words, entity by entity: how labels are read, what counts as equal, how it is
 averaged."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from statistics import fmean
 
 from pubmill.examples.kinds import TokensExample
 from pubmill.examples.tagging import Mention, to_mentions
-from pubmill.metrics.conventions.averages import Average, macro, weighted
-from pubmill.metrics.conventions.convention import Convention, Score
 from pubmill.metrics.entities import score_relaxed
+from pubmill.metrics.scorers.averages import Average, macro, weighted
+from pubmill.metrics.scorers.published_scorer import PublishedScorer, Score
 from pubmill.metrics.training_overlap import Counts, total
 
 Labels = Sequence[str]
@@ -111,60 +112,59 @@ def relaxed_untyped(
     return score_relaxed(gold, list(map(untyped, predictions))).metrics.get("relaxed_f1")
 
 
-def _convention(name: str, score: Score, definition: str, used: str) -> Convention:
-    return Convention(name=name, kinds=("tokens",), score=score, definition=definition, used=used)
+_scorer = partial(PublishedScorer, kinds=("tokens",))
 
 
 ENTITIES = (
-    _convention(
+    _scorer(
         "entity_f1_untyped",
         exact_f1(untyped_mentions),
         "as `entity_f1`, with the types removed from all labels",
         "BioBERT's `ner_detokenize.py`; JNLPBA of BLURB (gu2020 4.1)",
     ),
-    _convention(
+    _scorer(
         "entity_f1_strict_iob2",
         exact_f1(strict_mentions),
         "as `entity_f1`, but an I that continues no mention is ignored instead of beginning one",
         "seqeval with `mode='strict', scheme=IOB2`",
     ),
-    _convention(
+    _scorer(
         "entity_f1_runs",
         exact_f1(runs),
         "as `entity_f1`, but neighbouring mentions of a type are one",
         "tagging IO (gu2020 5.2)",
     ),
-    _convention(
+    _scorer(
         "entity_f1_macro",
         over_types(macro),
         "F1 of each type over mentions, then the mean over types",
         "seqeval with `average='macro'`; LinkBERT's `run_ner.py --return_macro_metrics`",
     ),
-    _convention(
+    _scorer(
         "entity_f1_weighted",
         over_types(weighted),
         "F1 of each type over mentions, then the mean weighted by the types' gold mentions",
         "seqeval with `average='weighted'`",
     ),
-    _convention(
+    _scorer(
         "entity_f1_documents",
         over_documents,
         "F1 of each document over mentions, then the mean over documents with any",
         "the macro-average of BioCreative's evaluation",
     ),
-    _convention(
+    _scorer(
         "relaxed_f1_untyped",
         relaxed_untyped,
         "F1 over mentions that overlap one of any type",
         "as `relaxed_f1`, without types",
     ),
-    _convention(
+    _scorer(
         "entity_f1_left",
         exact_f1(beginnings),
         "F1 over mentions whose first word and type are right",
         "left boundary match of the JNLPBA shared task",
     ),
-    _convention(
+    _scorer(
         "entity_f1_right",
         exact_f1(ends),
         "F1 over mentions whose last word and type are right",

@@ -1,4 +1,4 @@
-"""Conventions for labelled words that come from a limited input: what is behind the limit, and labels of
+"""Scorers for labelled words that come from a limited input: what is behind the limit, and labels of
 subwords."""
 
 from collections.abc import Callable, Iterable, Sequence
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pubmill.examples.kinds import TokensExample
 from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE, PredictedLabels, gold_subwords
 from pubmill.examples.tagging import to_mentions
-from pubmill.metrics.conventions.averages import macro, tallies_of, without
-from pubmill.metrics.conventions.convention import Convention, Score
-from pubmill.metrics.conventions.entity_conventions import Labels, Pair, entity_counts
+from pubmill.metrics.scorers.averages import macro, tallies_of, without
+from pubmill.metrics.scorers.entity_scorers import Labels, Pair, entity_counts
+from pubmill.metrics.scorers.published_scorer import PublishedScorer, Score
 
 LENGTHS = (128, 256, 512)
 SPECIAL = 2
@@ -56,18 +56,18 @@ def limited_f1(change: Callable[[Labels, Labels, int], Pair], length: int) -> Sc
     return score
 
 
-def _length_conventions(length: int) -> tuple[Convention, Convention]:
-    """Return both conventions for an input of a length."""
+def _length_scorers(length: int) -> tuple[PublishedScorer, PublishedScorer]:
+    """Return both scorers for an input of a length."""
     limit = f"behind {length} pieces of an input, [CLS] and [SEP] included"
     return (
-        Convention(
+        PublishedScorer(
             name=f"entity_f1_cut_at_{length}",
             kinds=("tokens",),
             score=limited_f1(cut, length),
             definition=f"as `entity_f1`, without the words {limit}, gold and predicted",
             used="lewis2020's `run_sequence_labelling.py`; transformers' `run_ner.py`",
         ),
-        Convention(
+        PublishedScorer(
             name=f"entity_f1_missed_after_{length}",
             kinds=("tokens",),
             score=limited_f1(missed, length),
@@ -124,8 +124,8 @@ def subword_labels_macro(
 
 
 LIMITED = (
-    *(convention for length in LENGTHS for convention in _length_conventions(length)),
-    Convention(
+    *(scorer for length in LENGTHS for scorer in _length_scorers(length)),
+    PublishedScorer(
         name="repeated_subwords_f1",
         kinds=("tokens",),
         tasks=SUBWORD_TASKS,
@@ -134,7 +134,7 @@ LIMITED = (
         "each one of a B begins an entity; only if subwords are labelled",
         used="transformers' and LinkBERT's `run_ner.py --label_all_tokens`",
     ),
-    Convention(
+    PublishedScorer(
         name="subword_labels_macro",
         kinds=("tokens",),
         tasks=SUBWORD_TASKS,

@@ -1,12 +1,13 @@
-"""Conventions for documents with any number of labels (HoC)."""
+"""Scorers for documents with any number of labels (HoC)."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from statistics import fmean
 
 from pubmill.examples.kinds import MultilabelExample
 from pubmill.metrics.classes import score_label_sets
-from pubmill.metrics.conventions.averages import tallies_of_sets, weighted
-from pubmill.metrics.conventions.convention import Convention, Score
+from pubmill.metrics.scorers.averages import tallies_of_sets, weighted
+from pubmill.metrics.scorers.published_scorer import PublishedScorer, Score
 
 Examples = Sequence[MultilabelExample]
 Sets = tuple[set[str], set[str]]
@@ -53,42 +54,41 @@ def _weighted(examples: Examples, predicted: Sequence[Sequence[str]], _: str | N
     return weighted(tallies_of_sets(_sets(examples, predicted)))
 
 
-def _convention(name: str, score: Score, definition: str, used: str) -> Convention:
-    return Convention(name=name, kinds=("multilabel",), score=score, definition=definition, used=used)
+_scorer = partial(PublishedScorer, kinds=("multilabel",))
 
 
 LABEL_SETS = (
-    _convention(
+    _scorer(
         "example_f1_labelled",
         labelled_f1,
         "as `example_f1`, without the documents that have no gold label",
         "BLUE's `eval_hoc.py` on its split, which leaves them out",
     ),
-    _convention(
+    _scorer(
         "example_f1_mean",
         over_examples(document_f1),
         "F1 of each document, then the mean",
         "scikit-learn's `f1_score` with `average='samples'`",
     ),
-    _convention(
+    _scorer(
         "example_overlap",
         over_examples(overlap),
         "share of a document's gold and predicted labels that are both, then the mean",
         "`acc` of BLUE's and lewis2020's function for HoC; 1 for a document without labels is ours",
     ),
-    _convention(
+    _scorer(
         "exact_label_sets",
         over_examples(lambda gold, predicted: float(gold == predicted)),
         "share of documents whose labels are all right",
         "scikit-learn's `accuracy_score`",
     ),
-    _convention(
+    _scorer(
         "label_accuracy",
         label_accuracy,
         "accuracy of each label over documents, then the mean over labels",
         "`eval_accuracy` of BlueBERT's `run_bluebert_multi_labels.py`",
     ),
-    _convention(
+    _scorer(
         "weighted_f1_labels",
         _weighted,
         "F1 of each label, then the mean weighted by the gold labels",

@@ -1,10 +1,11 @@
-"""Conventions for examples with one label: averages with and without the negative label, BioASQ's yes and
+"""Scorers for examples with one label: averages with and without the negative label, BioASQ's yes and
 no."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from pubmill.examples.kinds import SequenceExample
-from pubmill.metrics.conventions.averages import (
+from pubmill.metrics.scorers.averages import (
     Average,
     Tallies,
     macro,
@@ -14,7 +15,7 @@ from pubmill.metrics.conventions.averages import (
     weighted,
     without,
 )
-from pubmill.metrics.conventions.convention import Convention, Score
+from pubmill.metrics.scorers.published_scorer import PublishedScorer, Score
 
 Examples = Sequence[SequenceExample]
 POSITIVE, NEGATIVE = "positive", "negative"
@@ -82,72 +83,66 @@ def _side(label: str, negative: str) -> str:
     return NEGATIVE if label == negative else POSITIVE
 
 
-def _convention(
-    name: str, score: Score, definition: str, used: str, tasks: tuple[str, ...] | None = None
-) -> Convention:
-    return Convention(
-        name=name, kinds=("sequence",), score=score, definition=definition, used=used, tasks=tasks
-    )
-
+_scorer = partial(PublishedScorer, kinds=("sequence",))
 
 LABELS = (
-    _convention(
+    _scorer(
         "micro_f1_all",
         over_labels(micro),
         "F1 over all labels together, the one for nothing included; equals accuracy",
         "`micro_f1` of lewis2020's `multiclass_acc_and_f1`; the first report of BLUE's `eval_rel.py`",
     ),
-    _convention(
+    _scorer(
         "macro_f1_positive",
         over_positives(macro),
         "F1 of each label but the one for nothing, then the mean",
         "ChemProt in lewis2020 Table 1, by its name; `MacroF1WithoutLastOne` of MT-BlueBERT",
     ),
-    _convention(
+    _scorer(
         "weighted_f1",
         over_labels(weighted),
         "F1 of each label, then the mean weighted by the gold labels",
         "`macro_weighted_f1` of lewis2020's `multiclass_acc_and_f1`",
     ),
-    _convention(
+    _scorer(
         "weighted_f1_positive",
         over_positives(weighted),
         "F1 of each label but the one for nothing, then the mean weighted by the gold labels",
         "scikit-learn's `f1_score` with `labels` and `average='weighted'`",
     ),
-    _convention(
+    _scorer(
         "macro_f1_of_means",
         over_labels(of_means),
         "F1 of the mean precision and the mean recall of the labels",
         "the second macro F1 of Opitz and Burst (2019)",
     ),
-    _convention(
+    _scorer(
         "macro_f1_of_means_positive",
         over_positives(of_means),
         "F1 of the mean precision and the mean recall of the labels but the one for nothing",
         "the second macro F1 of Opitz and Burst (2019)",
     ),
-    _convention(
+    _scorer(
         "detection_f1",
         detection_f1,
         "F1 of any label against the one for nothing",
         "detection in the DDI shared task (SemEval-2013 task 9)",
     ),
-    _convention(
+    _scorer(
         "bioasq_yes_f1",
         bioasq_f1(YES),
         "F1 of yes",
         "`F1 yes` of BioASQ's EvaluatorTask1b",
-        ("yes-no",),
+        tasks=("yes-no",),
     ),
-    _convention(
-        "bioasq_no_f1", bioasq_f1(NO), "F1 of no", "`F1 no` of BioASQ's EvaluatorTask1b", ("yes-no",)
+    _scorer(
+        "bioasq_no_f1", bioasq_f1(NO), "F1 of no", "`F1 no` of BioASQ's EvaluatorTask1b", tasks=("yes-no",)
     ),
-    _convention(
+    _scorer(
         "bioasq_macro_f1",
         _if_yes_or_no(bioasq_macro_f1),
         "mean of the F1 of yes and that of no, 0 where one does not occur",
         "`macroF1` of BioASQ's EvaluatorTask1b",
-        ("yes-no",),
+        tasks=("yes-no",),
     ),
 )

@@ -1,12 +1,12 @@
-"""Conventions for labelled words, word by word: with or without the prefixes B and I, with or without O."""
+"""Scorers for labelled words, word by word: with or without the prefixes B and I, with or without O."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from pubmill.examples.kinds import TokensExample
 from pubmill.examples.subword_labels import OUTSIDE
-from pubmill.metrics.conventions.averages import Average, macro, micro, tallies_of, weighted, without
-from pubmill.metrics.conventions.convention import Convention, Score
-from pubmill.metrics.conventions.entity_conventions import pairs_of
+from pubmill.metrics.scorers.averages import Average, macro, micro, tallies_of, weighted, without
+from pubmill.metrics.scorers.entity_scorers import pairs_of
+from pubmill.metrics.scorers.published_scorer import PublishedScorer, Score
 
 Read = Callable[[str], str]
 AVERAGES: dict[str, tuple[Average, str]] = {
@@ -51,8 +51,8 @@ def word_score(read: Read, average: Average, left_out: str | None) -> Score:
     return score
 
 
-def _word_conventions() -> Iterator[Convention]:
-    """Yield a convention for each reading, average, and treatment of O."""
+def _word_scorers() -> Iterator[PublishedScorer]:
+    """Yield a scorer for each reading, average, and treatment of O."""
     for reading, read, read_as in (
         ("types", type_of, "the type of single words"),
         ("labels", label_of, "the label of single words, B and I being different"),
@@ -60,7 +60,7 @@ def _word_conventions() -> Iterator[Convention]:
         for average, (function, how) in AVERAGES.items():
             for ending, left_out, o in (("", OUTSIDE, "without O"), ("_o", None, "O being one of them")):
                 name = f"word_{reading}_{average}{ending}"
-                yield Convention(
+                yield PublishedScorer(
                     name=name,
                     kinds=("tokens",),
                     score=word_score(read, function, left_out),
@@ -69,4 +69,4 @@ def _word_conventions() -> Iterator[Convention]:
                 )
 
 
-WORDS = tuple(_word_conventions())
+WORDS = tuple(_word_scorers())

@@ -1,10 +1,11 @@
-"""Conventions for scores of pairs of texts: Spearman's correlation beside Pearson's."""
+"""Scorers for scores of pairs of texts: Spearman's correlation beside Pearson's."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from pubmill.examples.kinds import RegressionExample
-from pubmill.metrics.conventions.convention import Convention, Score
 from pubmill.metrics.correlation import score_correlation
+from pubmill.metrics.scorers.published_scorer import PublishedScorer
 
 Examples = Sequence[RegressionExample]
 
@@ -32,18 +33,17 @@ def mean_correlation(
     return None if pearson is None or other is None else (pearson + other) / 2
 
 
-def _convention(name: str, score: Score, definition: str, used: str) -> Convention:
-    return Convention(name=name, kinds=("regression",), score=score, definition=definition, used=used)
+_scorer = partial(PublishedScorer, kinds=("regression",))
 
 
 CORRELATIONS = (
-    _convention(
+    _scorer(
         "spearman",
         spearman,
         "Spearman's correlation with the experts' scores",
         "`pearson_and_spearman` of lewis2020's code",
     ),
-    _convention(
+    _scorer(
         "pearson_spearman_mean",
         mean_correlation,
         "mean of Pearson's and Spearman's correlation",

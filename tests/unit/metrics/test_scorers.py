@@ -1,4 +1,4 @@
-"""Conventions of the literature: what each counts, on small cases, and which give a printed number.
+"""Scorers of the literature: what each counts, on small cases, and which give a printed number.
 
 `tests/attack/scorers.py` compares them with the literature's own scorers.
 """
@@ -15,17 +15,17 @@ from pubmill.examples.kinds import (
 )
 from pubmill.examples.subword_labels import PredictedLabels
 from pubmill.metrics import SCORERS, metrics_of
-from pubmill.metrics.conventions import (
-    CONVENTIONS,
+from pubmill.metrics.scorers import (
+    PUBLISHED_SCORERS,
     USED,
-    ConventionScore,
-    conventions_of,
+    ScorerResult,
     matching,
     nearest,
     score_by_all,
+    scorers_of,
 )
-from pubmill.metrics.conventions.correlations import ranks
-from pubmill.metrics.conventions.entity_conventions import runs
+from pubmill.metrics.scorers.correlations import ranks
+from pubmill.metrics.scorers.entity_scorers import runs
 
 
 def sentence(labels: str, document: str | None = None) -> TokensExample:
@@ -40,25 +40,25 @@ def token_scores(*sentences: tuple[str, str], document: str | None = None) -> di
     return by_name(score_by_all("tokens", "ner", gold, predicted, None))
 
 
-def by_name(scores: list[ConventionScore]) -> dict[str, float | None]:
-    return {one.convention.name: one.score for one in scores}
+def by_name(scores: list[ScorerResult]) -> dict[str, float | None]:
+    return {one.scorer.name: one.score for one in scores}
 
 
-def test_names_are_unique_and_every_registered_metric_is_a_convention() -> None:
-    for kind, conventions in CONVENTIONS.items():
-        names = [one.name for one in conventions]
+def test_names_are_unique_and_every_registered_metric_is_a_scorer() -> None:
+    for kind, scorers in PUBLISHED_SCORERS.items():
+        names = [one.name for one in scorers]
         assert len(set(names)) == len(names)
         metrics = [one.name for one in metrics_of(kind)]
         assert names[: len(metrics)] == metrics and set(USED[kind]) <= set(metrics)
-        assert all(one.used and one.definition and one.kinds == (kind,) for one in conventions)
-    assert set(CONVENTIONS) == set(SCORERS)
+        assert all(one.used and one.definition and one.kinds == (kind,) for one in scorers)
+    assert set(PUBLISHED_SCORERS) == set(SCORERS)
 
 
-def test_conventions_are_restricted_to_their_tasks() -> None:
-    names = {task: {one.name for one in conventions_of("tokens", task)} for task in ("ner", "pico")}
+def test_scorers_are_restricted_to_their_tasks() -> None:
+    names = {task: {one.name for one in scorers_of("tokens", task)} for task in ("ner", "pico")}
     assert names["pico"] - names["ner"] == {"word_macro_f1", "layers_macro_f1"}
     assert "repeated_subwords_f1" in names["ner"] - names["pico"]
-    assert "bioasq_macro_f1" not in {one.name for one in conventions_of("sequence", "relation")}
+    assert "bioasq_macro_f1" not in {one.name for one in scorers_of("sequence", "relation")}
 
 
 def test_an_i_after_o_begins_an_entity_in_conlleval_but_not_in_strict_iob2() -> None:
@@ -246,17 +246,17 @@ def test_ranks_of_equal_scores_are_their_mean() -> None:
 SCORES = score_by_all("tokens", "ner", [sentence("O B-A I-A")], [["O", "I-A", "I-A"]], None)
 
 
-def test_all_conventions_that_round_to_a_number_are_named() -> None:
-    named = [one.convention.name for one in matching(SCORES, "100.0")]
+def test_all_scorers_that_round_to_a_number_are_named() -> None:
+    named = [one.scorer.name for one in matching(SCORES, "100.0")]
     assert {"entity_f1", "word_types_micro"} <= set(named) and "entity_f1_strict_iob2" not in named
     third = score_by_all("tokens", "ner", [sentence("B-A O B-A")], [["B-A", "B-A", "B-A"]], None)
-    assert {one.convention.name for one in matching(third, "67")} >= {"entity_precision"}
+    assert {one.scorer.name for one in matching(third, "67")} >= {"entity_precision"}
     assert not matching(third, "66.6") and matching(third, "66.7")
     half = [third[0]._replace(score=score) for score in (0.9525, 0.9535)]
     assert matching(half, "95.3") == half  # rounded down or up
 
 
-def test_the_nearest_convention_is_known_where_none_matches() -> None:
+def test_the_nearest_scorer_is_known_where_none_matches() -> None:
     assert matching(SCORES, "12.3") == []
     near = nearest(SCORES, "12.3")
     assert near is not None and near.score == 0.0

@@ -1,6 +1,6 @@
-"""The scores of the same predictions by every convention of the literature.
+"""The scores of the same predictions by every scorer of the literature.
 
-A convention is a metric of the registry, or one of those that these modules add. It is never a metric of a
+A scorer is a metric of the registry, or one of those that these modules add. It is never a metric of a
 record: a dataset's spec and the tables name registered metrics only.
 """
 
@@ -10,16 +10,16 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.metrics import SCORERS
-from pubmill.metrics.conventions.answer_conventions import ANSWERS
-from pubmill.metrics.conventions.convention import Convention, ConventionScore, registered
-from pubmill.metrics.conventions.correlations import CORRELATIONS
-from pubmill.metrics.conventions.entity_conventions import ENTITIES
-from pubmill.metrics.conventions.label_conventions import LABELS
-from pubmill.metrics.conventions.label_sets import LABEL_SETS
-from pubmill.metrics.conventions.lengths import LIMITED
-from pubmill.metrics.conventions.word_conventions import WORDS
+from pubmill.metrics.scorers.answer_scorers import ANSWERS
+from pubmill.metrics.scorers.correlations import CORRELATIONS
+from pubmill.metrics.scorers.entity_scorers import ENTITIES
+from pubmill.metrics.scorers.label_scorers import LABELS
+from pubmill.metrics.scorers.label_sets import LABEL_SETS
+from pubmill.metrics.scorers.lengths import LIMITED
+from pubmill.metrics.scorers.published_scorer import PublishedScorer, ScorerResult, registered
+from pubmill.metrics.scorers.word_scorers import WORDS
 
-__all__ = ["CONVENTIONS", "Convention", "ConventionScore", "conventions_of", "matching", "score_by_all"]
+__all__ = ["PUBLISHED_SCORERS", "PublishedScorer", "ScorerResult", "matching", "score_by_all", "scorers_of"]
 
 USED: Mapping[str, Mapping[str, str]] = {
     "tokens": {
@@ -52,41 +52,39 @@ USED: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Kind -> registered metric -> who scores in this way, where that is more than the metric's source."""
-ADDED: Mapping[str, tuple[Convention, ...]] = {
+ADDED: Mapping[str, tuple[PublishedScorer, ...]] = {
     "tokens": (*ENTITIES, *WORDS, *LIMITED),
     "sequence": LABELS,
     "multilabel": LABEL_SETS,
     "regression": CORRELATIONS,
     "span": ANSWERS,
 }
-CONVENTIONS: Mapping[str, tuple[Convention, ...]] = {
+PUBLISHED_SCORERS: Mapping[str, tuple[PublishedScorer, ...]] = {
     kind: (*registered(kind, scorer, USED[kind]), *ADDED[kind]) for kind, scorer in SCORERS.items()
 }
-"""Kind of examples -> its conventions."""
+"""Kind of examples -> its scorers."""
 
 
-def conventions_of(kind: str, task: str) -> list[Convention]:
-    """Return the conventions for a kind of examples in a task."""
-    return [convention for convention in CONVENTIONS[kind] if convention.fits(kind, task)]
+def scorers_of(kind: str, task: str) -> list[PublishedScorer]:
+    """Return the scorers for a kind of examples in a task."""
+    return [scorer for scorer in PUBLISHED_SCORERS[kind] if scorer.fits(kind, task)]
 
 
 def score_by_all(
     kind: str, task: str, examples: Sequence[Any], predictions: Sequence[Any], negative: str | None
-) -> list[ConventionScore]:
-    """Score predictions by every convention; `negative`: the label for nothing, if there is one."""
-    return [
-        ConventionScore(one, one.score(examples, predictions, negative)) for one in conventions_of(kind, task)
-    ]
+) -> list[ScorerResult]:
+    """Score predictions by every scorer; `negative`: the label for nothing, if there is one."""
+    return [ScorerResult(one, one.score(examples, predictions, negative)) for one in scorers_of(kind, task)]
 
 
-def matching(scores: Sequence[ConventionScore], printed: str) -> list[ConventionScore]:
+def matching(scores: Sequence[ScorerResult], printed: str) -> list[ScorerResult]:
     """Return the scores that round to a printed number, in per cent; all that do, as it cannot tell them
     apart."""
     number, half = _read_number(printed)
     return [one for one in scores if one.score is not None and abs(100 * one.score - number) <= half]
 
 
-def nearest(scores: Sequence[ConventionScore], printed: str) -> ConventionScore | None:
+def nearest(scores: Sequence[ScorerResult], printed: str) -> ScorerResult | None:
     """Return the score that is nearest to a printed number, in per cent."""
     number, _ = _read_number(printed)
     defined = [one for one in scores if one.score is not None]
