@@ -14,7 +14,7 @@ from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.runs import Score, scoring_versions
+from pubmill.stages.run_stages import Score, scoring_versions
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage
 from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.storage.result_paths import BELOW

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pubmill.recipes.writing import as_json
 from pubmill.stages.pipelines import OFF_THE_SHELF, ScoreAnnotation, ScorePredictions
-from pubmill.stages.runs import Score
+from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import GraphPart, Origin, names_of
 
 if TYPE_CHECKING:

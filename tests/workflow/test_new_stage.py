@@ -23,7 +23,7 @@ class CountDocuments(Stage):
     def recipe_of(self, wildcards: Any) -> Any:
         return {"corpus": wildcards.corpus}
 '''
-RULE = '''
+RULE = """
 
 rule count_documents:
     input:
@@ -42,7 +42,7 @@ rule count_documents:
     shell:
         "python {params.scripts:q}/count_documents.py {input.manifest:q} {output:q} {params.recipe:q}"
         " > {log:q} 2>&1"
-'''
+"""
 PROGRAM = """import sys
 from pathlib import Path
 

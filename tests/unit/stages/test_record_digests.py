@@ -14,7 +14,7 @@ from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.pretrainings import Pretrain
-from pubmill.stages.runs import Finetune
+from pubmill.stages.run_stages import Finetune
 from pubmill.stages.stage import Stage, names_of
 
 RUN = ("blurb", "pubmedbert-base", "bc5-chem", "standard")
