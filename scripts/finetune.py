@@ -16,10 +16,10 @@ sequence    {"id", "label": text}
 multilabel  {"id", "labels": [sorted]}
 regression  {"id", "score": number}
 span        {"id", "answers": [{"text", "probability"}, ...]}, best first; text "" means no answer
-If training failed and would fail again (training.json: `"failed"` has the reason, such as "nan"), what is
-predicted is null in all lines, and the exit status is 0. So it is where all trials behind --selected failed,
-or the run did that --model is from; nothing is trained then. Faults of the dataset, and errors that another
-try may not meet (memory, disk, GPU), end the program with status 1.
+If training failed and would fail again, all predictions are null, `"failed"` in training.json has the reason
+(such as "nan"), and the exit status is 0. The same is written without training if all trials behind
+--selected, or the run that made --model, failed. Faults of the dataset, and errors that may pass (memory,
+disk, GPU), end the program with status 1.
 Needs only torch and transformers. Killed and run again, it gives the same predictions on a processor; on a
 GPU only with PUBMILL_DETERMINISTIC=1, which refuses operations that have no deterministic kernel. Without it,
 attention's backward pass differs between runs in the last digits, and so may predictions.

@@ -212,7 +212,7 @@ def _mark_formula(math: etree._Element) -> None:
 
 
 def _remove_layout(element: etree._Element) -> None:
-    """Remove the white space around the children of an element that can't have text of its own."""
+    """Remove white space between the children of an element that may contain only elements."""
     if not (element.text or "").strip(_XML_SPACE):
         element.text = None
     for child in element:

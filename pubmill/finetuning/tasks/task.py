@@ -88,8 +88,10 @@ class Task(ABC, Generic[Kind]):
 
     @property
     def fixed_places(self) -> Literal["given", "every"] | None:
-        """Which places head and loss can read in tensors whose shapes depend on that of the inputs alone:
-        those of the batch, or every position, with targets at the batch's places only; None if neither."""
+        """Places that head and loss can read with tensor shapes that depend on the inputs' shape alone.
+
+        `given`: the places of the batch; `every`: all positions, with targets at the places of the batch
+        only; None: neither is possible."""
         return None
 
     def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:
