@@ -27,10 +27,9 @@ from collections.abc import Callable, Collection, Iterator
 
 from lxml import etree
 
-from pubmill.corpus.article_metadata import ArticleMetadata, plain_pmid
+from pubmill.corpus.article_metadata import ArticleMetadata, licence_at, plain_pmid
 from pubmill.corpus.article_xml import parse
 from pubmill.corpus.json_lines import LANGUAGES
-from pubmill.corpus.licences import licence_at
 from pubmill.corpus.shards import Document, Sections
 from pubmill.errors import PubmillError
 

@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.duplicates import read_duplicates
-from pubmill.corpus.filters import selected_sections
-from pubmill.corpus.rejection_reasons import with_reasons
+from pubmill.corpus.filters import selected_sections, with_reasons
 from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe

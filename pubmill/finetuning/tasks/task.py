@@ -26,7 +26,8 @@ Prediction = Any
 class Task(ABC, Generic[Kind]):
     """A kind of task: how examples are encoded, what their targets are, how scores become predictions.
 
-    `labels`: the classes in the order of the scores, taken from the training examples.
+    `labels`: the classes in the order of the scores, taken from the training examples. `weights`: those of
+    the classes in the loss, if `prepare` sets them.
     """
 
     kind: ClassVar[type[Example]]
@@ -40,6 +41,7 @@ class Task(ABC, Generic[Kind]):
                 f"{recipe.metric} is no dev score of {type(self).__name__}; there are {', '.join(known)}"
             )
         self.recipe, self.reader, self.labels = recipe, reader, list(labels)
+        self.weights: torch.Tensor | None = None
         self.places = {label: number for number, label in enumerate(self.labels)}
 
     @classmethod

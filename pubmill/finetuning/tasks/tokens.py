@@ -25,7 +25,6 @@ from pubmill.finetuning.crf import ChainHead, LinearChain
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
-from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import BiLstm
 from pubmill.finetuning.tasks.task import Task
 from pubmill.messages.progress import report_progress
@@ -56,10 +55,6 @@ class Tokens(Task[TokensExample]):
 
     kind = TokensExample
     key = "labels"
-
-    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
-        super().__init__(recipe, reader, labels)
-        self.weights: torch.Tensor | None = None
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[TokensExample]) -> list[str]:
