@@ -152,3 +152,9 @@ def test_links_between_documents_lead_somewhere(root: Path) -> None:
 def test_the_tables_of_recipes_are_those_of_the_specs() -> None:
     for page, table in pages().items():
         assert table_in(page, table)[0] == table, "run python -m tests.recipe_tables --write"
+
+
+def test_the_picture_of_the_house_has_every_room(root: Path) -> None:
+    picture = (root / "docs/images/house.svg").read_text()
+    drawn = set(re.findall(r'<text class="r"[^>]*>(\w+)</text>', picture))
+    assert drawn == {path.parent.name for path in (root / "pubmill").glob("*/__init__.py")}
