@@ -38,7 +38,7 @@ class Hardware(TypedDict):
     gpus: list[str]
 
 
-class Provenance(TypedDict):
+class ProcessProvenance(TypedDict):
     """What a process computes with. `commit`: see `commit`; `packages`: name -> version."""
 
     commit: str | None
@@ -47,7 +47,7 @@ class Provenance(TypedDict):
     hardware: Hardware
 
 
-def provenance() -> Provenance:
+def provenance() -> ProcessProvenance:
     """Return commit, packages, Python and hardware of this process."""
     return {
         "commit": commit(),

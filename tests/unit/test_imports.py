@@ -32,9 +32,9 @@ ROOMS: dict[str, str] = {
     "inspection": "convert examples hardware messages metrics planning pretraining"
     " recipes report specs stages statistics storage tables workflow",
     "library": "corpus examples finetuning messages metrics prediction recipes storage",
-    "cli": "convert examples finetuning hardware inspection library messages metrics planning"
+    "cli": "convert corpus examples finetuning hardware inspection library messages metrics planning"
     " prediction recipes report specs stages statistics storage tables workflow",
-    "extras": "cli convert examples finetuning hardware inspection library messages metrics planning"
+    "extras": "cli convert corpus examples finetuning hardware inspection library messages metrics planning"
     " prediction recipes report specs stages statistics storage tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""

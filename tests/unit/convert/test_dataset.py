@@ -321,4 +321,4 @@ def test_the_program_by_hand_and_its_errors(tmp_path: Path, inputs: dict[str, Pa
     assert "toy train: sentences 3, documents 2, mentions 3" in good.stdout
     bad = subprocess.run([*command, "--input", "dev"], capture_output=True, text=True)
     assert (bad.returncode, bad.stdout) == (1, "")
-    assert bad.stderr.startswith("pubmill: error: --input dev: expected ROLE=PATH")
+    assert bad.stderr.startswith("pubmill: error: --input dev: expected NAME=PATH")
