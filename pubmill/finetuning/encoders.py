@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from tokenizers.pre_tokenizers import ByteLevel
+from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
@@ -21,6 +22,8 @@ DROPOUTS = (
     "mlp_dropout",
 )
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
+NEXT_SENTENCE = ("bert", "megatron-bert")
+"""Types of encoders whose pooler is pretrained with them."""
 
 
 def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase:
@@ -44,6 +47,14 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedToken
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrainedModel:
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
+    return load_encoder_and_pooler(folder, dropout, device)[0]
+
+
+def load_encoder_and_pooler(
+    folder: Path, dropout: float, device: torch.device
+) -> tuple[PreTrainedModel, nn.Linear | None]:
+    """Return the encoder, as `load_encoder`, and the layer that learnt next-sentence prediction on the first
+    token, with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
     check_is_model_folder(folder)
     _quieten()
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -66,10 +77,11 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrain
             f"{folder}: the weights of {len(missing)} parameters are missing, such as {missing[0]}; "
             f"config.json and the safetensors files don't belong together"
         )
-    if getattr(encoder, "pooler", None) is not None:
+    pooler = getattr(encoder, "pooler", None)
+    if pooler is not None:
         encoder.pooler = None
-    placed: PreTrainedModel = encoder.to(device)
-    return placed
+    new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in loading["missing_keys"])
+    return encoder.to(device), None if pooler is None or new else pooler.dense
 
 
 def longest_input(encoder: PreTrainedModel) -> int:
@@ -90,7 +102,7 @@ def has_segments(encoder: PreTrainedModel) -> bool:
     return int(getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
 
 
-def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
+def layers(encoder: PreTrainedModel) -> nn.ModuleList:
     """Return the encoder's layers, lowest first.
 
     Raises a `PubmillError` for an encoder whose layers share their weights (ALBERT), as no single layer can
@@ -98,9 +110,7 @@ def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
     """
     count = int(encoder.config.num_hidden_layers)
     found = [
-        module
-        for module in encoder.modules()
-        if isinstance(module, torch.nn.ModuleList) and len(module) == count
+        module for module in encoder.modules() if isinstance(module, nn.ModuleList) and len(module) == count
     ]
     if getattr(encoder.config, "num_hidden_groups", None) or len(found) != 1:
         raise PubmillError(
@@ -110,13 +120,13 @@ def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
     return found[0]
 
 
-def embeddings(encoder: PreTrainedModel) -> list[torch.nn.Module]:
+def embeddings(encoder: PreTrainedModel) -> list[nn.Module]:
     """Return all modules below the lowest layer: embeddings, their norm and projection.
 
     Embeddings of relative positions that all layers share (DeBERTa) are included.
     """
     tokens, stack = encoder.get_input_embeddings(), layers(encoder)
-    below: list[torch.nn.Module] = []
+    below: list[nn.Module] = []
     for child in encoder.children():
         if any(module is stack for module in child.modules()):
             below += _position_modules(stack, child)
@@ -127,9 +137,9 @@ def embeddings(encoder: PreTrainedModel) -> list[torch.nn.Module]:
     return below
 
 
-def _position_modules(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> list[torch.nn.Module]:
+def _position_modules(stack: nn.ModuleList, owner: nn.Module) -> list[nn.Module]:
     beside = [module for module in owner.children() if module is not stack]
-    return beside if any(isinstance(module, torch.nn.Embedding) for module in beside) else []
+    return beside if any(isinstance(module, nn.Embedding) for module in beside) else []
 
 
 def check_is_model_folder(folder: Path) -> None:
