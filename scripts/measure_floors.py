@@ -14,10 +14,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
-from pubmill.annotation.examples import KINDS, SPLITS, read_examples
 from pubmill.errors import run
-from pubmill.floors.headroom import ceiling_of
-from pubmill.floors.measured import measure_floors
+from pubmill.examples.kinds import KINDS, SPLITS, read_examples
+from pubmill.extras.baselines.headroom import ceiling_of
+from pubmill.extras.baselines.measured import measure_floors
 from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.storage.files import sealed, write_json
 from pubmill.tables.row_floors import DatasetFloors, FloorScores

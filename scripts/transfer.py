@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
 from pubmill import recipes
-from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.errors import run
+from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
 from pubmill.recipes.transfers import TransferRecipe
@@ -54,10 +54,10 @@ def main() -> None:
 def score(model: Path, path: Path) -> tuple[str | None, Scored | None]:
     """Return why the run failed, or the scores of its model."""
     # Imported only after the arguments are checked: importing torch takes seconds.
+    from pubmill.extras.transfer.other_datasets import labels_for
     from pubmill.finetuning.predicting import choose_device
     from pubmill.finetuning.task_models import load_task_model, read_facts, start_failed
     from pubmill.prediction.annotating import Annotator
-    from pubmill.prediction.other_datasets import labels_for
 
     if failed := start_failed(model):
         return failed, None

@@ -15,6 +15,7 @@ from pubmill.cli.studies import (
     study_files,
     table_of_study,
 )
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.specs.study import DEMO
@@ -32,7 +33,7 @@ def compare(
     The test uses their stored predictions and resamples documents.
     """
     checkout()
-    from pubmill.publication.comparison_rendering import FORMS
+    from pubmill.report.table_rendering import COMPARISON_RENDERERS
     from pubmill.tables.cells import read_table
     from pubmill.tables.comparisons import comparisons, with_columns
 
@@ -42,4 +43,7 @@ def compare(
     if not file.is_file():
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     found = comparisons(with_columns(read_table(file), columns), Path(results.results))
-    print(FORMS["md"](found))
+    print(COMPARISON_RENDERERS["md"](found))
+
+
+VERB = Verb("Look", compare)

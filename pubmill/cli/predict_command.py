@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.messages.counted_nouns import counted
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import counted
 from pubmill.storage.privacy import keep_private, write_label_beside
 
 Format = Literal["text", "jsonl", "bioc-json", "bioc-xml", "pubtator"]
@@ -84,3 +85,6 @@ def predict(
             print(f"{what.replace('_', ' ')}: {number}", file=sys.stderr)
     if str(target) != formats.STREAM:
         report_progress(f"annotated {counted(len(places), 'file')}; written to {target}")
+
+
+VERB = Verb("Run", predict)

@@ -10,14 +10,13 @@ import typer
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.messages import commands
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
 from pubmill.specs.study import DEMO, configuration_files, study_of_scale
 from pubmill.storage.result_paths import Paths, paths_of_scale
 
 if TYPE_CHECKING:
     from pubmill.graph import Graph
-    from pubmill.manuscript.study_tables import StudyTables
 
 STUDIES, SPECS = Path("studies"), Path("specs")
 FULL = Path("results/full")
@@ -108,14 +107,6 @@ def configured_graph(
 
     files = [*study_files(study), *(configfiles or ())]
     return Graph(*check_study(configuration(files, settings), SPECS, files), every_seed=every_seed)
-
-
-def finished_tables(graph: "Graph") -> "StudyTables":
-    """Return the finished tables of results of a study, with their comparisons."""
-    from pubmill.manuscript.study_tables import read_study_tables
-
-    study, names = graph.study, graph.requests.result_tables()
-    return read_study_tables(study.study, study.scale, names, Path(graph.results))
 
 
 def table_of_study(name: str, config: dict[str, Any]) -> str:

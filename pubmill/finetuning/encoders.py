@@ -2,16 +2,16 @@
 
 import logging
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from tokenizers.pre_tokenizers import ByteLevel
-from torch import nn
-from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.utils import logging as transformers_logging
 
 from pubmill.errors import PubmillError
 from pubmill.storage.encoder_checks import check_encoder, check_tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 DROPOUTS = (
     "hidden_dropout_prob",
@@ -26,12 +26,14 @@ NEXT_SENTENCE = ("bert", "megatron-bert")
 """Types of encoders whose pooler is pretrained with them."""
 
 
-def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase:
+def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedTokenizerBase":
     """Return the model folder's own fast tokenizer; with `words`, for words that are read as in a sentence.
 
     With `words`, byte-level BPE (RoBERTa, ModernBERT) treats every word, including a sentence's first, as
     preceded by a space. Other tokenizers are not changed; `Reader` gives them words with or without a space.
     """
+    from transformers import AutoTokenizer
+
     check_is_model_folder(folder)
     spaced = {"add_prefix_space": True} if words else {}
     tokenizer = AutoTokenizer.from_pretrained(
@@ -45,16 +47,18 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedToken
     return tokenizer
 
 
-def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrainedModel:
+def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrainedModel":
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
     return load_encoder_and_pooler(folder, dropout, device)[0]
 
 
 def load_encoder_and_pooler(
     folder: Path, dropout: float, device: torch.device
-) -> tuple[PreTrainedModel, nn.Linear | None]:
+) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
     """Return the encoder, as `load_encoder`, and the layer that learnt next-sentence prediction on the first
     token, with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
+    from transformers import AutoConfig, AutoModel
+
     check_is_model_folder(folder)
     _quieten()
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -84,7 +88,7 @@ def load_encoder_and_pooler(
     return encoder.to(device), None if pooler is None or new else pooler.dense
 
 
-def longest_input(encoder: PreTrainedModel) -> int:
+def longest_input(encoder: "PreTrainedModel") -> int:
     """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
 
     For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length.
@@ -97,12 +101,12 @@ def longest_input(encoder: PreTrainedModel) -> int:
     return int(encoder.config.max_position_embeddings) - offset
 
 
-def has_segments(encoder: PreTrainedModel) -> bool:
+def has_segments(encoder: "PreTrainedModel") -> bool:
     """Whether the encoder has segment ids, which distinguish two texts."""
     return int(getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
 
 
-def layers(encoder: PreTrainedModel) -> nn.ModuleList:
+def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
     """Return the encoder's layers, lowest first.
 
     Raises a `PubmillError` for an encoder whose layers share their weights (ALBERT), as no single layer can
@@ -110,7 +114,9 @@ def layers(encoder: PreTrainedModel) -> nn.ModuleList:
     """
     count = int(encoder.config.num_hidden_layers)
     found = [
-        module for module in encoder.modules() if isinstance(module, nn.ModuleList) and len(module) == count
+        module
+        for module in encoder.modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) == count
     ]
     if getattr(encoder.config, "num_hidden_groups", None) or len(found) != 1:
         raise PubmillError(
@@ -120,13 +126,13 @@ def layers(encoder: PreTrainedModel) -> nn.ModuleList:
     return found[0]
 
 
-def embeddings(encoder: PreTrainedModel) -> list[nn.Module]:
+def embeddings(encoder: "PreTrainedModel") -> list[torch.nn.Module]:
     """Return all modules below the lowest layer: embeddings, their norm and projection.
 
     Embeddings of relative positions that all layers share (DeBERTa) are included.
     """
     tokens, stack = encoder.get_input_embeddings(), layers(encoder)
-    below: list[nn.Module] = []
+    below: list[torch.nn.Module] = []
     for child in encoder.children():
         if any(module is stack for module in child.modules()):
             below += _position_modules(stack, child)
@@ -137,9 +143,9 @@ def embeddings(encoder: PreTrainedModel) -> list[nn.Module]:
     return below
 
 
-def _position_modules(stack: nn.ModuleList, owner: nn.Module) -> list[nn.Module]:
+def _position_modules(stack: torch.nn.ModuleList, owner: torch.nn.Module) -> list[torch.nn.Module]:
     beside = [module for module in owner.children() if module is not stack]
-    return beside if any(isinstance(module, nn.Embedding) for module in beside) else []
+    return beside if any(isinstance(module, torch.nn.Embedding) for module in beside) else []
 
 
 def check_is_model_folder(folder: Path) -> None:
@@ -153,11 +159,13 @@ def check_is_model_folder(folder: Path) -> None:
 
 def _quieten() -> None:
     """Suppress transformers' report on heads missing from a checkpoint; errors remain."""
+    from transformers.utils import logging as transformers_logging
+
     transformers_logging.set_verbosity(logging.ERROR)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def forward(encoder: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, segments: Any) -> torch.Tensor:
+def forward(encoder: "PreTrainedModel", ids: torch.Tensor, mask: torch.Tensor, segments: Any) -> torch.Tensor:
     """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them."""
     further = {} if segments is None else {"token_type_ids": segments}
     mask = attention_mask(encoder, mask) if mask.device.type == "cuda" else mask
@@ -165,7 +173,7 @@ def forward(encoder: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, seg
     return hidden
 
 
-def attention_mask(encoder: PreTrainedModel, mask: torch.Tensor) -> torch.Tensor:
+def attention_mask(encoder: "PreTrainedModel", mask: torch.Tensor) -> torch.Tensor:
     """Return the mask (inputs x tokens) in the form that fused attention reads: 0 at tokens, else -infinity.
 
     transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch,

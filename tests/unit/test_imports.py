@@ -13,34 +13,31 @@ ROOMS: dict[str, str] = {
     "storage": "messages",
     "optimisers": "",
     "recipes": "optimisers storage",
-    "annotation": "recipes storage",
+    "examples": "recipes storage",
     "hardware": "recipes storage",
-    "metrics": "annotation hardware recipes storage",
-    "pretraining": "annotation hardware messages optimisers recipes storage",
-    "specs": "annotation messages metrics pretraining recipes storage",
+    "metrics": "examples hardware recipes storage",
+    "pretraining": "examples hardware messages optimisers recipes storage",
+    "specs": "examples messages metrics pretraining recipes storage",
     "corpus": "messages recipes storage",
-    "vocabs": "annotation recipes storage",
-    "convert": "annotation messages recipes storage",
-    "finetuning": "annotation hardware messages metrics optimisers recipes storage",
-    "prediction": "annotation finetuning hardware messages recipes storage",
-    "submissions": "annotation convert hardware messages metrics prediction recipes storage",
+    "vocabs": "examples recipes storage",
+    "convert": "examples messages recipes storage",
+    "finetuning": "examples hardware messages metrics optimisers recipes storage",
+    "prediction": "examples finetuning hardware messages recipes storage",
     "statistics": "metrics recipes",
-    "tables": "annotation messages metrics recipes specs statistics storage",
-    "floors": "annotation metrics recipes specs storage tables",
-    "proof": "annotation hardware metrics recipes statistics storage tables",
-    "publication": "annotation hardware messages metrics recipes specs statistics storage tables",
-    "manuscript": "messages publication recipes storage tables",
-    "graph": "annotation messages metrics recipes specs storage",
+    "tables": "examples messages metrics recipes specs statistics storage",
+    "report": "examples hardware messages metrics recipes specs statistics storage tables",
+    "graph": "examples messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage tables",
-    "inspection": "annotation convert graph hardware messages metrics planning pretraining publication"
-    " recipes specs statistics storage tables workflow",
-    "library": "annotation corpus finetuning messages metrics prediction recipes storage submissions",
-    "cli": "annotation convert finetuning floors graph hardware inspection library manuscript messages"
-    " metrics planning prediction publication recipes specs statistics storage submissions tables workflow",
+    "inspection": "convert examples graph hardware messages metrics planning pretraining"
+    " recipes report specs statistics storage tables workflow",
+    "library": "corpus examples finetuning messages metrics prediction recipes storage",
+    "cli": "convert examples finetuning graph hardware inspection library messages metrics planning"
+    " prediction recipes report specs statistics storage tables workflow",
+    "extras": "cli convert examples finetuning graph hardware inspection library messages metrics planning"
+    " prediction recipes report specs statistics storage tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
-
 RULES_MAY = {"errors", "graph", "inspection", "planning", "recipes", "specs", "storage", "workflow"}
 BARE = {
     "filelock", "huggingface_hub", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm",
@@ -55,8 +52,16 @@ def test_a_room_imports_only_rooms_below_it(root: Path, room: str) -> None:
     for path in (root / "pubmill" / room).rglob("*.py"):
         for module in imported(path):
             parts = module.split(".")
-            if parts[0] == "pubmill" and len(parts) > 1:
+            if parts[0] == "pubmill" and len(parts) > 1 and module != "pubmill.extras":
                 assert parts[1] in allowed, f"{path} imports {module}"
+
+
+def test_an_extra_imports_no_other_extra(root: Path) -> None:
+    for path in (root / "pubmill/extras").rglob("*.py"):
+        own = path.relative_to(root / "pubmill/extras").parts[0]
+        for module in imported(path):
+            of_extras = module.startswith("pubmill.extras.")
+            assert not of_extras or module.split(".")[2] == own, f"{path} imports {module}"
 
 
 def test_the_order_of_rooms_has_no_circle() -> None:
@@ -97,7 +102,23 @@ def test_training_programs_need_only_torch_and_transformers(root: Path, script: 
             assert top in BARE or top in sys.stdlib_module_names, f"{path} imports {module}"
 
 
-def test_parsing_the_workflow_loads_neither_torch_nor_transformers(root: Path) -> None:
-    heavy = ("torch", "transformers", "pandas", "duckdb", "scipy", "seqeval")
-    code = f"import sys, pubmill.specs, pubmill.graph; sys.exit(any(m in sys.modules for m in {heavy}))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+LIBRARIES = {"transformers", "pandas", "duckdb", "pyarrow", "scipy", "seqeval", "sklearn", "requests", "nltk"}
+
+
+@pytest.mark.parametrize(
+    "start, unneeded",
+    [
+        ("import pubmill.specs, pubmill.graph", {"torch", *LIBRARIES} - {"requests"}),
+        (
+            "from pubmill.finetuning.run import finetune",
+            {"torch._dynamo", "torch.distributed.tensor", "sympy", *LIBRARIES},
+        ),
+    ],
+    ids=["the Snakefile", "a fine-tuning, before it loads a model"],
+)
+def test_starts_do_not_load_libraries_that_they_may_not_need(
+    root: Path, start: str, unneeded: set[str]
+) -> None:
+    code = f"import sys\n{start}\nprint(*({unneeded!r} & sys.modules.keys()))"
+    shown = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
+    assert shown.stdout.split() == []

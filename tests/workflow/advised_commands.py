@@ -12,6 +12,8 @@ import pytest
 
 from pubmill.cli.open_command import advice_for, finished_pages
 from pubmill.errors import PubmillError
+from pubmill.extras.manuscript import claim_check
+from pubmill.extras.manuscript.study_tables import read_study_tables
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
@@ -19,12 +21,10 @@ from pubmill.inspection.damaged_results import CheckedFile, report
 from pubmill.inspection.doctor import dataset_diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
-from pubmill.manuscript import claim_check
-from pubmill.manuscript.study_tables import read_study_tables
 from pubmill.messages import commands
 from pubmill.planning.pubmed_plan import PubmedPlan
-from pubmill.publication.dataset_pages import Page
-from pubmill.publication.report_content import Report
+from pubmill.report.dataset_pages import Page
+from pubmill.report.report_content import Report
 from pubmill.specs.study import check_study
 from pubmill.storage.checksums import PREDICTIONS_SEAL, check_predictions
 from pubmill.storage.network import _where_it_went
@@ -120,7 +120,7 @@ def changed_predictions() -> str:
 
 
 ADVICE: dict[str, Callable[[], str]] = {
-    "audit_rendering.to_markdown": lambda: (ROOT / "docs/audit.md").read_text(),
+    "audit_rendering.audit_values": lambda: (ROOT / "docs/audit.md").read_text(),
     "claim_check._pair_objection": lambda: untested_claim(),
     "study_tables.read_study_tables": lambda: unfinished_study(),
     "checksums.check_predictions": changed_predictions,

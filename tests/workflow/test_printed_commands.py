@@ -52,7 +52,7 @@ NOT_TRIED = {
     r"\.venv/bin/python -m http\.server": "serves until it is stopped",
     r"\.venv/bin/python -m tests\.spec_reference": "tests/unit/test_spec_reference.py compares",
     r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
-    r"\.venv/bin/python -m pubmill\.proof\.assembling": "tests/unit/proof runs what it prints",
+    r"\.venv/bin/python -m pubmill\.proof\.assembling": "tests/unit/extras/proof runs what it prints",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r".* --profile profiles/cluster-generic": "its plugin is not among the locked packages",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
@@ -227,7 +227,7 @@ def test_no_command_is_printed_in_another_form() -> None:
         if path.name != "commands.py":
             said = [text for text in printed.literals(path) if printed.BARE.search(text) or ".venv/" in text]
             assert said == [], path
-    templates = (ROOT / "pubmill/publication/templates").iterdir()
+    templates = (ROOT / "pubmill/report/templates").iterdir()
     assert [path.name for path in templates if printed.bare(path) or ".venv/" in path.read_text()] == []
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     Example,
     LabelledSentence,
     MultilabelExample,
@@ -20,7 +21,6 @@ from pubmill.annotation.examples import (
     SequenceExample,
     write_examples,
 )
-from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_encoder_and_pooler, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import PoolerLayers, TaskModel

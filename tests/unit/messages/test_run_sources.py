@@ -86,8 +86,8 @@ def test_without_a_run_nothing_is_compared(
     "changed, module",
     [
         ("pubmill/metrics/entities.py", "pubmill.metrics.entities"),
-        ("pubmill/publication/templates/table.html.j2", "pubmill.publication.rendering"),
-        ("pubmill/proof/verifier/items.py", "pubmill.proof.assembling"),
+        ("pubmill/report/templates/table.html.j2", "pubmill.report.rendering"),
+        ("pubmill/extras/proof/verifier/items.py", "pubmill.extras.proof.assembling"),
     ],
     indirect=["changed"],
 )
