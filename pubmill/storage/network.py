@@ -185,10 +185,11 @@ def _where_it_went(url: str) -> str:
         why = f"NCBI replaces its files every year and numbers them anew: those of {year} are gone for good"
     else:
         why = "It is not out yet, or the next year's baseline has replaced it"
+    listing = commands.pubmill("sources", "pubmed")
     return (
-        f"{why}. Write the files that there are now ({commands.script('list_pubmed')}) into the corpus spec; "
-        f"to get the same documents as before out of them, name the old corpus's corpus.lock as its `lock:`. "
-        f"Or use a mirror that still has the old files"
+        f"{why}. Write the files that there are now ({listing}) into the corpus "
+        "spec; to get the same documents as before out of them, name the old corpus's corpus.lock as its "
+        "`lock:`. Or use a mirror that still has the old files"
     )
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from filelock import FileLock
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
 from pubmill.messages import commands
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.required_files import out_of_reach, required_files
+from pubmill.stages import Graph
 from pubmill.storage.files import lock, write_json
 from pubmill.workflow.jobs import jobs_in
 from pubmill.workflow.orphaned_slurm_jobs import begin_run
