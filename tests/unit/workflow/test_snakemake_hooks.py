@@ -4,11 +4,11 @@ import inspect
 from types import SimpleNamespace
 
 import pytest
+from snakemake.api import Workflow
 from snakemake.jobs import Job
 from snakemake.persistence import PersistenceBase
 from snakemake.settings.enums import RerunTrigger
 from snakemake.settings.types import DAGSettings
-from snakemake.workflow import Workflow
 
 from pubmill.errors import PubmillError
 from pubmill.workflow.snakemake_hooks import before_graph, ignore_command_texts
