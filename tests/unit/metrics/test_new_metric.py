@@ -27,11 +27,7 @@ register(
 '''
 VERIFIER = """
 
-add_metric(
-    "error_rate",
-    lambda totals: 1 - divided(classes(totals, "class", "negative")[:, 2].sum(axis=0), totals["examples"], np.nan),
-    "class:", "negative:", "examples",
-)
+add_metric("error_rate", lambda totals: 1 - share_correct(totals), "class:", "negative:", "examples")
 OF_KIND["sequence"] = (*OF_KIND["sequence"], "error_rate")
 """
 TEST = """
