@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.source_files import show, withholding
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, read_examples
 from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, runs_on
+from pubmill.messages.quotations import show, withholding
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import checked_predictions
 from pubmill.metrics.scorers import ScorerResult, score_by_all

@@ -12,42 +12,16 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from pubmill.errors import PubmillError
+from pubmill.formats.document_files import ENTITIES, FORMATS, SUFFIXES, suffix_of
+from pubmill.formats.json_text import json_line, read_rows
+from pubmill.formats.text_files import GZIP
 from pubmill.messages.progress import with_counts
 from pubmill.messages.wording import repeated
 from pubmill.prediction.annotating import Annotator, own_types
-from pubmill.prediction.bioc_collections import BioCJson, BioCXml
-from pubmill.prediction.documents import GZIP, DocumentFile, JsonLines, TextFile, json_line, read_rows
 from pubmill.prediction.example_rows import predict_rows
-from pubmill.prediction.pubtator import PubTator
 from pubmill.storage.files import writing
 
-FORMATS: dict[str, type[DocumentFile]] = {
-    "text": TextFile,
-    "jsonl": JsonLines,
-    "bioc-json": BioCJson,
-    "bioc-xml": BioCXml,
-    "pubtator": PubTator,
-}
-SUFFIXES = {
-    ".txt": "text",
-    ".jsonl": "jsonl",
-    ".json": "bioc-json",
-    ".xml": "bioc-xml",
-    ".pubtator": "pubtator",
-}
 STREAM = "-"
-GZIP_MAGIC = b"\x1f\x8b"
-ENTITIES = ("bioc-json", "bioc-xml", "pubtator")
-"""Formats whose documents can contain mentions."""
-
-
-def format_of(path: Path) -> str:
-    """Return the format that a file's suffix implies, before `.gz` if there is one."""
-    suffix = _suffix(path)
-    if suffix not in SUFFIXES:
-        known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items())
-        raise PubmillError(f"{path}: the suffix does not imply a format ({known}); give --format")
-    return SUFFIXES[suffix]
 
 
 def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
@@ -75,8 +49,8 @@ def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None
         if target.resolve() == source.resolve():
             raise PubmillError(f"{source}: the output would replace this input; name another file or folder")
         written = forms[source] if forms[source] in ENTITIES else "jsonl"
-        implied = SUFFIXES.get(_suffix(target))
-        if implied not in (None, "text", written, SUFFIXES.get(_suffix(source))):
+        implied = SUFFIXES.get(suffix_of(target))
+        if implied not in (None, "text", written, SUFFIXES.get(suffix_of(source))):
             ending = next(suffix for suffix, form in SUFFIXES.items() if form == written)
             raise PubmillError(
                 f"{target}: this name implies {implied}, but {forms[source]} is annotated as {written}; name "
@@ -84,15 +58,10 @@ def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None
             )
 
 
-def _suffix(path: Path) -> str:
-    """Return the suffix of a file, before `.gz` if there is one."""
-    return (path.with_suffix("") if path.suffix == GZIP else path).suffix
-
-
 @contextmanager
 def without_streams(sources: Sequence[Path], output: Path) -> Iterator[tuple[list[Path], Path]]:
     """Yield the paths to read and to write, with a temporary file in the place of `-`, the standard input or
-    output; what is written for the output is printed at the end. Gzip is recognised by its first bytes."""
+    output; what is written for the output is printed at the end."""
     if STREAM in map(str, sources) and len(sources) > 1:
         raise PubmillError("`-`, the standard input, must be the only input")
     with TemporaryDirectory() as folder:
@@ -118,13 +87,9 @@ def _print_file(path: Path) -> None:
 
 
 def _received(path: Path) -> Path:
-    """Write the standard input to a file, whose name ends with `.gz` if it is compressed; return its path."""
-    content = sys.stdin.buffer
-    first = content.read(len(GZIP_MAGIC))
-    path = path.with_suffix(GZIP) if first == GZIP_MAGIC else path
+    """Write the standard input to a file; return its path."""
     with path.open("wb") as file:
-        file.write(first)
-        shutil.copyfileobj(content, file)
+        shutil.copyfileobj(sys.stdin.buffer, file)
     return path
 
 

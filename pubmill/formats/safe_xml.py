@@ -1,7 +1,4 @@
-"""Parser for untrusted XML of datasets: nothing is expanded, fetched or run.
-
-None of the supported corpora declares a document type or entities, so a file that does is refused.
-"""
+"""Parser for untrusted XML: nothing is expanded, fetched or run."""
 
 from collections.abc import Callable
 
@@ -10,17 +7,20 @@ from lxml import etree
 from pubmill.errors import PubmillError
 
 
-def parse(content: str, where: str, repair: Callable[[str], str] | None = None) -> etree._Element:
+def parse_xml(
+    content: str, where: str, repair: Callable[[str], str] | None = None, doctype: bool = False
+) -> etree._Element:
     """Return the root, without comments and processing instructions.
 
-    If the content is not well-formed, the function `repair`, if not None, corrects known faults of a release,
-    and the content is parsed again. A `PubmillError` for XML that is still malformed, and for any
+    Entities are refused, and a document type too unless `doctype`, which BioC files declare; it is never
+    read. If the content is not well-formed, the function `repair`, if not None, corrects known faults of a
+    release, and the content is parsed again. A `PubmillError` for XML that is still malformed, and for any
     declaration, names only the position, because the parser's own message may contain text.
     """
-    if "<!DOCTYPE" in content or "<!ENTITY" in content:
-        raise PubmillError(
-            f"{where}: declares a document type or entities, which no file of the corpus does; refused"
-        )
+    refused = "<!ENTITY" if doctype else "<!DOCTYPE"
+    if refused in content or "<!ENTITY" in content:
+        what = "entities, which the format" if doctype else "a document type or entities, which the file"
+        raise PubmillError(f"{where}: declares {what} does not need; refused")
     content = content.removeprefix("\ufeff")
     try:
         return _root(content)
@@ -31,7 +31,7 @@ def parse(content: str, where: str, repair: Callable[[str], str] | None = None) 
             return _root(repair(content))
     except etree.XMLSyntaxError as error:
         fault = error
-    raise PubmillError(f"{where}:{fault.lineno}: not well-formed XML; download the archive again")
+    raise PubmillError(f"{where}:{fault.lineno}: not well-formed XML; download it again")
 
 
 def _root(content: str) -> etree._Element:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.documents import InputDocument
-from pubmill.prediction.pubtator import PubTator
+from pubmill.formats.documents import InputDocument
+from pubmill.formats.pubtator import PubTator
 
 TITLE, ABSTRACT = "7|t|A drug", "7|a|binds it"
 

@@ -14,17 +14,11 @@ from typing import IO, Any
 from lxml import etree
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.documents import (
-    Annotated,
-    FileRelation,
-    InputDocument,
-    Passage,
-    Relation,
-    TextMention,
-    check_characters,
-    read_text,
-)
-from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys, whole_number
+from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
+from pubmill.formats.json_text import parse_json
+from pubmill.formats.safe_xml import parse_xml
+from pubmill.formats.text_files import check_characters, read_text
+from pubmill.storage.strict_parsing import whole_number
 
 Node = dict[str, Any]
 LISTS = {
@@ -57,6 +51,12 @@ ATTRIBUTES = {
 _LEAF_ATTRIBUTES = {"infon": {"key"}}
 """Attributes of elements that contain text."""
 NUMBERS = ("offset", "length")
+IDENTIFIERS = ("identifier", "MESH", "concept", "id")
+"""Infons that hold the concepts of an annotation, in the corpora that are known."""
+ROLES = {"CompositeMention": "whole", "IndividualMention": "part"}
+"""BC5CDR's infon `CompositeRole`: a mention of several concepts, and its parts."""
+NO_ARGUMENTS = ("type", "relation", "novel", "confidence", "score")
+"""Infons of a relation that name none of its concepts."""
 _DECLARED = re.compile(r"""<!DOCTYPE\s+collection\s+SYSTEM\s+["'][^"'<>]*["']\s*>""")
 
 
@@ -67,20 +67,10 @@ class BioCJson:
         self.path, self.content = path, self._read_content(path)
 
     def _read_content(self, path: Path) -> Any:
-        try:
-            return json.loads(read_text(path), object_pairs_hook=unique_keys)
-        except json.JSONDecodeError as error:
-            raise PubmillError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
-        except RepeatedKeyError as error:
-            raise PubmillError(f"{path}: {error}") from None
-        except (RecursionError, ValueError):
-            raise PubmillError(f"{path}: nested too deeply, or a number too long, to be read") from None
+        return parse_json(read_text(path), str(path))
 
     def documents(self) -> Iterator[InputDocument]:
-        collections = self.content if isinstance(self.content, list) else [self.content]
-        for collection in collections:
-            for number, document in enumerate(_child_nodes(collection, "documents", str(self.path), True), 1):
-                yield _parse_document(document, f"{self.path}: document {number}")
+        yield from documents_of(self.content, str(self.path))
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
         for one in annotated:
@@ -92,28 +82,22 @@ class BioCJson:
         output.write("\n")
 
 
+def read_xml(content: str, where: str) -> Any:
+    """Return a BioC collection of XML in BioC's JSON form."""
+    root = parse_xml(content, where, doctype=True)
+    if root.tag != "collection":
+        raise PubmillError(f"{where}: not BioC; expected the root element `collection`")
+    return _from_xml(root, Path(where))
+
+
 class BioCXml(BioCJson):
     """An XML file with a collection; a declared document type is kept but never read, and entities are
     refused."""
 
     def _read_content(self, path: Path) -> Any:
         content = read_text(path)
-        if "<!ENTITY" in content:
-            raise PubmillError(
-                f"{path}: declares entities, which BioC does not need; remove the declarations"
-            )
-        parser = etree.XMLParser(
-            encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
-            huge_tree=False, remove_comments=True, remove_pis=True,
-        )  # fmt: skip
-        try:
-            root = etree.fromstring(content.encode(), parser)
-        except etree.XMLSyntaxError as error:
-            raise PubmillError(f"{path}:{error.lineno}: not well-formed XML") from None
         self.declared = _DECLARED.search(content)
-        if root.tag != "collection":
-            raise PubmillError(f"{path}: not BioC; expected the root element `collection`")
-        return _from_xml(root, path)
+        return read_xml(content, str(path))
 
     def _write_content(self, output: IO[str]) -> None:
         root = _to_xml("collection", self.content)
@@ -176,6 +160,17 @@ def _to_xml(tag: str, node: Node) -> etree._Element:
     return element
 
 
+def documents_of(content: Any, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
+    """Yield the documents of a collection, or of a list of collections, in BioC's JSON form.
+
+    `misplaced`: mentions that differ from the text at their offsets are counted and left out; they are errors
+    otherwise.
+    """
+    for collection in content if isinstance(content, list) else [content]:
+        for number, document in enumerate(_child_nodes(collection, "documents", where, True), 1):
+            yield _parse_document(document, f"{where}: document {number}", misplaced)
+
+
 def _child_nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
     """Return the list of objects under a key."""
     found = node.get(key, None if needed else []) if isinstance(node, dict) else None
@@ -184,15 +179,17 @@ def _child_nodes(node: Any, key: str, where: str, needed: bool = False) -> list[
     return found
 
 
-def _parse_document(node: Node, where: str) -> InputDocument:
+def _parse_document(node: Node, where: str, misplaced: bool) -> InputDocument:
     name = node.get("id")
     if not isinstance(name, str | int):
         raise PubmillError(f"{where}: a document needs an `id`")
     passages: list[Passage] = []
+    wrong: list[str] | None = [] if misplaced else None
     for number, passage in enumerate(_child_nodes(node, "passages", where, True), 1):
         place = f"{where} ({name}), passage {number}"
         passages += [
-            _parse_passage(holder, place) for holder in _child_nodes(passage, "sentences", place) or [passage]
+            _parse_passage(holder, place, wrong)
+            for holder in _child_nodes(passage, "sentences", place) or [passage]
         ]
     relations = []
     for holder in _annotation_holders(node):
@@ -200,22 +197,29 @@ def _parse_document(node: Node, where: str) -> InputDocument:
         relations += [
             _parse_relation(relation, where) for relation in _child_nodes(holder, "relations", where)
         ]
-    return InputDocument(id=str(name), where=where, passages=passages, relations=relations, source=node)
+    return InputDocument(
+        id=str(name), where=where, passages=passages, relations=relations, source=node,
+        misplaced=len(wrong or ()),
+    )  # fmt: skip
 
 
-def _parse_passage(node: Node, where: str) -> Passage:
+def _parse_passage(node: Node, where: str, wrong: list[str] | None) -> Passage:
     offset, text = node.get("offset"), node.get("text", "")
     if isinstance(offset, bool) or not isinstance(offset, int) or not isinstance(text, str):
         raise PubmillError(f"{where}: needs an `offset`, a number, and a `text`")
-    mentions = [
-        _parse_mention(annotation, text, offset, where)
+    found = (
+        _parse_mention(annotation, text, offset, where, wrong)
         for annotation in _child_nodes(node, "annotations", where)
-    ]
+    )
+    mentions = [mention for mention in found if mention]
     return Passage(text=check_characters(text, where), offset=offset, mentions=mentions, source=node)
 
 
-def _parse_mention(node: Node, text: str, offset: int, where: str) -> TextMention:
-    """Read an annotation; if it has several locations, the mention covers the first to the last character."""
+def _parse_mention(
+    node: Node, text: str, offset: int, where: str, wrong: list[str] | None
+) -> TextMention | None:
+    """Read an annotation; if it has several locations, the mention covers the first to the last character.
+    None, and a place in `wrong`, if that list is there and the annotation differs from the text."""
     name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
     place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
     found = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]
@@ -228,21 +232,38 @@ def _parse_mention(node: Node, text: str, offset: int, where: str) -> TextMentio
     start, end = min(span[0] for span in spans), max(span[1] for span in spans)
     inside = text[start - offset : end - offset] if offset <= start < end <= offset + len(text) else ""
     if not inside or (len(found) == 1 and isinstance(content, str) and content != inside):
+        if wrong is not None:
+            wrong.append(place)
+            return None
         raise PubmillError(
             f"{place}: its text differs from the text at its offset; offsets must count characters, not "
             "bytes, from the start of the document"
         )
     name = None if name is None else str(name)
-    return TextMention(start=start, end=end, type=of, text=inside, id=name, source=node)
+    return TextMention(
+        start=start, end=end, type=of, text=inside, id=name, source=node,
+        spans=tuple(sorted(spans)) if len(spans) > 1 else (), concepts=_concepts(infons),
+        role=ROLES.get(infons.get("CompositeRole"), ""),
+    )  # fmt: skip
+
+
+def _concepts(infons: Node) -> str:
+    """Return the identifiers of an annotation, whose key differs by corpus."""
+    return next((str(infons[key]) for key in IDENTIFIERS if infons.get(key) is not None), "")
 
 
 def _parse_relation(node: Node, where: str) -> FileRelation:
-    infons, name = node.get("infons", {}), node.get("id")
+    name, found = node.get("id"), node.get("infons", {})
+    infons = found if isinstance(found, dict) else {}
+    arguments = tuple(str(one.get("refid")) for one in _child_nodes(node, "nodes", where))
+    # BC5CDR and BioRED relate concepts, by infons of any key
+    concepts = () if arguments else tuple(str(infons[key]) for key in infons if key not in NO_ARGUMENTS)
     return FileRelation(
-        type=str(infons.get("type", "")) if isinstance(infons, dict) else "",
-        arguments=tuple(str(one.get("refid")) for one in _child_nodes(node, "nodes", where)),
+        type=str(infons.get("type", infons.get("relation", ""))),
+        arguments=arguments,
         source=node,
         id=None if name is None else str(name),
+        concepts=concepts,
     )
 
 

@@ -16,15 +16,9 @@ from pathlib import Path
 from typing import IO
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.documents import (
-    Annotated,
-    FileRelation,
-    InputDocument,
-    Passage,
-    Relation,
-    TextMention,
-    read_lines,
-)
+from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
+from pubmill.formats.text_files import read_lines
+from pubmill.messages.quotations import show
 from pubmill.storage.strict_parsing import whole_number
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
@@ -39,39 +33,7 @@ class PubTator:
         self.path = path
 
     def documents(self) -> Iterator[InputDocument]:
-        block: Block = []
-        for number, line in enumerate(read_lines(self.path), 1):
-            if line.strip():
-                block.append((number, line))
-            elif block:
-                yield self._parse_document(block)
-                block = []
-        if block:
-            yield self._parse_document(block)
-
-    def _parse_document(self, block: Block) -> InputDocument:
-        texts = [_TEXT.fullmatch(line) for _, line in block[:2]]
-        title = texts[0]
-        if not title or title[2] != "t":
-            raise PubmillError(f"{self.path}:{block[0][0]}: a document must begin with `PMID|t|TITLE`")
-        pieces = [title[3]]
-        if len(texts) == 2 and texts[1] and texts[1][1] == title[1] and texts[1][2] == "a":
-            pieces.append(texts[1][3])
-        name, text, further = title[1], "\n".join(pieces), block[len(pieces) :]
-        mentions, relations = [], []
-        for number, line in further:
-            columns, where = line.split("\t"), f"{self.path}:{number}"
-            if columns[0] != name or len(columns) < 4:
-                raise PubmillError(f"{where}: expected tab-separated columns that begin with {name:.40}'s id")
-            if columns[1].isdecimal():
-                mentions.append(_parse_mention(columns, text, where, line))
-            else:
-                relation = FileRelation(type=columns[1], arguments=tuple(columns[2:]), source=line)
-                relations.append(relation)
-        return InputDocument(
-            id=name, where=f"{self.path}:{block[0][0]}", passages=_make_passages(pieces, mentions),
-            relations=relations, source=([line for _, line in block[: len(pieces)]], mentions),
-        )  # fmt: skip
+        return documents_of(read_lines(self.path), str(self.path))
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
         """Write the kept lines of the file with the predicted mentions or relations."""
@@ -90,23 +52,88 @@ class PubTator:
             output.write("\n".join([*texts, *lines]) + "\n\n")
 
 
+def documents_of(lines: Iterable[str], where: str, misplaced: bool = False) -> Iterator[InputDocument]:
+    """Yield the documents of a file's lines.
+
+    `misplaced`: mentions that differ from the text at their offsets are counted and left out; they are errors
+    otherwise.
+    """
+    for block in blocks(lines):
+        yield _parse_document(block, where, misplaced)
+
+
+def blocks(lines: Iterable[str]) -> Iterator[Block]:
+    """Yield the numbered lines of each document."""
+    block: Block = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            block.append((number, line.rstrip("\r")))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def title_and_abstract(block: Block, where: str) -> tuple[str, list[str]]:
+    """Return the identifier and the texts of a document: title and, if it has one, abstract."""
+    texts = [_TEXT.fullmatch(line) for _, line in block[:2]]
+    title = texts[0]
+    if not title or title[2] != "t":
+        raise PubmillError(f"{where}:{block[0][0]}: a document must begin with `PMID|t|TITLE`")
+    pieces = [title[3]]
+    if len(texts) == 2 and texts[1] and texts[1][1] == title[1] and texts[1][2] == "a":
+        pieces.append(texts[1][3])
+    return title[1], pieces
+
+
+def _parse_document(block: Block, file: str, misplaced: bool) -> InputDocument:
+    name, pieces = title_and_abstract(block, file)
+    text, further = "\n".join(pieces), block[len(pieces) :]
+    mentions, relations, wrong = [], [], 0
+    for number, line in further:
+        columns, where = line.split("\t"), f"{file}:{number}"
+        if columns[0] != name or len(columns) < 4:
+            raise PubmillError(f"{where}: expected tab-separated columns that begin with {show(name)}'s id")
+        if columns[1].isdecimal():
+            mention = _parse_mention(columns, text, where, line, misplaced)
+            mentions += [mention] if mention else []
+            wrong += mention is None
+        else:
+            relations.append(
+                FileRelation(
+                    type=columns[1], arguments=tuple(columns[2:]), source=line, concepts=tuple(columns[2:4])
+                )
+            )
+    return InputDocument(
+        id=name, where=f"{file}:{block[0][0]}", passages=_make_passages(pieces, mentions),
+        relations=relations, source=([line for _, line in block[: len(pieces)]], mentions), misplaced=wrong,
+    )  # fmt: skip
+
+
 def _mention_line(document: InputDocument, mention: TextMention) -> str:
     sure = () if mention.confidence is None else ("-", f"{mention.confidence:g}")
     written = (document.id, mention.start, mention.end, mention.text, mention.type, *sure)
     return mention.source or "\t".join(map(str, written))
 
 
-def _parse_mention(columns: list[str], text: str, where: str, line: str) -> TextMention:
+def _parse_mention(
+    columns: list[str], text: str, where: str, line: str, misplaced: bool
+) -> TextMention | None:
     start, end = (whole_number(column) for column in columns[1:3])
     if len(columns) < 5 or start is None or end is None:
         raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")
     if start >= end or text[start:end].replace("\n", " ") != columns[3].replace("\n", " "):
+        if misplaced:
+            return None
         raise PubmillError(
             f"{where}: the mention's text differs from the text at its offsets; offsets must count the "
             "characters of the title, one separator, and the abstract"
         )
     name = columns[5] if len(columns) > 5 and columns[5] not in ("", "-", "-1") else None
-    return TextMention(start=start, end=end, type=columns[4], text=columns[3], id=name, source=line)
+    return TextMention(
+        start=start, end=end, type=columns[4], text=columns[3], id=name, source=line, concepts=name or ""
+    )
 
 
 def _make_passages(pieces: list[str], mentions: list[TextMention]) -> list[Passage]:

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.annotating import Annotator, written_names
-from pubmill.prediction.formats import (
-    FORMATS,
+from pubmill.formats.document_files import FORMATS, format_of
+from pubmill.formats.text_files import read_text
+from pubmill.prediction.annotated_files import (
     annotate_file,
     check_targets,
-    format_of,
     targets,
     without_streams,
 )
+from pubmill.prediction.annotating import Annotator, written_names
 from tests.unit.prediction.toy_annotators import annotated, counted, relater, tagger
 from tests.unit.prediction.toy_documents import PUBTATOR, XML, bioc
 from tests.unit.programs import run_verb
@@ -205,7 +205,7 @@ def test_streams_are_files_for_a_while(
     given_in = io.BytesIO(gzip.compress(content) if packed else content)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(given_in))
     with without_streams([Path("-")], Path("-")) as ([source], target):
-        assert source.name == ("stdin.gz" if packed else "stdin")
+        assert source.name == "stdin" and read_text(source) == content.decode()
         annotate_file(tagger(), source, target, "pubtator")
     assert capfdbinary.readouterr().out == b"12|t|Ann\n12\t0\t3\tAnn\tName\n\n"
     assert not source.exists() and not target.exists()

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.prediction.bioc_collections import BioCJson, BioCXml
-from pubmill.prediction.documents import InputDocument
+from pubmill.formats.bioc_collections import BioCJson, BioCXml
+from pubmill.formats.documents import InputDocument
 
 TEXT = "a drug binds a gene"
 
@@ -131,8 +131,8 @@ def test_a_file_may_hold_several_collections_and_is_written_as_it_was(tmp_path: 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"documents":\n [}', r"in\.json:2: not valid JSON"),
-        ('{"documents": [], "documents": []}', r"in\.json: the key 'documents' occurs twice"),
+        ('{"documents":\n [}', r"in\.json: not valid JSON: .* at line 2"),
+        ('{"documents": [], "documents": []}', r"in\.json: the key documents occurs twice"),
         ("[" * 100_000, "nested too deeply"),
         ('{"documents": ' + "9" * 5000 + "}", "a number too long"),
         ("{}", "a list of objects `documents`"), ("[[]]", "`documents`"), ("5", "`documents`"),
