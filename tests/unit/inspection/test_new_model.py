@@ -149,7 +149,17 @@ def small(family: str, **more: Any) -> Any:
         "vocab_size": 9, "num_key_value_heads": 2, "head_dim": 4, "pad_token_id": 0,
         "max_position_embeddings": 16,
     }  # fmt: skip
-    own = {"n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 16, "d_model": 8, "d_kv": 4, "d_ff": 16}
+    own = {
+        "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2,
+        "n_embd": 8,
+        "n_layer": 2,
+        "n_head": 2,
+        "n_positions": 16,
+        "d_model": 8,
+        "d_kv": 4,
+        "d_ff": 16,
+    }
     wanted = {**sizes, **own, "num_layers": 2, "num_heads": 2, **more}
     known = {key: value for key, value in wanted.items() if hasattr(config, key)}
     return AutoModel.from_config(AutoConfig.for_model(family, **known))
