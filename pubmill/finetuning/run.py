@@ -332,7 +332,7 @@ def _run_provenance(trainer: Trainer) -> dict[str, Any]:
     scale of the loss and the number of skipped steps."""
     found = provenance()
     execution = trainer.describe_execution() if trainer.device.type == "cuda" else {}
-    found["hardware"] = {
+    hardware = {
         **found["hardware"],
         **execution,
         "device": trainer.device.type,
@@ -341,8 +341,8 @@ def _run_provenance(trainer: Trainer) -> dict[str, Any]:
         **cuda_settings(trainer.device),
     }
     if scaling := trainer.optimiser.scaling.state():
-        found["hardware"]["loss_scaling"] = scaling
-    return found
+        hardware["loss_scaling"] = scaling
+    return {**found, "hardware": hardware}
 
 
 def _report_changes(encoded: Mapping[str, int]) -> None:

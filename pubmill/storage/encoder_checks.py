@@ -1,5 +1,5 @@
-"""What fine-tuning needs of a model folder: a model of known length that encodes texts, and a tokenizer with
-its tokens."""
+"""Preconditions of fine-tuning: a model that encodes texts of a known length, and a fast tokenizer with ends
+and padding."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ TOKENS = {
     "the end": ("sep_token", "eos_token"),
     "padding": ("pad_token", "eos_token"),
 }
-"""What inputs are made with, and the tokens that can stand for it."""
+"""Parts of every input -> the tokens that can stand for them."""
 
 
 def load_settings(folder: Path, name: str) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
