@@ -26,13 +26,10 @@ DROPOUTS = (
     "attn_pdrop",
 )
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
-<<<<<<< HEAD
 UNLIMITED = 2**31
 """Number of tokens that no input has."""
-=======
 NEXT_SENTENCE = ("bert", "megatron-bert")
 """Types of encoders whose pooler is pretrained with them."""
->>>>>>> main
 
 
 def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedTokenizerBase":
@@ -60,9 +57,6 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrainedModel":
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
-<<<<<<< HEAD
-    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
-=======
     return load_encoder_and_pooler(folder, dropout, device)[0]
 
 
@@ -71,8 +65,7 @@ def load_encoder_and_pooler(
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
     """Return the encoder, as `load_encoder`, and the layer that learnt next-sentence prediction on the first
     token, with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
-    from transformers import AutoConfig, AutoModel
->>>>>>> main
+    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 
     check_is_model_folder(folder)
     _quieten()
@@ -100,14 +93,10 @@ def load_encoder_and_pooler(
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:
         encoder.pooler = None
-<<<<<<< HEAD
-    encoder.config.use_cache = False
-    placed: PreTrainedModel = encoder.to(device)
-    return placed
-=======
+    if is_causal(config):
+        encoder.config.use_cache = False
     new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in loading["missing_keys"])
     return encoder.to(device), None if pooler is None or new else pooler.dense
->>>>>>> main
 
 
 def longest_input(encoder: "PreTrainedModel") -> int:
