@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/audit.py --output results/full/reports/audit
 
-Tests every published value of the five papers by the specs at full scale. Outputs: OUTPUT.json, .md, .html.
+Tests every published value of the papers by the specs at full scale. Outputs: OUTPUT.json, .md, .html.
 """
 
 from pathlib import Path

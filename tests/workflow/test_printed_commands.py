@@ -45,7 +45,7 @@ NOT_TRIED = {
     r".* --allowed-rules table": "needs the records of a finished study; a row of measurements",
     r"\.venv/bin/python -m tests\.stages": "tests/unit/test_stages.py runs it",
     r"\.venv/bin/python -m tests\.metrics_table": "tests/unit/test_docs.py compares what it writes",
-    r"\.venv/bin/python -m tests\.conventions_table": "tests/unit/test_docs.py compares what it writes",
+    r"\.venv/bin/python -m tests\.scorers_table": "tests/unit/test_docs.py compares what it writes",
     r"\.venv/bin/python -m tests\.mutations": "tests/unit/test_mutations.py runs its parts; it takes an hour",
     r"\.venv/bin/python -m tests\.fidelity_page": "tests/unit/specs/test_fidelity.py compares what it writes",
     r"\.venv/bin/python -m tests\.recipe_tables": "tests/unit/test_docs.py compares what it writes",
