@@ -22,6 +22,8 @@ DROPOUTS = (
     "mlp_dropout",
 )
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
+NEXT_SENTENCE = ("bert", "megatron-bert")
+"""Types of encoders whose pooler is pretrained with them."""
 
 
 def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedTokenizerBase":
@@ -47,6 +49,14 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrainedModel":
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
+    return load_encoder_and_pooler(folder, dropout, device)[0]
+
+
+def load_encoder_and_pooler(
+    folder: Path, dropout: float, device: torch.device
+) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
+    """Return the encoder, as `load_encoder`, and the layer that learnt next-sentence prediction on the first
+    token, with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
     from transformers import AutoConfig, AutoModel
 
     check_is_model_folder(folder)
@@ -71,10 +81,11 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrai
             f"{folder}: the weights of {len(missing)} parameters are missing, such as {missing[0]}; "
             f"config.json and the safetensors files don't belong together"
         )
-    if getattr(encoder, "pooler", None) is not None:
+    pooler = getattr(encoder, "pooler", None)
+    if pooler is not None:
         encoder.pooler = None
-    placed: PreTrainedModel = encoder.to(device)
-    return placed
+    new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in loading["missing_keys"])
+    return encoder.to(device), None if pooler is None or new else pooler.dense
 
 
 def longest_input(encoder: "PreTrainedModel") -> int:

@@ -1,4 +1,10 @@
-"""HTTPS downloads into a part file, resumed from what an earlier attempt or process has received."""
+"""HTTPS downloads into a part file, resumed from what an earlier attempt or process has received.
+
+Built on requests. With `pooch` or `urllib3.Retry` this module would be shorter, but downloads would be worse:
+pooch fetches a file that broke off anew, and Retry repeats requests, not bodies that break off. Neither
+resumes only if the file is unchanged (If-Range), abandons a server that sends a byte a minute, refuses a
+redirect into a private network, or limits a body of unstated length.
+"""
 
 import re
 import shutil

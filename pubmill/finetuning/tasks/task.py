@@ -9,7 +9,7 @@ from torch import nn
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
-from pubmill.finetuning.heads import Layers, by_instance
+from pubmill.finetuning.heads import Layers, PoolerLayers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded
 from pubmill.finetuning.reader import Reader
 from pubmill.metrics import dev_score, dev_scores
@@ -26,7 +26,8 @@ Prediction = Any
 class Task(ABC, Generic[Kind]):
     """A kind of task: how examples are encoded, what their targets are, how scores become predictions.
 
-    `labels`: the classes in the order of the scores, taken from the training examples.
+    `labels`: the classes in the order of the scores, taken from the training examples. `weights`: those of
+    the classes in the loss, if `prepare` sets them.
     """
 
     kind: ClassVar[type[Example]]
@@ -40,6 +41,7 @@ class Task(ABC, Generic[Kind]):
                 f"{recipe.metric} is no dev score of {type(self).__name__}; there are {', '.join(known)}"
             )
         self.recipe, self.reader, self.labels = recipe, reader, list(labels)
+        self.weights: torch.Tensor | None = None
         self.places = {label: number for number, label in enumerate(self.labels)}
 
     @classmethod
@@ -81,15 +83,18 @@ class Task(ABC, Generic[Kind]):
 
     def head(self, width: int) -> nn.Module:
         """Return the head for encodings of `width`."""
-        return Layers(width, len(self.labels), self.recipe)
+        made = PoolerLayers if self.recipe.head == "pooler" else Layers
+        return made(width, len(self.labels), self.recipe)
 
     def prepare(self, examples: Sequence[Kind], instances: Sequence[Any]) -> None:
         """Prepare class weights from the training examples, before the first step."""
 
     @property
     def fixed_places(self) -> Literal["given", "every"] | None:
-        """Which places head and loss can read in tensors whose shapes depend on that of the inputs alone:
-        those of the batch, or every position, with targets at the batch's places only; None if neither."""
+        """Places that head and loss can read with tensor shapes that depend on the inputs' shape alone.
+
+        `given`: the places of the batch; `every`: all positions, with targets at the places of the batch
+        only; None: neither is possible."""
         return None
 
     def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:
