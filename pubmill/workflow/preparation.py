@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,18 +68,22 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
 
     check_before_graph(workflow, graph, root / "studies", check_graph)
     ignore_command_texts(workflow)
-    shell.prefix(shell_prefix(root, has_own_environments(workflow, study)))
+    own_environments = has_own_environments(workflow, study)
+    shell.prefix(shell_prefix(root, own_environments))
     display = display_of(workflow)
     if display:
         display.describe(left_out, lambda: requested_pages(workflow, graph))
     print_left_out = announce_left_out(workflow, [] if display else left_out)
+    forks = ExitStack()
 
     @plainly
     def begin_run() -> FileLock:
         # Imported here because only a run needs it; it imports the hub's library.
-        from pubmill.workflow.run_start import begin
+        from pubmill.workflow.run_start import begin, share_finetunings
 
         lock = begin(workflow, graph, sources)
+        if not own_environments and (server := share_finetunings(workflow, root)):
+            forks.callback(server.close)
         print_left_out()
         if display:
             display.mute_jobs()
@@ -86,6 +91,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
 
     @plainly
     def end_run() -> None:
+        forks.close()
         if left := runs_left(graph):
             print(f"{left} more runs may decide which models are better; the same command makes them")
         # Imported here because only the end of a run reads tables.

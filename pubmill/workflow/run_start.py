@@ -9,12 +9,16 @@ from filelock import FileLock
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
+from pubmill.hardware.forked_programs import ForkServer, start_server
 from pubmill.messages import commands
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.storage.files import lock, write_json
 from pubmill.workflow.jobs import jobs_in
 from pubmill.workflow.orphaned_slurm_jobs import begin_run
+
+FINETUNINGS = ("trial", "finetune", "task_model")
+"""Rules whose program is scripts/finetune.py."""
 
 
 def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]]) -> FileLock:
@@ -35,6 +39,13 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     if run:
         begin_run(Path(graph.results), run)
     return held
+
+
+def share_finetunings(workflow: Any, root: Path) -> ForkServer | None:
+    """Start the process in whose forks several fine-tunings run, if they run on this machine and with this
+    Python; None otherwise."""
+    trainings = [job for job in jobs_in(workflow.dag) if job.to_do and job.rule in FINETUNINGS]
+    return start_server(root / "scripts/finetune.py") if workflow.local_exec and len(trainings) > 1 else None
 
 
 def _fetch_advice(workflow: Any) -> str:
