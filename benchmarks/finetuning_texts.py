@@ -12,8 +12,8 @@ from typing import Any
 from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel, BertTokenizer
 
-from pubmill.annotation import argument_transforms as entities
-from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, read_examples
+from pubmill.examples import argument_transforms as entities
+from pubmill.examples.kinds import Entity, SequenceExample, TokensExample, read_examples
 from pubmill.finetuning.tasks import TASKS
 from pubmill.recipes import Dummies, FinetuningRecipe
 

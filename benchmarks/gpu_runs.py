@@ -34,7 +34,7 @@ sys.path[0] = str(ROOT)
 import torch
 
 from benchmarks.finetuning_texts import relations, write_model
-from pubmill.annotation.examples import write_examples
+from pubmill.examples.kinds import write_examples
 from pubmill.hardware.torch_setup import STRICT
 from tests.unit.pretraining.toy_pretraining import changed, losses, make_data, state, weights
 

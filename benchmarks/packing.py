@@ -31,8 +31,8 @@ os.environ["HF_DATASETS_OFFLINE"] = "1"
 from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 from benchmarks.vocabs import make_texts, write_parts
-from pubmill.annotation.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.examples.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder, special_ids
 from pubmill.pretraining.packed_tokens import write_packed
 from pubmill.pretraining.packing import Splitter, pack, pack_documents

@@ -38,8 +38,8 @@ from pubmill.metrics.registry import measure_of
 from pubmill.proof.archive import VERIFY, write_proof
 from pubmill.proof.basis import table_basis
 from pubmill.proof.verifier.container import unpack
-from pubmill.publication.rendering import to_json
 from pubmill.recipes.proofs import ProofRecipe
+from pubmill.report.rendering import to_json
 from pubmill.storage.files import write_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW

@@ -30,8 +30,8 @@ sys.path[0] = str(ROOT)
 from benchmarks.baseline import Used, run
 from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.metrics.records import Record, write_record
-from pubmill.publication.rendering import to_json
 from pubmill.recipes.writing import as_json
+from pubmill.report.rendering import to_json
 from pubmill.tables.cells import read_table
 from pubmill.tables.published_values import published_of_cells
 from tests.full_tables import SPECS, graph, published, recipe

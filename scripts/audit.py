@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
 from pubmill.graph.study_graph import audit_recipe
-from pubmill.publication.audit_rendering import FORMS
+from pubmill.report.audit_rendering import FORMS
 from pubmill.storage.checksums import write_forms
 from pubmill.tables.audit import audit
 

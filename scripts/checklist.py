@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.checklist.checklist_evidence import read_study
-from pubmill.publication.checklist.document import FORMS, fill
-from pubmill.recipes.publication import ChecklistRecipe
+from pubmill.recipes.report import ChecklistRecipe
+from pubmill.report.checklist.checklist_evidence import read_study
+from pubmill.report.checklist.document import FORMS, fill
 from pubmill.storage.checksums import write_forms
 
 

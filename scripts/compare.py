@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.publication.comparison_rendering import FORMS
+from pubmill.report.comparison_rendering import FORMS
 from pubmill.storage.checksums import write_forms
 from pubmill.tables.cells import read_table
 from pubmill.tables.comparisons import comparisons

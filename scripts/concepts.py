@@ -15,11 +15,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
-from pubmill.annotation.concept_files import Concepts, write_concepts
-from pubmill.annotation.examples import TokensExample, read_examples
-from pubmill.annotation.tagging import to_mentions
 from pubmill.convert.concepts import concepts_of, read_documents
 from pubmill.errors import PubmillError, run
+from pubmill.examples.concept_files import Concepts, write_concepts
+from pubmill.examples.kinds import TokensExample, read_examples
+from pubmill.examples.tagging import to_mentions
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.datasets import ConceptsRecipe
 

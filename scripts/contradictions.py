@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.contradictions import FORMS, find_contradictions
 from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
+from pubmill.report.contradictions import FORMS, find_contradictions
 from pubmill.storage.checksums import write_forms
 
 

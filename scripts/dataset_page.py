@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.croissant import FORMS
-from pubmill.publication.dataset_pages import make_page
-from pubmill.recipes.publication import PageRecipe
+from pubmill.recipes.report import PageRecipe
+from pubmill.report.croissant import FORMS
+from pubmill.report.dataset_pages import make_page
 from pubmill.storage.checksums import write_forms
 
 

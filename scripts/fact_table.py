@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.fact_rendering import FORMS
 from pubmill.recipes.fact_tables import FactTableRecipe
+from pubmill.report.fact_rendering import FORMS
 from pubmill.storage.checksums import write_forms
 from pubmill.tables.fact_cells import build, read_facts
 from pubmill.tables.fact_sources import read_artefacts

@@ -14,8 +14,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
-from pubmill.annotation.examples import KINDS, SPLITS, read_examples
 from pubmill.errors import run
+from pubmill.examples.kinds import KINDS, SPLITS, read_examples
 from pubmill.floors.headroom import ceiling_of
 from pubmill.floors.measured import measure_floors
 from pubmill.recipes.datasets import FloorsRecipe

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.overlap_rendering import FORMS
 from pubmill.recipes.overlaps import OverlapRecipe
+from pubmill.report.overlap_rendering import FORMS
 from pubmill.storage.checksums import write_forms
 from pubmill.tables.cells import read_table
 from pubmill.tables.overlap_tables import overlap_table

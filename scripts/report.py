@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.report import read_report, render
-from pubmill.recipes.publication import ReportRecipe
+from pubmill.recipes.report import ReportRecipe
+from pubmill.report.study_report import read_report, render
 from pubmill.storage.checksums import write_forms
 
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 from pubmill.errors import run
 from pubmill.graph import checked_graph
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
-from pubmill.publication.results_page import StudyResult, read_result, render
+from pubmill.report.results_page import StudyResult, read_result, render
 from pubmill.specs.study import check_study, configuration_files
 from pubmill.storage.files import writing
 

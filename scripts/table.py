@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.publication.rendering import FORMS
 from pubmill.recipes.tables import TableRecipe
+from pubmill.report.rendering import FORMS
 from pubmill.storage.checksums import write_forms
 from pubmill.tables.audit import read_audit, with_unreachable
 from pubmill.tables.finished_tables import finished_table

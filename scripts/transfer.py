@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
 from pubmill import recipes
-from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.errors import run
+from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
 from pubmill.recipes.transfers import TransferRecipe

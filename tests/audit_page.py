@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pubmill.graph.study_graph import audit_recipe, graph_of_all_tables
 from pubmill.inspection.printed_values_of_runs import DIFFERENT, EQUAL, findings_on_runs
-from pubmill.publication.audit_rendering import to_markdown
+from pubmill.report.audit_rendering import to_markdown
 from pubmill.tables.audit import audit
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -55,9 +55,9 @@ is old.
 - **differs**: the paper says it, or the program does it, and the spec does something else; the reason
   follows.
 
-A variant (`NAME@VARIANT`) has statements about its own values only; the others are those of the spec that it
-includes. Statements on pretraining touch no cells where released weights are used. A scale (`demo`, `small`)
-changes values, and its results are not compared with the papers.
+A page of a variant (`NAME@VARIANT`) lists only the values that differ from the spec that it includes; for the
+others, see that spec's page. Statements on pretraining touch no cells where released weights are used. A
+scale (`demo`, `small`) changes values, and its results are not compared with the papers.
 
 """
 HEADING = (

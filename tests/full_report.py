@@ -13,19 +13,19 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from pubmill.publication.contradictions import Contradictions
-from pubmill.publication.rendering import to_json
-from pubmill.publication.report import read_report, render
-from pubmill.publication.report_content import Report
 from pubmill.recipes.finetuning import FinetuningRecipe
-from pubmill.recipes.publication import ReportRecipe
 from pubmill.recipes.reading import build
+from pubmill.recipes.report import ReportRecipe
+from pubmill.report.contradictions import Contradictions
+from pubmill.report.rendering import to_json
+from pubmill.report.report_content import Report
+from pubmill.report.study_report import read_report, render
 from pubmill.storage.names_in_paths import RunPath, run_of
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import Audit
 from tests import full_tables
 from tests.unit import toy_tables as made_up
-from tests.unit.publication.toy_reports import training
+from tests.unit.report.toy_reports import training
 from tests.unit.tables.test_full_tables import STORIES, Records, add_records, recipe, table
 
 RECIPE = {

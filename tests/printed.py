@@ -9,7 +9,7 @@ from pathlib import Path
 
 PROGRAMS = "snakemake|python3?|torchrun|pre-commit"
 COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*\.venv/bin/(?:{PROGRAMS}|pubmill) .+|(?:make|docker|apptainer) \S.*")
-LANGUAGES = {"sh", "yaml", "python", "mermaid", "text"}
+LANGUAGES = {"sh", "yaml", "python", "text"}
 """Languages of fenced blocks; only `sh` blocks have commands."""
 WORDERS = {"commands.snakemake", "commands.script", "commands.pubmill", "commands.local_files"}
 """The only functions that may format a command."""

@@ -1,4 +1,4 @@
-"""The reference pages of docs/reference: every key of every spec, metrics, converters and filters.
+"""The reference pages of docs/reference: commands, every key of every spec, metrics, converters and filters.
 
     .venv/bin/python -m tests.spec_reference --write
 
@@ -24,6 +24,7 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import load
 from pubmill.specs.loading import KINDS, ScaleSpec
 from pubmill.specs.study import Study
+from tests import command_reference
 from tests.metrics_table import as_markdown
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -183,6 +184,7 @@ def outdated() -> dict[Path, str]:
     """Return the pages that differ from what they should be, with the right text."""
     made = {FOLDER / f"{name}.md": page(name) for name in PAGES}
     made |= {FOLDER / f"{one.__name__}.md": one() for one in (metrics, converters, filters)}
+    made[FOLDER / "commands.md"] = command_reference.page(WRITTEN)
     return {path: text for path, text in made.items() if not path.is_file() or path.read_text() != text}
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from pubmill.annotation.examples import Split
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, SPECS, Results, table_names
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Split
 from pubmill.messages.nearest_names import unknown
 from pubmill.messages.progress import report_progress
 from pubmill.storage.result_paths import BELOW, Paths
@@ -38,7 +38,7 @@ def page(
 ) -> None:
     """Test every published value by the specs at full scale; write a page in every form."""
     from pubmill.graph.study_graph import audit_recipe
-    from pubmill.publication.audit_rendering import FORMS
+    from pubmill.report.audit_rendering import FORMS
     from pubmill.storage.checksums import write_forms
     from pubmill.tables.audit import audit as audit_values
 

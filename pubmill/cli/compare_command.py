@@ -32,7 +32,7 @@ def compare(
     The test uses their stored predictions and resamples documents.
     """
     checkout()
-    from pubmill.publication.comparison_rendering import FORMS
+    from pubmill.report.comparison_rendering import FORMS
     from pubmill.tables.cells import read_table
     from pubmill.tables.comparisons import comparisons, with_columns
 

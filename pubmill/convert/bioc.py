@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from pubmill.annotation.examples import SequenceExample, TokensExample
-from pubmill.annotation.tagging import to_mentions
 from pubmill.convert.exports import WriterOptions
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample, TokensExample
+from pubmill.examples.tagging import to_mentions
 
 UNTYPED = "Entity"
 """The type of mentions whose labels have none (`B`, `I`)."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from pubmill.annotation.examples import RegressionExample
 from pubmill.convert.source_files import ConverterInput, lines, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import RegressionExample
 
 ANNOTATORS = [f"annotator_{letter}" for letter in "abcde"]
 RATED = ["sentence_id", "sentence_1", "sentence_2", *ANNOTATORS]

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
-from pubmill.annotation.examples import Entity, SequenceExample
-from pubmill.annotation.sentences import SentenceSplitter
 from pubmill.convert.source_files import ConverterInput, lines, one_line, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample
+from pubmill.examples.sentences import SentenceSplitter
 from pubmill.storage.whole_numbers import whole_number
 
 CHEMICAL, GENES = "CHEMICAL", ("GENE-Y", "GENE-N")

@@ -14,11 +14,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from pubmill.annotation.concept_files import Concepts, ExampleConcepts
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.tagging import to_mentions
 from pubmill.convert.source_files import lines
 from pubmill.errors import PubmillError
+from pubmill.examples.concept_files import Concepts, ExampleConcepts
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.tagging import to_mentions
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
 _BETWEEN = re.compile(r"[|+,;]")

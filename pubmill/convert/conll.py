@@ -29,8 +29,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import (
     ConverterInput,
@@ -42,6 +40,8 @@ from pubmill.convert.source_files import (
     withheld,
 )
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.storage.archives import decode, members
 
 OPTIONS = ("labels", "types", "keep", "separator", "columns", "outside", "scheme", "documents", "files")
@@ -58,7 +58,7 @@ SCHEMES: dict[str, dict[str, str]] = {
     "iobes": {"B": "B", "I": "I", "E": "L", "S": "U"},
     "bare": {},
 }
-"""Scheme -> the prefixes in its files, and the corresponding ones of `pubmill.annotation.tagging`.
+"""Scheme -> the prefixes in its files, and the corresponding ones of `pubmill.examples.tagging`.
 
 In `iob1` a B occurs only if a mention touches another of its type, so an I that continues nothing begins a
 mention, as in conlleval; `bare` labels are types without prefix, one per word. `iob2`, `bioul` and `iobes`
@@ -341,7 +341,7 @@ def _is_shown(character: str) -> bool:
 
 
 def _parse_label(text: str, form: _Form, place: str) -> str:
-    """Return the label in the scheme of `pubmill.annotation.tagging`."""
+    """Return the label in the scheme of `pubmill.examples.tagging`."""
     if text == form.outside:
         return "O"
     prefix, dash, of = ("", "-", text) if form.scheme == "bare" else text.partition("-")

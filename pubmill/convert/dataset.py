@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import KINDS, SPLITS, Example, write_examples
 from pubmill.convert.dataset_counts import OPEN, Counts, count, lengths, overlaps, unknown_names
 from pubmill.convert.source_files import Converter, ConverterInput, SpecError, check_id, show, withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, SPLITS, Example, write_examples
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sealed, sha256, write_json, writing_folder
 

@@ -9,7 +9,7 @@ from itertools import combinations, groupby, pairwise
 from statistics import fmean, quantiles
 from typing import Any
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Example,
     MultilabelExample,
     RegressionExample,

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import safe_xml
 from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.storage.archives import decode, members
 
 TYPES = frozenset({"drug", "brand", "group", "drug_n"})

@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, lines, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from pubmill.messages.repeated_names import repeated
 from pubmill.storage.archives import decode, members
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.argument_transforms import Transformed, dummies
-from pubmill.annotation.examples import KINDS, SequenceExample, read_examples
 from pubmill.convert.dataset import load_function
 from pubmill.convert.source_files import for_split
 from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import Transformed, dummies
+from pubmill.examples.kinds import KINDS, SequenceExample, read_examples
 from pubmill.recipes.datasets import PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 from pubmill.storage.files import make_private, writing

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pubmill.annotation.examples import LabelledSentence, MultilabelExample
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, one_line, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import LabelledSentence, MultilabelExample
 from pubmill.storage.archives import decode, members
 
 HALLMARKS = [

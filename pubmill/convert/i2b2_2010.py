@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
-from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
 from pubmill.convert import dev_split, words
 from pubmill.convert.source_files import ConverterInput, one_line, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
 from pubmill.storage.archives import decode, members
 
 HOSPITALS = ("beth", "partners")

@@ -8,9 +8,9 @@ describes the form and its irregularities. dev is a part of train, by documents 
 import re
 from collections.abc import Iterator
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert import dev_split, i2b2_xml
 from pubmill.convert.source_files import ConverterInput, SpecError
+from pubmill.examples.kinds import TokensExample
 
 TYPES = {
     "EVENT": frozenset({"CLINICAL_DEPT", "EVIDENTIAL", "OCCURRENCE", "PROBLEM", "TEST", "TREATMENT"}),

@@ -8,10 +8,10 @@ so that no patient is in both (as in ClinicalBERT and bio-lm).
 import re
 from collections.abc import Iterator
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert import dev_split, i2b2_xml
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 
 CATEGORIES = ("NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER", "PHI")
 """Names of the annotations. `PHI` is used for some annotations of all types; only their type is reliable."""

@@ -25,10 +25,10 @@ from xml.sax.saxutils import unescape
 
 from lxml import etree
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert import safe_xml, words
 from pubmill.convert.source_files import ConverterInput, SpecError, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from pubmill.storage.archives import decode, members
 
 _CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)

@@ -8,11 +8,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pubmill.annotation.examples import SequenceExample, as_row
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines, one_line, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample, as_row
 
 _NEEDED, _OPTIONAL = ("text", "label"), ("text_pair", "id", "document")
 
@@ -48,7 +48,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
 
 
 def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
-    """Yield one line per example of any kind, with the keys of `pubmill.annotation.examples`; no options."""
+    """Yield one line per example of any kind, with the keys of `pubmill.examples.kinds`; no options."""
     if form.options:
         raise PubmillError(f"published.options is {dict(form.options)}; this form has no options")
     for example in examples:

@@ -14,10 +14,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pubmill.annotation.examples import SequenceExample
 from pubmill.convert import json_files
 from pubmill.convert.source_files import ConverterInput, one_line, show
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
 
 DECISIONS = ("yes", "no", "maybe")
 """Decisions, in the order in which the authors' program draws."""

@@ -12,12 +12,12 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from pubmill.annotation.argument_transforms import markers
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import markers
+from pubmill.examples.kinds import Entity, SequenceExample
 
 MARKS = (("<< ", " >>"), ("[[ ", " ]]"))
 MENTION = "ENTITY"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import SPLITS, Example
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SPLITS, Example
 
 _WITHHELD: ContextVar[bool] = ContextVar("withheld", default=False)
 _IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9_.:-]{1,40}")

@@ -15,11 +15,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, check_id, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Answer, SpanExample
 
 VERSIONS = ("1.1", "v2.0")
 """Versions as stated in the files."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from pubmill import recipes
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import (
     ConverterInput,
@@ -21,6 +20,7 @@ from pubmill.convert.source_files import (
     quote,
 )
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
 """Possible contents of a column. `number` must be the row's number in its file, counted from 0; `skip` is not

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from pubmill.annotation.tagging import to_labels
+from pubmill.examples.tagging import to_labels
 
 _WORD = re.compile(r"\S+")
 Span = tuple[int, int]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import Example, read_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example, read_examples
 from pubmill.finetuning.inputs import Encoded
 from pubmill.finetuning.tasks.task import Task
 

@@ -16,8 +16,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassification, PreTrainedModel
 
-from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
 from pubmill.finetuning.encoders import check_is_model_folder, forward, load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from pubmill.annotation.examples import SpanExample
+from pubmill.examples.kinds import SpanExample
 from pubmill.floors.floor import SEED, Floor
 
 Ranked = list[tuple[str, float]]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pubmill.annotation.examples import Split
+from pubmill.examples.kinds import Split
 
 Predict = Callable[[Sequence[Any], Sequence[Any], str | None], list[Any] | None]
 """Function `(known, test, negative)` from labelled examples, examples to predict and the negative label to

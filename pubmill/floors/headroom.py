@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from pubmill.annotation.examples import RegressionExample
+from pubmill.examples.kinds import RegressionExample
 from pubmill.floors.measured import MeasuredFloor
 from pubmill.metrics.correlation import score_correlation
 from pubmill.recipes.datasets import FloorsRecipe

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from pubmill.annotation.examples import MultilabelExample, SequenceExample
+from pubmill.examples.kinds import MultilabelExample, SequenceExample
 from pubmill.floors.floor import SEED, Floor
 from pubmill.metrics.training_overlap import arguments_of
 

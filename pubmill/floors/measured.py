@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     KINDS,
     Example,
     MultilabelExample,
@@ -14,7 +15,6 @@ from pubmill.annotation.examples import (
     TokensExample,
     read_examples,
 )
-from pubmill.errors import PubmillError
 from pubmill.floors.answer_floors import ANSWERS
 from pubmill.floors.floor import Floor
 from pubmill.floors.label_floors import LABELS

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.subword_labels import OUTSIDE
-from pubmill.annotation.tagging import Mention, to_labels, to_mentions
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.subword_labels import OUTSIDE
+from pubmill.examples.tagging import Mention, to_labels, to_mentions
 from pubmill.floors.floor import SEED, Floor
 
 Examples = Sequence[TokensExample]

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
-from pubmill.annotation.argument_transforms import dummies
-from pubmill.annotation.examples import MultilabelExample, RegressionExample, SequenceExample
+from pubmill.examples.argument_transforms import dummies
+from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample
 from pubmill.floors.floor import Floor, Predict
 
 Text = Callable[[SequenceExample], str | None]

@@ -14,7 +14,7 @@ from pubmill.graph.runs import Runs
 from pubmill.graph.scope import Scope
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.table_jobs import Tables
-from pubmill.recipes.publication import (
+from pubmill.recipes.report import (
     ChecklistRecipe,
     DatasetSummary,
     ModelSummary,

@@ -5,7 +5,7 @@ from pubmill.graph.report_jobs import ReportJobs
 from pubmill.graph.scope import Scope
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.study_files import Publication
-from pubmill.recipes.publication import CrateAuthor, CrateRecipe
+from pubmill.recipes.report import CrateAuthor, CrateRecipe
 from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.storage.result_paths import Paths

@@ -2,7 +2,7 @@
 
 from pubmill.graph.dataset_jobs import Datasets
 from pubmill.graph.stage_versions import VERSIONS
-from pubmill.recipes.publication import PageRecipe, PageSource
+from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.specs import LocalFile, Specs
 from pubmill.specs.dataset_specs import File
 from pubmill.specs.study import Study

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pubmill.annotation.examples import SPLITS
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SPLITS
 from pubmill.graph.content_digests import Digests
 from pubmill.graph.scoring_versions import scoring_versions
 from pubmill.graph.stage_versions import VERSIONS

@@ -14,7 +14,7 @@ from pubmill.graph.requests import Requests
 from pubmill.graph.scope import Scope
 from pubmill.graph.vocabularies import Vocabularies
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
-from pubmill.recipes.publication import ReportRecipe, StudyResults
+from pubmill.recipes.report import ReportRecipe, StudyResults
 from pubmill.specs import Spec, Specs
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.study import Study

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pubmill.metrics.records import Record, read_record
-from pubmill.publication.run_trainings import TrainingNotes
+from pubmill.report.run_trainings import TrainingNotes
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pubmill.annotation.examples import KINDS, SPLITS, Example, read_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.messages.nearest_names import SHOWN, nearest
 from pubmill.storage.files import read_json
 from pubmill.storage.privacy import keep_private

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pubmill.annotation.examples import KINDS, Example, TokensExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, Example, TokensExample
 from pubmill.metrics import SCORERS
 
 _BIO = re.compile(r"O|[BI](-\S+)?")

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
-from pubmill.publication.latex_escaping import escape_tex
-from pubmill.publication.rendering import number, printed, signed
 from pubmill.recipes.tables import Column, Row
+from pubmill.report.latex_escaping import escape_tex
+from pubmill.report.rendering import number, printed, signed
 from pubmill.tables.cells import Cell, Table
 
 NONE = r"\cellnone{}"

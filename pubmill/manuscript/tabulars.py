@@ -4,9 +4,9 @@ which `pubmill check` finds the cell behind each number."""
 from collections.abc import Sequence
 
 from pubmill.manuscript.marks import mark
-from pubmill.publication.latex_escaping import escape_tex
-from pubmill.publication.rendering import groups, number
 from pubmill.recipes.tables import Column, Row
+from pubmill.report.latex_escaping import escape_tex
+from pubmill.report.rendering import groups, number
 from pubmill.tables.cells import Table
 
 

@@ -23,7 +23,7 @@ VARIABLE = "PUBMILL_RUN_SOURCES"
 NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.graph")
 """Not compared by programs: messages are not an output, and a stage sees only its recipe, not the specs."""
 READ_AS_FILES = {
-    "pubmill.publication.rendering": "publication/templates",
+    "pubmill.report.rendering": "report/templates",
     "pubmill.proof.assembling": "proof/verifier",
 }
 """Module -> the folder below pubmill whose files it reads without importing them."""

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     MultilabelExample,
     RegressionExample,
     SequenceExample,

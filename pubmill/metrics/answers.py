@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pubmill.annotation.examples import SpanExample
+from pubmill.examples.kinds import SpanExample
 from pubmill.metrics.contributions import Array, Scored, Totals, scored, units_of
 from pubmill.metrics.ratios import quotient
 from pubmill.metrics.registry import Function, Metric, register

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from statistics import pstdev
 from typing import Any
 
-from pubmill.annotation.examples import Example, RegressionExample, SpanExample, TokensExample
-from pubmill.annotation.tagging import to_labels, to_mentions
+from pubmill.examples.kinds import Example, RegressionExample, SpanExample, TokensExample
+from pubmill.examples.tagging import to_labels, to_mentions
 
 CONSTANT = "constant predictions"
 """The mark of a collapsed run. Training reports of earlier versions have it as a failure."""

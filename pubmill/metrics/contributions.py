@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pubmill.annotation.examples import Example
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example
 from pubmill.storage.files import writing
 
 Array = NDArray[np.float64]

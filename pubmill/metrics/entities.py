@@ -1,6 +1,6 @@
 """Entity-level precision, recall and F1 of BIO labels, micro-averaged: exact, and relaxed.
 
-`pubmill.annotation.tagging.to_mentions` decides which words form an entity, in the same way as `get_entities`
+`pubmill.examples.tagging.to_mentions` decides which words form an entity, in the same way as `get_entities`
 of seqeval 1.2.2, which follows the CoNLL-2000 script `conlleval.pl` and is used in LinkBERT's code for BLURB:
 
 - An entity is (type, first word, last word); labels without a type share one type.
@@ -12,8 +12,8 @@ of seqeval 1.2.2, which follows the CoNLL-2000 script `conlleval.pl` and is used
 
 from collections.abc import Collection, Sequence
 
-from pubmill.annotation.tagging import Mention, to_mentions
 from pubmill.errors import PubmillError
+from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.metrics.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.ratios import ratio
 from pubmill.metrics.registry import Metric, register

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     KINDS,
     Example,
     MultilabelExample,
@@ -23,8 +24,7 @@ from pubmill.annotation.examples import (
     is_label_list,
     read_examples,
 )
-from pubmill.annotation.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels
-from pubmill.errors import PubmillError
+from pubmill.examples.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.collapse import failure_of, is_collapsed
 from pubmill.metrics.contributions import Items, Scored, units_of

@@ -30,9 +30,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from pubmill.annotation.concept_files import Identifiers
-from pubmill.annotation.examples import SequenceExample, TokensExample
-from pubmill.annotation.tagging import Mention, to_mentions
+from pubmill.examples.concept_files import Identifiers
+from pubmill.examples.kinds import SequenceExample, TokensExample
+from pubmill.examples.tagging import Mention, to_mentions
 
 ENTITY_PARTS = ("verbatim", "other case", "other form", "new")
 CONCEPT_PARTS = ("new name", "new concept", "no identifier")

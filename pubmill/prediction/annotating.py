@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any
 
-from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
-from pubmill.annotation.subword_labels import CONTINUATION, OUTSIDE
-from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
+from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE
+from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import encode_split
 from pubmill.messages.nearest_names import unknown

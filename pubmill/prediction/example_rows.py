@@ -1,12 +1,12 @@
-"""Predict JSON lines in the form of a dataset's examples (`pubmill.annotation.examples`), labelled or not."""
+"""Predict JSON lines in the form of a dataset's examples (`pubmill.examples.kinds`), labelled or not."""
 
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import Example
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example
 from pubmill.finetuning.tasks.task import Task
 from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.documents import check_characters, read_rows

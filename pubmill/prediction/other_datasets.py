@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.prediction.annotating import Annotator
 
 

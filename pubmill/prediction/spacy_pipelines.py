@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import TokensExample, read_examples
-from pubmill.annotation.tagging import to_labels
 from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.examples.kinds import TokensExample, read_examples
+from pubmill.examples.tagging import to_labels
 from pubmill.hardware.provenance import provenance
 from pubmill.recipes.prediction import AnnotationRecipe
 from pubmill.storage.files import sha256

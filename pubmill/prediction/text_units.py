@@ -61,7 +61,7 @@ def load_splitter(archive: Path | None) -> Split | None:
     """Return NLTK's Punkt splitter with the tables of `punkt_tab.zip`; None without an archive."""
     if archive is None:
         return None
-    from pubmill.annotation.sentences import (
+    from pubmill.examples.sentences import (
         SentenceSplitter,  # imported late, as NLTK is optional
     )
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from pubmill.annotation.vocab_tokenizers import ASCII_WORD
 from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import ASCII_WORD
 from pubmill.pretraining.packed_tokens import SPECIAL, id_dtype
 from pubmill.storage.corpus_parts import split_words
 from pubmill.storage.files import read_json

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pubmill.annotation.sentences import SentenceSplitter
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
+from pubmill.examples.sentences import SentenceSplitter
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.hardware.cores import cores
 from pubmill.messages.progress import with_counts
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids

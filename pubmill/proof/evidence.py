@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pubmill.annotation.examples import KINDS, read_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, read_examples
 from pubmill.metrics.contributions import Array, Contributions, Items, read_items
 from pubmill.metrics.records import Record, read_record
 from pubmill.storage.checksums import check_predictions, report_of

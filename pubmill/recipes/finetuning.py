@@ -18,7 +18,7 @@ class Dummies:
 
     `overlap` is either a fixed text or has two `{}`, which are filled with the words of the two types'
     dummies in the order of the entities: `@{}-{}$` becomes `@GENE-DRUG$` for a `@GENE$` and a `@DRUG$`
-    (`pubmill.annotation.argument_transforms`).
+    (`pubmill.examples.argument_transforms`).
 
     - `types`: the dummy of each entity type.
     - `overlap`: the dummy of two mentions that overlap, a fixed text or one with two `{}`.

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 Kind = Literal["tokens", "sequence", "multilabel", "regression", "span"]
-"""Kinds of examples (`pubmill.annotation.examples`)."""
+"""Kinds of examples (`pubmill.examples.kinds`)."""
 
 FORBID_UNKNOWN = {"extra": "forbid"}  # read by pydantic when a spec embeds a recipe
 

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from pubmill.annotation.examples import SPLITS, Split
+from pubmill.examples.kinds import SPLITS, Split
 from pubmill.metrics import METRICS, dev_scores
 from pubmill.recipes.datasets import Access, PublishedFile
 from pubmill.recipes.finetuning import Dummies

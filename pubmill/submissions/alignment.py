@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pubmill.annotation.tagging import Mention
+from pubmill.examples.tagging import Mention
 from pubmill.submissions.rows import PredictedSpan
 
 FURTHEST = 200

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.source_files import quote
 from pubmill.errors import PubmillError
+from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.submissions.rows import PredictionRow
 
 ID = re.compile(r"# ?id ?= ?(\S+)")

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pubmill.annotation.tagging import to_labels
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
+from pubmill.examples.tagging import to_labels
 from pubmill.submissions.alignment import Lost, align, place_words
 from pubmill.submissions.document_forms import PredictedDocument
 from pubmill.submissions.predictions import Normaliser

@@ -9,9 +9,9 @@ from typing import Any
 
 from lxml import etree
 
-from pubmill.annotation.examples import Example, SequenceExample, TokensExample
 from pubmill.convert.source_files import one_line
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example, SequenceExample, TokensExample
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pubmill.annotation.subword_labels import SUBWORDS
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
+from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
 from pubmill.submissions.rows import Key, PredictedSpan, PredictionRow
 from pubmill.submissions.tsv_form import GOLD

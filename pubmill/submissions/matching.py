@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pubmill.annotation.argument_transforms import dummies, markers, original
-from pubmill.annotation.examples import Example, SequenceExample, TokensExample
 from pubmill.convert.source_files import one_line, show
 from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import dummies, markers, original
+from pubmill.examples.kinds import Example, SequenceExample, TokensExample
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.submissions.rows import PredictionRow
 

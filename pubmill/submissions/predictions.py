@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pubmill.annotation.examples import is_label_list
-from pubmill.annotation.subword_labels import SUBWORDS
-from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import is_label_list
+from pubmill.examples.subword_labels import SUBWORDS
+from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.messages.nearest_names import nearest
 from pubmill.metrics.records import is_finite_number
 from pubmill.recipes.submissions import SubmissionRecipe

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import KINDS, Example, read_examples
 from pubmill.convert.source_files import show, withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, Example, read_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.conventions import ConventionScore, score_by_all
 from pubmill.metrics.records import checked_predictions

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import KINDS, SPLITS, Example, read_examples
-from pubmill.annotation.subword_labels import SUBWORDS
 from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
+from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz

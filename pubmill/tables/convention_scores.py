@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import KINDS, read_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, read_examples
 from pubmill.metrics.conventions import ConventionScore, matching, nearest, score_by_all
 from pubmill.metrics.records import read_predictions
 from pubmill.specs import DatasetSpec

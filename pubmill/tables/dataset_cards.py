@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pubmill.annotation.examples import SPLITS
+from pubmill.examples.kinds import SPLITS
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse
 

@@ -8,9 +8,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.annotation.concept_files import Concepts, all_identifiers, read_concepts
-from pubmill.annotation.examples import Example, SequenceExample, Split, TokensExample, read_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.concept_files import Concepts, all_identifiers, read_concepts
+from pubmill.examples.kinds import Example, SequenceExample, Split, TokensExample, read_examples
 from pubmill.metrics.records import Record, read_predictions, read_record
 from pubmill.metrics.training_overlap import (
     Counts,

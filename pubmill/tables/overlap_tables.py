@@ -8,7 +8,7 @@ from pathlib import Path
 from pandas import DataFrame
 from pydantic import Field
 
-from pubmill.annotation.examples import Split
+from pubmill.examples.kinds import Split
 from pubmill.metrics.records import read_record
 from pubmill.metrics.training_overlap import CONCEPT_PARTS, NOT_KNOWN, Counts, total
 from pubmill.recipes.overlaps import OverlapRecipe

@@ -7,7 +7,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     KINDS,
     SPLITS,
     Example,
@@ -18,7 +18,7 @@ from pubmill.annotation.examples import (
     TokensExample,
     read_examples,
 )
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.recipes.vocabs import FitRecipe
 from pubmill.vocabs.diagnosis import split_terms, unknown_id
 

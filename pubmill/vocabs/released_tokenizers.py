@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import write_json, writing_folder
 from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES

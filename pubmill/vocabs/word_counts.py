@@ -16,8 +16,8 @@ import pyarrow as pa
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
-from pubmill.annotation.vocab_tokenizers import ASCII_WORD
 from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import ASCII_WORD
 from pubmill.recipes import Splitting
 from pubmill.storage.database import database
 from pubmill.storage.files import temporary_name, writing

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import Kind, read_examples
 from pubmill.convert.dataset import convert
+from pubmill.examples.kinds import Kind, read_examples
 from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
 from tests.making import made_once

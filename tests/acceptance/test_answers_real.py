@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import SpanExample, read_examples
 from pubmill.convert import squad
 from pubmill.convert.dataset import convert
 from pubmill.convert.dataset_counts import count
 from pubmill.convert.exports import WriterOptions, publish
 from pubmill.convert.source_files import ConverterInput
+from pubmill.examples.kinds import SpanExample, read_examples
 from tests.dataset_specs import conversion_of, published_of
 
 XQUAD = (

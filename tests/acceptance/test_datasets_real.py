@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import TokensExample, read_examples
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.metrics.entities import score_entities
 from pubmill.storage.files import read_json
 from tests.acceptance.conftest import Converted

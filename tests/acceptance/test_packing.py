@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.sentences import SentenceSplitter
+from pubmill.examples.sentences import SentenceSplitter
 
 ARCHIVE = "mirror/raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/tokenizers/punkt_tab.zip"
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from pubmill.annotation.argument_transforms import dummies, markers, original
-from pubmill.annotation.examples import SequenceExample
 from pubmill.convert.exports import publish
+from pubmill.examples.argument_transforms import dummies, markers, original
+from pubmill.examples.kinds import SequenceExample
 from pubmill.storage.archives import members
 from pubmill.storage.files import read_json, sha256
 from tests.acceptance.conftest import Converted, examples_of

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import KINDS, read_examples
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, read_examples
 from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 

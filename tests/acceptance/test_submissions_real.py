@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import KINDS, read_examples
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
+from pubmill.examples.kinds import KINDS, read_examples
 from pubmill.submissions import blurb
 from pubmill.submissions.scores import scored
 from pubmill.submissions.submission import read_submission, recipe_of

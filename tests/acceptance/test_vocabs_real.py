@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder
 from pubmill.recipes import VocabRecipe
 from pubmill.vocabs.byte_level import FIRST, byte_alphabet

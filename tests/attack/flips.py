@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.corpus.document_versions import read_reasons, write_latest
 from pubmill.corpus.shards import Document, is_private, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from pubmill.metrics.contributions import Contributions, Items, read_items, write_items
 from pubmill.metrics.records import read_predictions, read_record, write_record
 from pubmill.pretraining import checkpoints

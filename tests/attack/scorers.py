@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     Example,
     MultilabelExample,

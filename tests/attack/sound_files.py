@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from pubmill.annotation.concept_files import read_concepts
-from pubmill.annotation.sentences import read_punkt
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.convert.concepts import read_documents
 from pubmill.corpus import clinical, json_lines, packages
 from pubmill.corpus.plain_text import Division, read_plain_text
 from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
+from pubmill.examples.concept_files import read_concepts
+from pubmill.examples.sentences import read_punkt
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.inspection.new_dataset import NewDataset, describe, write_dataset
 from pubmill.manuscript.manuscript_check import check_manuscript
 from pubmill.prediction.annotating import Annotator

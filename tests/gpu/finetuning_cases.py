@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from pubmill.annotation.examples import Example, MultilabelExample, RegressionExample, TokensExample
+from pubmill.examples.kinds import Example, MultilabelExample, RegressionExample, TokensExample
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning import toy_relations, toy_spans
 from tests.unit.finetuning.toy_relations import entity, relation

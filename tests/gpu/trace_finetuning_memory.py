@@ -20,7 +20,7 @@ import torch
 from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel
 
 from benchmarks.finetuning_texts import mentions, write_model
-from pubmill.annotation.examples import TokensExample
+from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning import run
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.splits import encode_split

@@ -27,7 +27,7 @@ def test_every_stage_has_sources_that_exist(root: Path) -> None:
         ("convert", "convert/conll.py"),
         ("finetune", "recipes/finetuning.py"),
         ("score", "storage/files.py"),
-        ("table", "publication/templates/table.html.j2"),
+        ("table", "report/templates/table.html.j2"),
     ],
 )
 def test_what_programs_reach_through_others_counts(root: Path, stage: str, file: str) -> None:

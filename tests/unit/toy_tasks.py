@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     Entity,
     Example,

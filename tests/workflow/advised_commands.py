@@ -23,8 +23,8 @@ from pubmill.manuscript import claim_check
 from pubmill.manuscript.study_tables import read_study_tables
 from pubmill.messages import commands
 from pubmill.planning.pubmed_plan import PubmedPlan
-from pubmill.publication.dataset_pages import Page
-from pubmill.publication.report_content import Report
+from pubmill.report.dataset_pages import Page
+from pubmill.report.report_content import Report
 from pubmill.specs.study import check_study
 from pubmill.storage.checksums import PREDICTIONS_SEAL, check_predictions
 from pubmill.storage.network import _where_it_went

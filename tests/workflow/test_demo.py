@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import KINDS, TokensExample, read_examples
+from pubmill.examples.kinds import KINDS, TokensExample, read_examples
 from pubmill.metrics.entities import score_entities
 from tests.workflow.conftest import Project, copy_code
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import TokensExample, read_examples
+from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.metrics import metrics_of
 from pubmill.prediction.spacy_pipelines import pipeline_sha256
 from pubmill.storage.weights_digest import folder_sha256

@@ -227,7 +227,7 @@ def test_no_command_is_printed_in_another_form() -> None:
         if path.name != "commands.py":
             said = [text for text in printed.literals(path) if printed.BARE.search(text) or ".venv/" in text]
             assert said == [], path
-    templates = (ROOT / "pubmill/publication/templates").iterdir()
+    templates = (ROOT / "pubmill/report/templates").iterdir()
     assert [path.name for path in templates if printed.bare(path) or ".venv/" in path.read_text()] == []
 
 

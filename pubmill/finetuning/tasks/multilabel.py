@@ -7,8 +7,8 @@ from typing import Literal
 import torch
 from torch import nn
 
-from pubmill.annotation.examples import MultilabelExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import MultilabelExample
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader

@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 from torch import nn
 
-from pubmill.annotation.examples import RegressionExample
+from pubmill.examples.kinds import RegressionExample
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.tasks.task import Task

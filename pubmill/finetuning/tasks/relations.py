@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from transformers import AddedToken, PreTrainedModel, PreTrainedTokenizerBase
 
-from pubmill.annotation import argument_transforms as entities
-from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
+from pubmill.examples import argument_transforms as entities
+from pubmill.examples.kinds import SequenceExample
 from pubmill.finetuning.reader import Subwords
 from pubmill.recipes import FinetuningRecipe
 

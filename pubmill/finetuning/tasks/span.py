@@ -15,8 +15,8 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
-from pubmill.annotation.examples import SpanExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SpanExample
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader, Subwords

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from pubmill.annotation.examples import Example
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example
 from pubmill.finetuning.heads import Layers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded
 from pubmill.finetuning.reader import Reader

@@ -17,10 +17,10 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels, word_label
-from pubmill.annotation.tagging import Scheme, to_labels, to_mentions
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels, word_label
+from pubmill.examples.tagging import Scheme, to_labels, to_mentions
 from pubmill.finetuning.crf import ChainHead, LinearChain
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance

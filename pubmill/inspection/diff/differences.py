@@ -13,7 +13,7 @@ from pubmill.inspection.diff.run_differences import Cost, RunDifference, read_ru
 from pubmill.inspection.diff.sides import Names, Side, paired
 from pubmill.messages.counted_nouns import counted
 from pubmill.planning.terminal_tables import table
-from pubmill.publication.rendering import count, duration, metric, number, p_value, signed
+from pubmill.report.rendering import count, duration, metric, number, p_value, signed
 
 SHOWN = 5
 """How many names or ids a line lists; JSON has all."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.annotation.examples import KINDS, Example, RegressionExample, read_examples
+from pubmill.examples.kinds import KINDS, Example, RegressionExample, read_examples
 from pubmill.inspection.diff.run_differences import FinishedRuns, same_examples
 from pubmill.metrics.contributions import read_items, units_of
 from pubmill.metrics.correctness import is_right

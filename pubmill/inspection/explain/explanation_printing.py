@@ -16,7 +16,7 @@ from pubmill.inspection.explain.table_statements import ORDER, TableStatements, 
 from pubmill.messages.counted_nouns import counted
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.planning.terminal_tables import BAD, DIM, table
-from pubmill.publication.rendering import count, duration, number, signed
+from pubmill.report.rendering import count, duration, number, signed
 
 SHOWN_ONCE = ("commit", "python", "machine", "packages", "data_sha256", "model_sha256", "predictions")
 """Facts that most runs of a cell share; each value is printed once for all runs that have it."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pubmill.annotation.examples import SpanExample
+from pubmill.examples.kinds import SpanExample
 from pubmill.metrics.answers import Ranked, score_answers
 from pubmill.metrics.conventions.convention import Convention, Score
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pubmill.annotation.examples import RegressionExample
+from pubmill.examples.kinds import RegressionExample
 from pubmill.metrics.conventions.convention import Convention, Score
 from pubmill.metrics.correlation import score_correlation
 

@@ -4,8 +4,8 @@ averaged."""
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.tagging import Mention, to_mentions
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.metrics.conventions.averages import Average, macro, weighted
 from pubmill.metrics.conventions.convention import Convention, Score
 from pubmill.metrics.entities import score_relaxed

@@ -3,7 +3,7 @@ no."""
 
 from collections.abc import Callable, Sequence
 
-from pubmill.annotation.examples import SequenceExample
+from pubmill.examples.kinds import SequenceExample
 from pubmill.metrics.conventions.averages import (
     Average,
     Tallies,

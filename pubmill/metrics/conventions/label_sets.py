@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
-from pubmill.annotation.examples import MultilabelExample
+from pubmill.examples.kinds import MultilabelExample
 from pubmill.metrics.classes import score_label_sets
 from pubmill.metrics.conventions.averages import tallies_of_sets, weighted
 from pubmill.metrics.conventions.convention import Convention, Score

@@ -3,9 +3,9 @@ subwords."""
 
 from collections.abc import Callable, Iterable, Sequence
 
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.subword_labels import CONTINUATION, OUTSIDE, PredictedLabels, gold_subwords
-from pubmill.annotation.tagging import to_mentions
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE, PredictedLabels, gold_subwords
+from pubmill.examples.tagging import to_mentions
 from pubmill.metrics.conventions.averages import macro, tallies_of, without
 from pubmill.metrics.conventions.convention import Convention, Score
 from pubmill.metrics.conventions.entity_conventions import Labels, Pair, entity_counts

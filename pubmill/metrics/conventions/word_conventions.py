@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pubmill.annotation.examples import TokensExample
-from pubmill.annotation.subword_labels import OUTSIDE
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.subword_labels import OUTSIDE
 from pubmill.metrics.conventions.averages import Average, macro, micro, tallies_of, weighted, without
 from pubmill.metrics.conventions.convention import Convention, Score
 from pubmill.metrics.conventions.entity_conventions import pairs_of

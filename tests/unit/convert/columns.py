@@ -4,9 +4,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert.conll import read
 from pubmill.convert.source_files import ConverterInput
+from pubmill.examples.kinds import TokensExample
 
 FIRST = {"labels": "first_character"}
 TYPED = {"labels": "as_written"}

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import SpanExample, read_examples
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SpanExample, read_examples
 from tests.dataset_specs import conversion_of, inputs_of, published_of
 from tests.world.answers import part
 from tests.world.lexicon import make_lexicon

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import Answer, Example, SequenceExample, SpanExample
 from pubmill.convert import bioasq
 from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Answer, Example, SequenceExample, SpanExample
 
 PUBMED = "http://www.ncbi.nlm.nih.gov/pubmed/"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import RegressionExample
 from pubmill.convert.biosses import read
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import RegressionExample
 
 HEAD = (
     "sentence_id\tsentence_1\tsentence_2\tannotator_a\tannotator_b\tannotator_c\tannotator_d\tannotator_e\n"

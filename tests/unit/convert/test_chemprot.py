@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.argument_transforms import dummies, original
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import scibert
 from pubmill.convert.chemprot import read
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import dummies, original
+from pubmill.examples.kinds import Entity, SequenceExample
 from tests.world.punkt import punkt_zip
 
 DUMMIES = {"CHEMICAL": "@CHEMICAL$", "GENE-Y": "@GENE$", "GENE-N": "@GENE$"}

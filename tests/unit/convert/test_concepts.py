@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.concept_files import ExampleConcepts, all_identifiers, read_concepts, write_concepts
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert.concepts import concepts_of, read_documents
 from pubmill.errors import PubmillError
+from pubmill.examples.concept_files import ExampleConcepts, all_identifiers, read_concepts, write_concepts
+from pubmill.examples.kinds import TokensExample
 from pubmill.storage.files import write_jsonl_gz
 
 COPY = """\

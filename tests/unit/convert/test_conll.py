@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert.conll import read, write
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from tests.unit.convert.columns import FIRST, TYPED, convert
 from tests.world.archives import tarball
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.tagging import to_labels, to_mentions
 from pubmill.convert.conll import read
 from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.tagging import to_labels, to_mentions
 from tests.unit.convert.columns import FIRST, TYPED, convert, labels_of
 
 

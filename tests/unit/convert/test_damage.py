@@ -24,7 +24,9 @@ from types import FrameType
 
 import pytest
 
-from pubmill.annotation.examples import (
+from pubmill.convert.dataset import convert
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     KINDS,
     Example,
     SequenceExample,
@@ -32,8 +34,6 @@ from pubmill.annotation.examples import (
     TokensExample,
     read_examples,
 )
-from pubmill.convert.dataset import convert
-from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import Specs, load

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import Example, SequenceExample, TokensExample, read_examples
 from pubmill.convert import conll
 from pubmill.convert.dataset import convert
 from pubmill.convert.dataset_counts import unknown_names
 from pubmill.convert.source_files import ConverterInput, quote
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example, SequenceExample, TokensExample, read_examples
 from pubmill.recipes.datasets import Access, ConversionRecipe
 from pubmill.storage.files import read_json
 

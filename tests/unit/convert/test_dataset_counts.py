@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import (
+from pubmill.convert.dataset_counts import MEASURES, count, lengths, overlaps
+from pubmill.examples.kinds import (
     KINDS,
     Answer,
     Entity,
@@ -17,7 +18,6 @@ from pubmill.annotation.examples import (
     SpanExample,
     TokensExample,
 )
-from pubmill.convert.dataset_counts import MEASURES, count, lengths, overlaps
 
 
 def tokens(name: str, labels: str, words: str = "", document: str | None = None) -> TokensExample:

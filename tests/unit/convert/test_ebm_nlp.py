@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.convert.ebm_nlp import LAYERS, read, write
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from tests.world.archives import tarball
 
 ROOT = "ebm_nlp_2_00"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import Example, TokensExample, write_examples
+from pubmill.examples.kinds import Example, TokensExample, write_examples
 from tests.unit.programs import Ended, make_checkout, run_verb
 
 Export = Callable[..., Ended]

@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import (
+from pubmill.convert.bioc import write as write_bioc
+from pubmill.convert.exports import WriterOptions, publish
+from pubmill.convert.jsonl import write as write_lines
+from pubmill.convert.tsv import WRITTEN, write
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     KINDS,
     Answer,
     Entity,
@@ -25,11 +30,6 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.convert.bioc import write as write_bioc
-from pubmill.convert.exports import WriterOptions, publish
-from pubmill.convert.jsonl import write as write_lines
-from pubmill.convert.tsv import WRITTEN, write
-from pubmill.errors import PubmillError
 from pubmill.graph.dataset_recipes import published_recipe
 from pubmill.metrics import dev_scores
 from pubmill.recipes.datasets import Access, PublishedFile, PublishedRecipe

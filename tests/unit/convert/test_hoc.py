@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import LabelledSentence, MultilabelExample
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.hoc import read, write
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import LabelledSentence, MultilabelExample
 
 ARCHIVE = {
     "Hoc-1/README.md": "Read me.",

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.argument_transforms import dummies
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.convert import i2b2_2010
 from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import dummies
+from pubmill.examples.kinds import Entity, SequenceExample
 from tests.clinical import DEV, given, pack
 from tests.dataset_specs import spec_of
 from tests.world.part import CANARY

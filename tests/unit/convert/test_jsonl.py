@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import SequenceExample
 from pubmill.convert.jsonl import read
 from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
 from tests.clinical import given
 from tests.world.part import CANARY
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import KINDS, read_examples
 from pubmill.convert.dataset import convert, load_function
 from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, read_examples
 from tests.clinical import given, pack, unpack, world, write_world
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
 from tests.world.dice import Dice

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import SequenceExample
 from pubmill.convert.pubmedqa import read, split
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
 from tests.world.documents import part
 from tests.world.lexicon import make_lexicon
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import Answer, SpanExample, read_examples, write_examples
 from pubmill.convert import squad
 from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Answer, SpanExample, read_examples, write_examples
 
 CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
 

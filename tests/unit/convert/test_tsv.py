@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import Entity, SequenceExample, write_examples
 from pubmill.convert.exports import WriterOptions, publish
 from pubmill.convert.source_files import ConverterInput, withholding
 from pubmill.convert.tsv import read, write
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample, write_examples
 from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 

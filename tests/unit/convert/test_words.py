@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
-from pubmill.annotation.tagging import to_mentions
 from pubmill.convert import dev_split
 from pubmill.convert.words import NoteMention, Sentence, sentences
 from pubmill.errors import PubmillError
+from pubmill.examples.tagging import to_mentions
 from tests.clinical import given
 
 

@@ -31,7 +31,7 @@ from transformers import (
     RobertaTokenizer,
 )
 
-from pubmill.annotation.examples import TokensExample
+from pubmill.examples.kinds import TokensExample
 
 SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu", "ine", "long"]
 LAYERS = 3

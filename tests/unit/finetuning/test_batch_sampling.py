@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import SequenceExample, write_examples
+from pubmill.examples.kinds import SequenceExample, write_examples
 from pubmill.finetuning.batch_sampling import POOL, POOLS, epoch_size, prediction_batches, training_batches
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tokenizers.pre_tokenizers import ByteLevel
 from transformers import AutoTokenizer, BertConfig, PreTrainedModel
 
-from pubmill.annotation.examples import SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample, TokensExample, write_examples
 from pubmill.finetuning.encoders import (
     embeddings,
     has_segments,

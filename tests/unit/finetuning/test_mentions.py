@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import PreTrainedModel
 
-from pubmill.annotation.examples import Entity, SequenceExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.pooling import pooled
 from pubmill.finetuning.reader import Subwords

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     KINDS,
     Answer,
     Entity,

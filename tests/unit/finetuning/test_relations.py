@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.annotation.examples import Entity, SequenceExample, read_examples, write_examples
+from pubmill.examples.kinds import Entity, SequenceExample, read_examples, write_examples
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel

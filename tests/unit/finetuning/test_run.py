@@ -13,8 +13,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from pubmill.annotation.examples import Answer, SpanExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Answer, SpanExample, TokensExample, write_examples
 from pubmill.finetuning import run as runs
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import Run, finetune, not_chosen, predict_kept

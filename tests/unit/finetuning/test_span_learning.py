@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import SpanExample, write_examples
+from pubmill.examples.kinds import SpanExample, write_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune
 from pubmill.metrics.answers import score_answers

@@ -22,9 +22,9 @@ from transformers import (
     pipeline,
 )
 
-from pubmill.annotation.examples import SequenceExample, TokensExample
-from pubmill.annotation.tagging import to_mentions
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample, TokensExample
+from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor

@@ -10,7 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     Example,
     LabelledSentence,
     MultilabelExample,
@@ -18,7 +19,6 @@ from pubmill.annotation.examples import (
     SequenceExample,
     write_examples,
 )
-from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import BertForPreTraining
 
-from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel

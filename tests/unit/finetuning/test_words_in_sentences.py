@@ -24,8 +24,8 @@ from transformers import (
     T5Tokenizer,
 )
 
-from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.reader import PROBE, Reader

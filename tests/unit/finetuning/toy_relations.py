@@ -5,7 +5,7 @@ from typing import Literal
 
 import torch
 
-from pubmill.annotation.examples import Entity, SequenceExample
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.inputs import Instance
 from pubmill.finetuning.reader import Reader

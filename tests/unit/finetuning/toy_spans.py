@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertForPreTraining, BertTokenizer
 
-from pubmill.annotation.examples import Answer, SpanExample
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.tiny_encoders import SHAPE
 

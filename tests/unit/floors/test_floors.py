@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     Answer,
     Entity,
     Example,
@@ -18,7 +19,6 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.errors import PubmillError
 from pubmill.floors import answer_floors, label_floors, mentions, text_floors
 from pubmill.floors.measured import FLOORS, MeasuredFloor, floors_of, measure_floors
 from pubmill.metrics.records import read_predictions

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import RegressionExample
+from pubmill.examples.kinds import RegressionExample
 from pubmill.floors.floors_table import FORMS
 from pubmill.floors.headroom import (
     DatasetHeadroom,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import SequenceExample, write_examples
+from pubmill.examples.kinds import SequenceExample, write_examples
 from pubmill.storage.files import write_json
 from tests.unit.programs import Ended, run_verb
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pubmill.annotation.examples import SequenceExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample, write_examples
 from pubmill.inspection.diff.differences import Differences, as_json, differences, print_differences
 from pubmill.inspection.diff.recipe_differences import ABSENT, flat
 from pubmill.inspection.diff.sides import Context, paired, side_of

@@ -19,7 +19,7 @@ from pubmill.storage.files import write_json
 from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
 from tests.unit import toy_tables as made_up
 from tests.unit.inspection.toy_explanations import MODEL, TABLE, TEST, explainer, printed, put_records
-from tests.unit.publication import toy_cards as made_up_cards
+from tests.unit.report import toy_cards as made_up_cards
 
 
 def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None:

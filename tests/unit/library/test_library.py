@@ -11,8 +11,8 @@ import yaml
 
 import pubmill
 from pubmill import load_dataset, read_jats, read_medline, score
-from pubmill.annotation.examples import KINDS, SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, SequenceExample, TokensExample, write_examples
 from tests.unit.prediction.toy_annotators import fake
 from tests.unit.submissions import toy_datasets as toy
 

@@ -75,7 +75,7 @@ def test_a_link_leads_to_the_cell_in_the_page_of_its_table(tex: Tex) -> None:
 
 
 def test_the_anchor_of_a_link_is_in_the_page(tables: Tables) -> None:
-    from pubmill.publication.rendering import to_html
+    from pubmill.report.rendering import to_html
 
     assert 'id="table06-bert-bc2gm"' in to_html(tables["gu2020/table06"])
 

@@ -6,7 +6,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.manuscript.study_tables import read_study_tables
-from pubmill.publication.rendering import to_json
+from pubmill.report.rendering import to_json
 from pubmill.storage.result_paths import BELOW
 from tests.unit.manuscript.toy_study import NAME, study
 

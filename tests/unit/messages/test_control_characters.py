@@ -10,8 +10,8 @@ from rich.text import Text
 from pubmill.errors import PubmillError, run
 from pubmill.messages.control_characters import escape_controls
 from pubmill.planning.terminal_tables import console, table
-from pubmill.publication.latex_escaping import escape_tex
-from pubmill.publication.rendering import environment, escape_markdown
+from pubmill.report.latex_escaping import escape_tex
+from pubmill.report.rendering import environment, escape_markdown
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07\rb\x9bc\u202ed\u2066e\u200ff\u2028g\ufdd0h\ud800i\U0001fffe"
 SHOWN = r"a\x1b[2J\x1b]0;title\x07\x0db\x9bc\u202ed\u2066e\u200ff\u2028g\ufdd0h\ud800i\U0001fffe"

@@ -86,7 +86,7 @@ def test_without_a_run_nothing_is_compared(
     "changed, module",
     [
         ("pubmill/metrics/entities.py", "pubmill.metrics.entities"),
-        ("pubmill/publication/templates/table.html.j2", "pubmill.publication.rendering"),
+        ("pubmill/report/templates/table.html.j2", "pubmill.report.rendering"),
         ("pubmill/proof/verifier/items.py", "pubmill.proof.assembling"),
     ],
     indirect=["changed"],

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import Answer, SpanExample
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.metrics.answers import normalised, score_answers, submitted_answers
 from tests.scorers import biobert_answers, squad, squad_best_f1
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     MultilabelExample,
     RegressionExample,
@@ -15,7 +15,7 @@ from pubmill.annotation.examples import (
     SpanExample,
     TokensExample,
 )
-from pubmill.annotation.tagging import to_labels, to_mentions
+from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.metrics.collapse import is_collapsed
 
 ONE: dict[str, Any] = {

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     Answer,
     MultilabelExample,
     RegressionExample,
@@ -17,7 +18,6 @@ from pubmill.annotation.examples import (
     SpanExample,
     TokensExample,
 )
-from pubmill.errors import PubmillError
 from pubmill.metrics import METRICS, SCORERS, metrics_of
 from pubmill.metrics.contributions import (
     Array,

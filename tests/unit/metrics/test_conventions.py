@@ -5,15 +5,15 @@
 
 import pytest
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     MultilabelExample,
     RegressionExample,
     SequenceExample,
     SpanExample,
     TokensExample,
 )
-from pubmill.annotation.subword_labels import PredictedLabels
-from pubmill.errors import PubmillError
+from pubmill.examples.subword_labels import PredictedLabels
 from pubmill.metrics import SCORERS, metrics_of
 from pubmill.metrics.conventions import (
     CONVENTIONS,

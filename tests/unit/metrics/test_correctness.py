@@ -1,6 +1,6 @@
 """Whether a single prediction is right in every part."""
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     MultilabelExample,
     SequenceExample,

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     MultilabelExample,
     RegressionExample,
     SequenceExample,
     SpanExample,
     TokensExample,
 )
-from pubmill.errors import PubmillError
 from pubmill.metrics import METRICS, SCORERS, dev_score
 from tests.unit.metrics.test_contributions import made_up
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     MultilabelExample,
     RegressionExample,
@@ -19,7 +19,7 @@ from pubmill.annotation.examples import (
     SpanExample,
     TokensExample,
 )
-from pubmill.annotation.subword_labels import PredictedLabels
+from pubmill.examples.subword_labels import PredictedLabels
 from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
 from pubmill.metrics.correlation import pearson, score_correlation
 from pubmill.specs.dataset_specs import TASKS

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import Example, SpanExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example, SpanExample
 from pubmill.metrics.records import read_predictions
 from pubmill.storage.files import write_jsonl_gz
 from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, QUOTED, REGRESSION, rows_of

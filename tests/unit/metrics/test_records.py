@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pubmill.annotation.examples import write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import write_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.metrics.records import Record, read_record, score_run, write_record

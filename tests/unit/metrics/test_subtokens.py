@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.subword_labels import PredictedLabels, gold_subwords, word_label
-from pubmill.annotation.tagging import to_labels, to_mentions
+from pubmill.examples.subword_labels import PredictedLabels, gold_subwords, word_label
+from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.metrics.contributions import Scored
 from pubmill.metrics.entities import score_entities
 from pubmill.metrics.subtokens import score_subtokens

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import Entity, SequenceExample, TokensExample
+from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
 from pubmill.metrics.classes import score_labels
 from pubmill.metrics.entities import score_entities
 from pubmill.metrics.training_overlap import (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     MultilabelExample,
     RegressionExample,

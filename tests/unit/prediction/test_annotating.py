@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.annotation.examples import KINDS, Entity, LabelledSentence
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, Entity, LabelledSentence
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import Run, finetune

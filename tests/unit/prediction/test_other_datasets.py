@@ -2,8 +2,8 @@
 
 import pytest
 
-from pubmill.annotation.examples import TokensExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
 from pubmill.prediction.other_datasets import labels_for, with_type
 from tests.unit.prediction.toy_annotators import tagger
 

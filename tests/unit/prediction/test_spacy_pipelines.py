@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.graph import Graph, checked_graph
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from pubmill.annotation.examples import KINDS
+from pubmill.examples.kinds import KINDS
 from pubmill.finetuning.inputs import Encoded
 from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.formats import annotate_file

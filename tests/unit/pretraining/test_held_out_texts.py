@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pubmill.annotation.sentences import FOLDER, TABLES
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
+from pubmill.examples.sentences import FOLDER, TABLES
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.pretraining.packing import apart, is_held_out, pack
 from pubmill.recipes.pretraining import PackingRecipe

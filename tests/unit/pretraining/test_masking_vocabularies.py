@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import special_ids
 from pubmill.pretraining.masking import read_vocabulary, word_starts
 from pubmill.storage.files import read_json, write_json

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from nltk.tokenize.punkt import PunktSentenceTokenizer
 from tokenizers import Tokenizer
 
-from pubmill.annotation.sentences import FOLDER, SentenceSplitter, read_punkt
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
 from pubmill.errors import PubmillError
+from pubmill.examples.sentences import FOLDER, SentenceSplitter, read_punkt
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining import packing
 from pubmill.pretraining.packed_tokens import SPECIAL, PackedTokens, TokenShard, write_packed
 from pubmill.pretraining.packing import pack

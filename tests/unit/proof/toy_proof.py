@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pubmill.annotation.examples import (
+from pubmill.examples.kinds import (
     Answer,
     Example,
     MultilabelExample,
@@ -17,17 +17,17 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.annotation.subword_labels import PredictedLabels
+from pubmill.examples.subword_labels import PredictedLabels
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Items, units_of, write_items
 from pubmill.metrics.records import write_record
 from pubmill.proof.archive import as_gzip, proof, write_proof
 from pubmill.proof.basis import table_basis
 from pubmill.proof.verifier.container import SUMS, pack, sums, unpack
-from pubmill.publication.rendering import to_json
 from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable
 from pubmill.recipes.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.recipes.tables import PublishedRow, TableRecipe, values_of
+from pubmill.report.rendering import to_json
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.comparisons import comparisons

@@ -18,7 +18,7 @@ from pubmill.statistics.seed_stopping import (
 
 def test_e_values_are_ratios_of_densities_of_t() -> None:
     """The mixture over effects of the density of the noncentral t, by integration, over that of t."""
-    assert tuple(2.0**power for power in range(6)) == EFFECTS  # from 1 to 32, as docs/verdicts.md says
+    assert tuple(2.0**power for power in range(6)) == EFFECTS  # from 1 to 32, as docs/seeds.md says
     differences = np.array([0.02, 0.05, 0.03, 0.01])
     t = stats.ttest_1samp(differences, 0).statistic
     ratios = []

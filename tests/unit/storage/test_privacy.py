@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pubmill.annotation.sentences import FOLDER, TABLES
 from pubmill.errors import PubmillError
+from pubmill.examples.sentences import FOLDER, TABLES
 from pubmill.storage import privacy
 from pubmill.storage.corpus_parts import access_of_parts
 from pubmill.storage.files import read_json

@@ -8,7 +8,8 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     Example,
     LabelledSentence,
     MultilabelExample,
@@ -16,7 +17,6 @@ from pubmill.annotation.examples import (
     SequenceExample,
     TokensExample,
 )
-from pubmill.errors import PubmillError
 from pubmill.submissions import blurb
 
 from . import toy_datasets as toy

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from pubmill.annotation.examples import MultilabelExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import MultilabelExample
 from pubmill.specs.dataset_specs import TASKS
 from pubmill.submissions.inputs_without_gold import TEMPLATES, prompt_of, write_inputs
 from tests.unit.submissions import toy_datasets as toy

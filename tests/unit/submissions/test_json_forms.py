@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import SequenceExample
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
 from pubmill.submissions import conll_form, inputs_without_gold
 from pubmill.submissions.json_forms import answers_of, read_document, row_of, spans_of
 

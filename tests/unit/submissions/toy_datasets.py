@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pubmill.annotation.argument_transforms import dummies
-from pubmill.annotation.examples import (
+from pubmill.convert.dataset_counts import count
+from pubmill.convert.hoc import HALLMARKS
+from pubmill.examples.argument_transforms import dummies
+from pubmill.examples.kinds import (
     Answer,
     Entity,
     Example,
@@ -17,9 +19,7 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.annotation.tagging import to_labels, to_mentions
-from pubmill.convert.dataset_counts import count
-from pubmill.convert.hoc import HALLMARKS
+from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import write_json

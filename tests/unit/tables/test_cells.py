@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from pubmill.errors import PubmillError
-from pubmill.publication.rendering import collapse, number
 from pubmill.recipes.tables import Aggregate
+from pubmill.report.rendering import collapse, number
 from pubmill.tables.aggregation import best_cell, cells_of_runs
 from pubmill.tables.cells import (
     NO_RECORD,

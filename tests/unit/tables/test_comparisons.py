@@ -10,7 +10,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.metrics.entities import entity_metrics
-from pubmill.publication.comparison_rendering import FORMS
+from pubmill.report.comparison_rendering import FORMS
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import Comparisons, comparisons, with_columns
 from tests.pages import parsed

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.annotation.examples import TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample, write_examples
 from pubmill.metrics.conventions import score_by_all
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import write_json, write_jsonl_gz

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.tables.cells import parse
 from pubmill.tables.dataset_cards import Card, label_bias, read_card
-from tests.unit.publication import toy_cards
+from tests.unit.report import toy_cards
 
 
 def card(kind: str = "sequence", **changes: Any) -> Card:

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.examples import Answer, SpanExample
 from pubmill.convert.dataset_counts import count
 from pubmill.errors import PubmillError
-from pubmill.publication.fact_rendering import FORMS
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
+from pubmill.report.fact_rendering import FORMS
 from pubmill.tables.dataset_cards import Card, label_bias
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
 from pubmill.tables.fact_table_models import FactTable, read_fact_table
 from tests.pages import parsed
-from tests.unit.publication import toy_cards as made_up
+from tests.unit.report import toy_cards as made_up
 
 HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w`\n\n# T'
 HEADER = "row,column,metric,value,note\n"

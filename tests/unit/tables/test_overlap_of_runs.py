@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from pubmill.annotation.concept_files import ExampleConcepts, write_concepts
-from pubmill.annotation.examples import Entity, SequenceExample, TokensExample, write_examples
 from pubmill.errors import PubmillError
+from pubmill.examples.concept_files import ExampleConcepts, write_concepts
+from pubmill.examples.kinds import Entity, SequenceExample, TokensExample, write_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run, write_record
 from pubmill.metrics.training_overlap import Counts, total
-from pubmill.publication.overlap_rendering import FORMS
 from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.report.overlap_rendering import FORMS
 from pubmill.storage.files import write_json, write_jsonl_gz
 from pubmill.submissions.supplied import report, supply
 from pubmill.tables.cells import parse

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.publication.rendering import fact
+from pubmill.report.rendering import fact
 from pubmill.tables.printed_facts import is_equal, is_of_kind
 
 

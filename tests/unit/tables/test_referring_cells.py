@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.publication.rendering import FORMS
 from pubmill.recipes.reading import build as build_recipe
 from pubmill.recipes.tables import TableRecipe
 from pubmill.recipes.writing import as_json, as_values
+from pubmill.report.rendering import FORMS
 from pubmill.statistics.equivalence import combined, equivalence_p, uncertainty
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import comparisons

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.publication.rendering import FORMS
+from pubmill.report.rendering import FORMS
 from pubmill.storage.files import write_json
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.finished_tables import finished_table

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.publication.transfer_rendering import FORMS
 from pubmill.recipes.reading import build
 from pubmill.recipes.transfers import TransferMatrixRecipe
+from pubmill.report.transfer_rendering import FORMS
 from pubmill.storage.files import write_json
 from pubmill.tables.cells import parse
 from pubmill.tables.transfer_matrix import TransferMatrix, transfer_matrix

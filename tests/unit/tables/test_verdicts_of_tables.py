@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.publication.rendering import FORMS
+from pubmill.report.rendering import FORMS
 from pubmill.statistics.equivalence import Uncertainty, combined, equivalence_p, uncertainty
 from pubmill.tables.cells import Table
 from tests.unit.toy_tables import HEADER, paths, recipe, record, row, table, write

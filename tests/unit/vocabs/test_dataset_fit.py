@@ -10,7 +10,8 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from transformers import AutoTokenizer
 
-from pubmill.annotation.examples import (
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
     Answer,
     Entity,
     Example,
@@ -21,8 +22,7 @@ from pubmill.annotation.examples import (
     TokensExample,
     write_examples,
 )
-from pubmill.annotation.vocab_tokenizers import load_tokenizer
-from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.recipes.vocabs import FitRecipe
 from pubmill.vocabs import diagnosis
 from pubmill.vocabs.dataset_fit import diagnose_dataset, diagnose_examples, entity_words, words_of

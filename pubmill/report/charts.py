@@ -1,0 +1,190 @@
+"""Scatter and line charts of the report, as coordinates.
+
+`templates/_figures.html.j2` draws them; lengths are as in `figures`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pandas import DataFrame
+
+from pubmill.recipes.tables import Column, Row
+from pubmill.report.figures import CURVE_HEIGHT, EDGE, WIDTH, Axis
+from pubmill.report.rendering import metric, number, printed
+from pubmill.tables.cells import Cell, Table
+from pubmill.tables.table_frames import is_usual
+
+LEFT, BOTTOM = 44, 38
+TOP = 24
+"""Top margin, which separates the title of the vertical axis from its highest number."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a chart, with its description in words."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """Dots with a common label; `path` connects them if they are ordered."""
+
+    label: str
+    dots: tuple[Dot, ...]
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart. `diagonal`: path of the line where both numbers are equal; `numbered`: dots have numbers that
+    are explained below the chart."""
+
+    label: str
+    subtitle: str
+    description: str
+    x_title: str
+    y_title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    diagonal: str = ""
+    numbered: bool = False
+    height: int = CURVE_HEIGHT
+
+
+Point = tuple[float, float, str]
+"""x, y, and a description of the point."""
+
+
+def _axis(values: Sequence[float], start: float, end: float, least: float) -> Axis:
+    margin = max(0.06 * (max(values) - min(values)), least)
+    return Axis(min(values) - margin, max(values) + margin, start, end)
+
+
+def _horizontal_axis(values: Sequence[float], least: float) -> Axis:
+    return _axis(values, LEFT, WIDTH - EDGE, least)
+
+
+def _vertical_axis(values: Sequence[float], least: float) -> Axis:
+    return _axis(values, CURVE_HEIGHT - BOTTOM, TOP, least)
+
+
+def _series(label: str, points: Sequence[Point], x: Axis, y: Axis, joined: bool = False) -> Series:
+    dots = tuple(Dot(x.at(a), y.at(b), text) for a, b, text in points)
+    path = "M" + " L".join(f"{dot.x:g} {dot.y:g}" for dot in dots) if joined and len(dots) > 1 else ""
+    return Series(label, dots, path)
+
+
+def agreement(table: Table) -> Chart | None:
+    """Chart of our values against the published ones, for all cells that have both; None if no cell has."""
+    cells = [(row, column, cell) for row, column, cell in table.read() if row.dataset]
+    points = [point for place in cells if (point := _published_point(*place))]
+    if not points:
+        return None
+    values = [value for x, y, _ in points for value in (x, y)]
+    x, y = _horizontal_axis(values, 1), _vertical_axis(values, 1)
+    return Chart(
+        label="",
+        subtitle="ours against published, each cell; the line is where they are equal",
+        description=_agreement_text(points),
+        x_title="published",
+        y_title="ours",
+        x=x,
+        y=y,
+        series=(_series("", points, x, y),),
+        diagonal=f"M{x.start} {y.start}L{x.end} {y.end}",
+    )
+
+
+def _agreement_text(points: Sequence[Point]) -> str:
+    """Describe the cells in few words; the table has each of them."""
+    above = sum(ours > published for published, ours, _ in points)
+    _, farthest = max((abs(ours - published), text) for published, ours, text in points)
+    return f"Ours is higher in {above} of {len(points)} cells. Farthest apart: {farthest}."
+
+
+def _published_point(row: Row, column: Column, cell: Cell) -> Point | None:
+    if cell.value is None or cell.published is None:
+        return None
+    text = f"{column.label}, {row.label}: {number(cell.value)}, published {printed(cell.published.printed)}"
+    return cell.published.value, cell.value, text
+
+
+def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
+    """Charts, one per row, of scores against pretraining steps, for recipes with several fine-tuned
+    checkpoints.
+
+    `steps`: model -> recipe and step.
+    """
+    return [chart for row in table.rows if (chart := _learning_chart(table, row, steps))]
+
+
+def _learning_chart(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]) -> Chart | None:
+    cells = {column.key: table.cells[column.key][row.key] for column in table.columns}
+    usual = [column for column in table.columns if is_usual(row, column, cells[column.key])]
+    columns = [column for column in usual if column.model in steps]
+    found = DataFrame(
+        [(*steps[column.model or ""], cells[column.key].value) for column in columns],
+        columns=["recipe", "step", "value"],
+    ).dropna(subset="value")
+    lines = {
+        recipe: sorted(
+            (one.step, one.value, f"step {one.step:,}: {number(one.value)}") for one in line.itertuples()
+        )
+        for recipe, line in found.groupby("recipe", sort=False)
+        if line["step"].nunique() > 1
+    }
+    if not lines:
+        return None
+    points = [point for line in lines.values() for point in line]
+    texts = (f"{name}: {', '.join(text for *_, text in line)}." for name, line in lines.items())
+    x = _horizontal_axis([a for a, *_ in points], 1)
+    y = _vertical_axis([b for _, b, _ in points], 0.25)
+    return Chart(
+        label=row.label,
+        subtitle=f"{metric(row.metric)} against steps of pretraining",
+        description=" ".join(texts),
+        x_title="steps",
+        y_title="",
+        x=x,
+        y=y,
+        series=tuple(_series(name, line, x, y, joined=True) for name, line in lines.items()),
+    )
+
+
+def fragmentation(table: Table, rates: Mapping[str, Mapping[str, float]]) -> list[Chart]:
+    """Charts, one per row, of scores against pieces per word in mentions, for models with different
+    vocabularies.
+
+    `rates`: model -> dataset -> pieces per word.
+    """
+    return [chart for row in table.rows if (chart := _fragmentation_chart(table, row, rates))]
+
+
+def _fragmentation_chart(table: Table, row: Row, rates: Mapping[str, Mapping[str, float]]) -> Chart | None:
+    points: list[Point] = []
+    for column in table.columns:
+        cell, rate = (
+            table.cells[column.key][row.key],
+            rates.get(column.model or "", {}).get(row.dataset or ""),
+        )
+        if rate is not None and cell.value is not None and is_usual(row, column, cell):
+            points.append((rate, cell.value, f"{column.label}: {rate:.2f} pieces, {number(cell.value)}"))
+    if len({rate for rate, *_ in points}) < 2:
+        return None
+    x = _horizontal_axis([a for a, *_ in points], 0.05)
+    y = _vertical_axis([b for _, b, _ in points], 0.25)
+    return Chart(
+        label=row.label,
+        subtitle=f"{metric(row.metric)} against pieces per word of mentions (test)",
+        description=" ".join(f"{text}." for *_, text in points),
+        x_title="pieces per word",
+        y_title="",
+        x=x,
+        y=y,
+        series=(_series("", points, x, y),),
+        numbered=True,
+    )

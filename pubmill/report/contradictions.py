@@ -1,0 +1,186 @@
+"""Contradictions between papers: one model on one dataset with different published values, and the reasons.
+
+Only columns in a table's own setting are compared, if that is the standard one, and only metrics of one
+family: papers use F1, micro F1 and macro F1 for the same metric. Reasons come from the specs (another variant
+of the dataset, another metric, median or mean), from notes in the published files (copied from another
+paper), and from remarks on other papers in the tables' specs (`elsewhere`).
+"""
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pandas import DataFrame, concat
+
+from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
+from pubmill.recipes.tables import Aggregate
+from pubmill.report.rendering import environment, escape_markdown, to_json
+from pubmill.statistics.verdict_models import Shape
+from pubmill.storage.files import read_json
+from pubmill.tables.cells import parse
+from pubmill.tables.published_values import half_unit, published_of_cells, read_published
+
+NO_REASON = "no reason is found in the paper"
+ANY = "any"
+"""The key of `elsewhere` that applies to all datasets of a table."""
+FAMILY = {"entity_f1": "f1", "micro_f1": "f1", "macro_f1": "f1"}
+"""Metric -> family; papers print the metrics of a family under each other's names."""
+
+
+class Printed(Shape):
+    """One published value and its source. `dataset`: in the variant that the table uses."""
+
+    table: str
+    paper: str
+    number: int
+    protocol: str
+    aggregate: Aggregate
+    dataset: str
+    metric: str
+    value: float
+    printed: str
+    note: str
+
+
+class Contradiction(Shape):
+    """Published values of one model on one dataset (or composite) that are not equal within rounding."""
+
+    model: str
+    dataset: str
+    values: tuple[Printed, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def range(self) -> float:
+        """The difference between the highest and the lowest value, in points."""
+        values = [one.value for one in self.values]
+        return max(values) - min(values)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Value -> tables where it is printed: `gu2020 Tables 6, 7; lewis2020 Table 2`."""
+        places: dict[str, dict[str, list[int]]] = {}
+        for one in self.values:
+            places.setdefault(one.printed, {}).setdefault(one.paper, []).append(one.number)
+        return {
+            printed: "; ".join(map(_table_numbers, found, found.values()))
+            for printed, found in places.items()
+        }
+
+
+class Contradictions(Shape):
+    """All contradictions, or those that involve some tables."""
+
+    found: tuple[Contradiction, ...]
+
+    @property
+    def by_dataset(self) -> dict[str, list[Contradiction]]:
+        """The contradictions of each dataset."""
+        groups = itertools.groupby(self.found, key=lambda one: one.dataset)
+        return {dataset: list(ones) for dataset, ones in groups}
+
+    def of_tables(self, tables: Collection[str]) -> "Contradictions":
+        """Select the contradictions that involve a value of one of these tables."""
+        own = (one for one in self.found if any(value.table in tables for value in one.values))
+        return Contradictions(found=tuple(own))
+
+
+def _table_numbers(paper: str, numbers: Sequence[int]) -> str:
+    return f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+
+
+KEY = ["subject", "model", "measured"]
+"""Columns that identify what several papers print: the dataset without its variant, or a composite; the
+model; and the family of the metric."""
+
+
+def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradictions:
+    """Find all contradictions, ordered by dataset and model; `specs`: the folder with the published files."""
+    tables = {table.name: table for table in recipe.tables}
+    printed = concat([_published_frame(table, specs) for table in recipe.tables])
+    found = []
+    for (dataset, model, _), lines in printed.groupby(KEY):
+        values = tuple(Printed(**line) for line in lines.drop(columns=KEY).to_dict("records"))
+        if any(itertools.starmap(_values_differ, itertools.combinations(values, 2))):
+            label, reasons = recipe.models.get(model, model), _difference_reasons(values, tables)
+            found.append(Contradiction(model=label, dataset=dataset, values=values, reasons=reasons))
+    return Contradictions(found=tuple(found))
+
+
+def read_contradictions(path: Path) -> Contradictions:
+    """Read contradictions written by `scripts/contradictions.py`."""
+    return parse(Contradictions, read_json(path), str(path))
+
+
+def _published_frame(table: PublishedTable, specs: Path) -> DataFrame:
+    """Return the published values of a table's models: the fields of `Printed` and the names that they are
+    compared under (`KEY`)."""
+    rows = (*table.rows, *(composite.row for composite in table.composites))
+    values = published_of_cells(table.columns, rows, read_published(specs / table.file, table.left_out))
+    lines = [
+        {
+            "paper": table.paper,
+            "number": table.number,
+            "protocol": table.protocol,
+            "aggregate": table.aggregate,
+            "table": table.name,
+            "dataset": row.dataset or row.key,
+            "metric": row.printed,
+            "value": value.value,
+            "printed": value.printed,
+            "note": value.note,
+            "subject": row.published,
+            "model": column.model,
+            # a composite is identified by the table's metric, whatever it is called in print
+            "measured": FAMILY.get(row.printed, row.printed) if row.dataset else f"{row.key} {table.metric}",
+        }
+        for column, row in itertools.product(table.columns, rows)
+        if column.model and (value := values.get((column.key, row.key)))
+    ]
+    return DataFrame(lines, columns=[*Printed.model_fields, *KEY])
+
+
+def _values_differ(one: Printed, other: Printed) -> bool:
+    """Return whether two values differ by more than rounding can explain."""
+    return abs(one.value - other.value) > half_unit(one.printed) + half_unit(other.printed) + 1e-9
+
+
+def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
+    """Return the reasons why the values differ, each once."""
+    found = [
+        *_distinct_terms("forms of the dataset", (one.dataset for one in values)),
+        *_distinct_terms("metrics in print", (_metric_text(one) for one in values if one.metric != "f1")),
+        *_distinct_terms("over seeds", (one.aggregate for one in values)),
+    ]
+    for one, other in itertools.permutations(values, 2):
+        if _values_differ(one, other):
+            elsewhere = tables[one.table].elsewhere
+            remarks = elsewhere.get(other.table) or elsewhere.get(other.paper) or {}
+            found += filter(None, [remarks.get(one.dataset, remarks.get(ANY))])
+    copied = [one for one in values if "copied" in one.note]
+    found += [f"{_table_numbers(one.paper, [one.number])}: {one.note}" for one in copied]
+    own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
+    found += _distinct_terms("each fine-tuned the model itself", own)
+    return tuple(dict.fromkeys(found)) or (NO_REASON,)
+
+
+def _metric_text(one: Printed) -> str:
+    return one.metric.replace("_", " ").replace("f1", "F1")
+
+
+def _distinct_terms(what: str, terms: Iterable[str]) -> list[str]:
+    distinct = list(dict.fromkeys(terms))
+    return [f"{what}: {', '.join(distinct)}"] if len(distinct) > 1 else []
+
+
+def to_markdown(shown: Contradictions) -> str:
+    """Render the page for GitHub."""
+    return environment(escape_markdown).get_template("contradictions.md.j2").render(shown=shown)
+
+
+def to_html(shown: Contradictions) -> str:
+    """Render a self-contained page without scripts."""
+    return environment().get_template("contradictions.html.j2").render(shown=shown)
+
+
+FORMS: dict[str, Callable[[Contradictions], str]] = {"json": to_json, "md": to_markdown, "html": to_html}

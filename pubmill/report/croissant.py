@@ -1,0 +1,159 @@
+"""Croissant metadata of a dataset: JSON-LD that dataset search engines and loaders read.
+
+Croissant 1.1 and its vocabulary for responsible AI (mlcommons.org/croissant). The files of public datasets
+are described field by field; of others only what is known without access. As on a dataset's page, there are
+numbers and names, but no text of the dataset.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from posixpath import dirname, relpath
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pubmill.examples.kinds import KINDS as EXAMPLES
+from pubmill.examples.kinds import optional_fields
+from pubmill.report import dataset_pages
+from pubmill.report.dataset_pages import Page
+from pubmill.storage.result_paths import BELOW
+
+Node = dict[str, Any]
+SPECIFICATIONS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
+NAMESPACES = {
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+}
+TERMS = (
+    "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileObject",
+    "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5",
+    "parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate",
+    "separator", "source", "subField", "transform",
+)  # fmt: skip
+"""Terms of the format that stand without a prefix in its files."""
+CONTEXT: Node = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    **NAMESPACES,
+    **{term: f"cr:{term}" for term in TERMS},
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
+    "description": {"@container": "@language"},
+}
+TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
+OPTIONAL = {"relation": {"entities"}, "yes-no": {"text_pair"}, "inference": {"text_pair"}}
+"""Task -> fields that some examples may lack and that its datasets have; others may be in no example."""
+SENSITIVE = "clinical notes, de-identified by those who released them; identifiers may remain"
+
+
+def to_croissant(page: Page) -> str:
+    """Return the metadata as JSON."""
+    return json.dumps(metadata(page), indent=1, ensure_ascii=False) + "\n"
+
+
+def metadata(page: Page) -> Node:
+    """Return the metadata: what the dataset is, its licence and limits, and its files if they are public."""
+    recipe = page.recipe
+    files = list(_files(page)) if recipe.access == "public" else []
+    known: Node = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": SPECIFICATIONS,
+        "name": recipe.name,
+        "description": _description(page),
+        "url": recipe.apply or next((source.url for source in page.sources if source.url), None),
+        "license": recipe.licence,
+        "conditionsOfAccess": page.access,
+        "citeAs": recipe.citation,
+        "inLanguage": "en",
+        "version": f"{page.card.version}.0.0",
+        "keywords": [recipe.domain, recipe.task, *recipe.suites],
+        "rai:dataUseCases": [f"{recipe.task}, scored by {recipe.metric}"],
+        "rai:dataLimitations": [*recipe.conflicts, *_repetitions(page)],
+        "rai:personalSensitiveInformation": [SENSITIVE] if recipe.domain == "clinical" else [],
+        "distribution": files,
+        "recordSet": [_records(page, split) for split in page.card.splits] if files else [],
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _description(page: Page) -> str:
+    sizes = (
+        f"{page.card.count(split, page.card.sizes[0])} {page.card.sizes[0]} in {split}"
+        for split in page.card.splits
+    )
+    parts = [page.title, page.kind, ", ".join(sizes), *page.recipe.notes, page.warning]
+    return "; ".join(part for part in parts if part)
+
+
+def _repetitions(page: Page) -> Iterator[str]:
+    """Yield how many inputs of a split occur in another one, which inflates scores."""
+    for overlap in page.card.overlaps:
+        if overlap.texts:
+            yield f"{overlap.texts} inputs of {overlap.split} are also in {overlap.earlier}"
+
+
+def _files(page: Page) -> Iterator[Node]:
+    """Yield the downloaded files, then those converted from them, relative to the folder of pages."""
+    for source in page.sources:
+        if source.url:
+            yield _file(source.role, source.url, source.sha256, "application/octet-stream", source.bytes)
+    for split in page.card.splits:
+        path = f"{BELOW.dataset(page.recipe.name)}/{_file_id(split)}"
+        path = relpath(path, dirname(BELOW.page(page.recipe.name)))
+        yield _file(_file_id(split), path, page.card.examples_sha256[split], "application/jsonlines")
+
+
+def _file(name: str, url: str, sha256: str, form: str, size: int | None = None) -> Node:
+    described = {"@type": "cr:FileObject", "@id": name, "name": name, "contentUrl": url}
+    size_text = {} if size is None else {"contentSize": f"{size} B"}
+    return {**described, **size_text, "encodingFormat": form, "sha256": sha256}
+
+
+def _file_id(split: str) -> str:
+    return f"{split}.jsonl.gz"
+
+
+def _records(page: Page, split: str) -> Node:
+    """Return the fields of a split's examples."""
+    name, kind = f"{split}-examples", EXAMPLES[page.recipe.kind]
+    lacking = optional_fields(kind) - OPTIONAL.get(page.recipe.task, set())
+    fields = [_field(name, split, field, hint) for field, hint in _hints(kind) if field not in lacking]
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "key": {"@id": f"{name}/id"}, "field": fields}
+
+
+def _hints(kind: type[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a class with their types; of those that may be None, the other type."""
+    for name, hint in get_type_hints(kind).items():
+        options = [option for option in get_args(hint) if option is not NoneType]
+        yield name, options[0] if NoneType in get_args(hint) else hint
+
+
+def _field(records: str, split: str, name: str, hint: Any) -> Node:
+    """Return the description of one field; `hint`: a type, or a list of one."""
+    node: Node = {"@type": "cr:Field", "@id": f"{records}/{name}", "name": name}
+    is_list = get_origin(hint) is list
+    item = get_args(hint)[0] if is_list else hint
+    node |= {"isArray": True, "arrayShape": "-1"} if is_list else {}
+    node["source"] = {"fileObject": {"@id": _file_id(split)}, "extract": {"column": name}}
+    if not is_dataclass(item):
+        return node | {"dataType": TYPES[item]}
+    parts = [(part, hint) for part, hint in _hints(item) if hint in TYPES]  # type: ignore[arg-type]
+    return node | {"subField": [_part(node["@id"], split, name, *part) for part in parts]}
+
+
+def _part(parent: str, split: str, column: str, name: str, hint: Any) -> Node:
+    """Return the description of a value within the items of a list."""
+    node: Node = {"@type": "cr:Field", "@id": f"{parent}/{name}", "name": name, "dataType": TYPES[hint]}
+    extract, transform = {"column": column}, {"jsonPath": f"$[*].{name}"}
+    source = {"fileObject": {"@id": _file_id(split)}, "extract": extract, "transform": transform}
+    return node | {"source": source}
+
+
+FORMS: dict[str, Callable[[Page], str]] = {**dataset_pages.FORMS, "croissant.json": to_croissant}
+"""All files of a dataset's page."""

@@ -1,0 +1,224 @@
+"""The page of a dataset: content, sources, access, and differences from other published variants.
+
+A page is made from the dataset's card and spec, so it contains numbers and names but no text of the dataset.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.messages import commands
+from pubmill.recipes.datasets import PublishedFile
+from pubmill.recipes.report import PageRecipe, PageSource
+from pubmill.report.rendering import environment, escape_markdown, to_json
+from pubmill.statistics.verdict_models import Shape
+from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import paths_of_scale
+from pubmill.tables.cells import parse
+from pubmill.tables.dataset_cards import NAMED, Card, CardPart, read_card
+
+LENGTHS = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "longest"}
+REPEATED = ("repeated_texts", "repeated_documents", "contradictory_texts")
+KINDS = {
+    "tokens": "sentences with a label for each word",
+    "sequence": "a text, or a pair of texts, with one label",
+    "multilabel": "texts with any number of labels",
+    "regression": "pairs of texts with a score",
+    "span": "questions whose answers stand in a text",
+}
+ACCESS = {
+    "public": "public",
+    "registration": "free of charge after registration",
+    "credentialed": "only for people who were granted access",
+}
+CHECKS = {
+    "sha256": "the specification pins its SHA-256",
+    "git_blob": "the specification pins the id that git gives its content",
+    None: "a file of the user's own, which the specification does not pin",
+}
+
+
+class SourceRecord(CardPart):
+    """The record written when a source file was retrieved."""
+
+    sha256: str
+    origin: str
+    retrieved: str
+
+
+@dataclass(frozen=True)
+class SplitCount:
+    """A count in one split; None if the source does not annotate it."""
+
+    value: int | None
+    expected: int | None = None
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class CountLine:
+    """One line of a page's table: a name and a count for each split."""
+
+    name: str
+    cells: tuple[SplitCount, ...]
+
+
+class SourceLine(Shape):
+    """A source file as it was retrieved."""
+
+    role: str
+    place: str
+    url: str | None
+    check: str
+    bytes: int
+    sha256: str
+    origin: str
+    retrieved: str
+
+
+class Page(Shape):
+    """The content of a page."""
+
+    recipe: PageRecipe
+    card: Card
+    sources: tuple[SourceLine, ...]
+
+    @property
+    def title(self) -> str:
+        """The dataset's label and name."""
+        label = self.recipe.label or self.recipe.name
+        return label if label == self.recipe.name else f"{label} ({self.recipe.name})"
+
+    @property
+    def warning(self) -> str:
+        """The scale, if its files are not the published ones, else nothing."""
+        return self.recipe.scale_title if self.recipe.made_up else ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of examples in words."""
+        return KINDS.get(self.recipe.kind, self.recipe.kind)
+
+    @property
+    def access(self) -> str:
+        """The access class in words."""
+        return ACCESS.get(self.recipe.access, self.recipe.access)
+
+    @property
+    def export(self) -> str:
+        """The command that writes the published form."""
+        results = paths_of_scale(self.recipe.scale).results
+        return commands.pubmill("export", self.recipe.name, "FOLDER", "--results", results)
+
+    @property
+    def published(self) -> list[tuple[str, PublishedFile]]:
+        """The files of the published form, by split."""
+        files = self.recipe.published
+        return [(split, files[split]) for split in self.card.splits if split in files]
+
+    @property
+    def counts(self) -> list[CountLine]:
+        """Every count except per-label ones and repetitions; those that describe the size come first."""
+        measures = dict.fromkeys(self.card.sizes) | {
+            measure: None for counts in self.card.counts.values() for measure in counts
+        }
+        shown = [m for m in measures if not m.startswith(NAMED) and m not in REPEATED]
+        return [self._count_line(measure, measure) for measure in shown if self._is_counted(measure)]
+
+    @property
+    def repetitions(self) -> list[CountLine]:
+        """The counts of repeated and contradictory texts and documents."""
+        return [self._count_line(measure, measure) for measure in REPEATED if self._is_counted(measure)]
+
+    @property
+    def left_out(self) -> list[CountLine]:
+        """Counts of source items that are in no example, by reason."""
+        return [self._count_line(f"left_out.{name}", name) for name in self.card.counted_names("left_out.")]
+
+    @property
+    def labels(self) -> list[CountLine]:
+        """The count of each label, and its share of all labels in its split."""
+        beginning = self.card.labels
+        names = self.card.counted_names(beginning) if beginning else []
+        totals = [
+            sum(self.card.count(split, beginning + name) or 0 for name in names) for split in self.card.splits
+        ]
+        return [self._count_line(beginning + name, name, totals) for name in names]
+
+    @property
+    def labels_are(self) -> str:
+        """The name of the labels that `labels` counts."""
+        return {"mentions.": "mentions by type", "words.": "labelled words by type"}.get(
+            self.card.labels, "labels"
+        )
+
+    @property
+    def lengths(self) -> dict[str, dict[str, float]]:
+        """Lengths of inputs in whitespace-separated words: name of the statistic -> split -> value."""
+        return {
+            shown: {split: figures[name] for split, figures in self.card.lengths.items() if name in figures}
+            for name, shown in LENGTHS.items()
+        }
+
+    def _is_counted(self, measure: str) -> bool:
+        return any(measure in counts for counts in self.card.counts.values())
+
+    def _count_line(self, measure: str, name: str, totals: list[int] | None = None) -> CountLine:
+        cells = []
+        for index, split in enumerate(self.card.splits):
+            value = self.card.count(split, measure)
+            share = value / totals[index] if totals and totals[index] and value is not None else None
+            cells.append(SplitCount(value, self.card.expect.get(split, {}).get(measure), share))
+        return CountLine(name, tuple(cells))
+
+
+def make_page(recipe: PageRecipe, results: Path) -> Page:
+    """Read the card and the source records of a page; a `PubmillError` names a missing or wrong file."""
+    card = read_card(results / recipe.card)
+    if card.dataset != recipe.name:
+        raise PubmillError(
+            f"{results / recipe.card} is the card of {card.dataset}, expected {recipe.name}; "
+            f"remove it and convert the dataset again"
+        )
+    sources = tuple(_source_line(recipe, card, source, results) for source in recipe.sources)
+    return Page(recipe=recipe, card=card, sources=sources)
+
+
+def _source_line(recipe: PageRecipe, card: Card, source: PageSource, results: Path) -> SourceLine:
+    role = source.role
+    record = parse(SourceRecord, read_json(results / source.record), str(results / source.record))
+    if role not in card.sources or record.sha256 != card.sources[role].sha256:
+        raise PubmillError(
+            f"{results / source.record} describes another file than {recipe.card} was made from ({role} of "
+            f"{recipe.name}); remove {recipe.card} and run the same command, which converts the dataset again"
+        )
+    return SourceLine(
+        role=role,
+        place=source.place,
+        url=source.url,
+        check=CHECKS.get(source.check, source.check or ""),
+        bytes=card.sources[role].bytes,
+        sha256=card.sources[role].sha256,
+        origin=record.origin,
+        retrieved=record.retrieved[:10],
+    )
+
+
+def read_page(path: Path) -> Page:
+    """Read a page written by `scripts/dataset_page.py`."""
+    return parse(Page, read_json(path), str(path))
+
+
+def to_html(page: Page) -> str:
+    """Render a self-contained page without scripts."""
+    return environment().get_template("dataset_page.html.j2").render(page=page)
+
+
+def to_markdown(page: Page) -> str:
+    """Render the page as a README for a repository."""
+    template = environment(escape_markdown).get_template("dataset_page.md.j2")
+    return template.render(page=page, recipe=page.recipe)
+
+
+FORMS: dict[str, Callable[[Page], str]] = {"json": to_json, "md": to_markdown, "html": to_html}

@@ -1,0 +1,179 @@
+"""Figures of the report, as coordinates that `templates/_figures.html.j2` draws as small SVG.
+
+Every figure has a description in words. Lengths are SVG user units, about one pixel on a phone.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pubmill.recipes.tables import Column, Row
+from pubmill.report.rendering import metric, number, printed, quantity, run_score
+from pubmill.tables.cells import Cell, SeedScore, Table
+
+WIDTH = 340
+EDGE = 14
+"""Margin beside an axis, wide enough for half of its last number."""
+LANE = 40
+TOP = 8
+CURVE_HEIGHT = 220
+MAX_POINTS = 300
+
+Drawn = TypeVar("Drawn", bound=tuple[float, float])
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A linear scale from values to positions."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """The position of a value."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.start + share * (self.end - self.start), 1)
+
+    def ticks(self, about: int) -> list[tuple[float, float]]:
+        """(position, value) at round steps of 1, 2 or 5 times a power of ten."""
+        rough = (self.high - self.low) / about
+        power = 10.0 ** math.floor(math.log10(rough))
+        steps = [factor * power for factor in (1, 2, 5, 10)]
+        chosen = next(i for i, step in enumerate(steps) if step >= rough * 0.999)
+        # a step can be longer than a short axis, which then may contain none of its multiples
+        values = self._multiples(steps[chosen]) or self._multiples(steps[chosen - 1])
+        return [(self.at(value), value) for value in values]
+
+    def _multiples(self, step: float) -> list[float]:
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(index * step, 10) for index in range(first, last + 1)]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One model in a strip: a point for each seed, their aggregate (`together`) and the published value;
+    beside the label, a `note` on failed runs and an optional remark (`aside`)."""
+
+    label: str
+    y: float
+    points: tuple[tuple[float, str], ...]
+    together: float | None
+    published: float | None
+    note: str
+    aside: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A figure with a lane of points per model: its scores by seed on one dataset, or its times."""
+
+    label: str
+    metric: str
+    description: str
+    height: int
+    axis: Axis
+    lanes: tuple[Lane, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Training loss against tokens seen."""
+
+    label: str
+    description: str
+    height: int
+    x: Axis
+    y: Axis
+    path: str
+    marks: tuple[tuple[float, str], ...]
+    last: tuple[float, float, str]
+
+
+def strips(table: Table) -> list[Strip]:
+    """Return one strip for each dataset on which any seed was scored."""
+    return [made for row in table.rows if (made := _row_strip(table, row))]
+
+
+def _row_strip(table: Table, row: Row) -> Strip | None:
+    found = [(column, table.cells[column.key][row.key]) for column in table.columns]
+    shown = [(column, cell) for column, cell in found if cell.seeds]
+    values = [value for _, cell in shown for value in _shown_values(cell)]
+    if not any(seed.value is not None for _, cell in shown for seed in cell.seeds):
+        return None
+    margin = max(0.06 * (max(values) - min(values)), 0.25)
+    axis = Axis(min(values) - margin, max(values) + margin, EDGE, WIDTH - EDGE)
+    lanes = tuple(_model_lane(column, cell, axis, TOP + LANE * i) for i, (column, cell) in enumerate(shown))
+    return Strip(
+        label=row.label,
+        metric=metric(row.metric),
+        description=" ".join(_lane_text(column, cell, table.aggregate) for column, cell in shown),
+        height=TOP + LANE * len(lanes) + 26,
+        axis=axis,
+        lanes=lanes,
+    )
+
+
+def _shown_values(cell: Cell) -> list[float]:
+    scores = [seed.value for seed in cell.seeds if seed.value is not None]
+    return scores + ([cell.published.value] if cell.published else [])
+
+
+def _run_name(column: Column, seed: SeedScore) -> str:
+    """Return a run's name; a finished pipeline has no seed."""
+    return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
+
+
+def _model_lane(column: Column, cell: Cell, axis: Axis, top: float) -> Lane:
+    failed = [seed for seed in cell.seeds if seed.failed]
+    scored = [(seed.value, f"{_run_name(column, seed)}: {run_score(seed)}") for seed in cell.seeds]
+    return Lane(
+        label=column.label,
+        y=top + 26,
+        points=tuple((axis.at(value), text) for value, text in scored if value is not None),
+        together=None if cell.value is None else axis.at(cell.value),
+        published=axis.at(cell.published.value) if cell.published else None,
+        note=f"{len(failed)} of {cell.expected} seeds without a score" if failed else "",
+    )
+
+
+def _lane_text(column: Column, cell: Cell, aggregate: str) -> str:
+    """Describe one model's lane in words."""
+    scores = ", ".join(f"{_run_name(column, seed)} {run_score(seed)}" for seed in cell.seeds)
+    together = f"{aggregate} {number(cell.value)}" if cell.value is not None else f"no {aggregate}"
+    published = f"published {printed(cell.published.printed)}" if cell.published else "no published value"
+    return f"{column.label}: {scores}; {together}; {published}."
+
+
+def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:
+    """Return the curve of (tokens, loss) points; `ends`: (tokens, step) of checkpoints. None below two
+    points."""
+    if len(points) < 2:
+        return None
+    points = thinned(points)
+    losses = [loss for _, loss in points]
+    margin = max(0.06 * (max(losses) - min(losses)), 0.05)
+    x = Axis(0, max(tokens for tokens, _ in points), 38, WIDTH - 12)
+    y = Axis(min(losses) - margin, max(losses) + margin, CURVE_HEIGHT - 38, 12)
+    tokens, loss = points[-1]
+    return Curve(
+        label=label,
+        description=f"Training loss of {label}: {points[0][1]:.2f} at the first logged step, "
+        f"{loss:.2f} at the last, after {quantity(tokens)} tokens; lowest {min(losses):.2f}.",
+        height=CURVE_HEIGHT,
+        x=x,
+        y=y,
+        path="M" + " L".join(f"{x.at(t):g} {y.at(v):g}" for t, v in points),
+        marks=tuple((x.at(t), f"step {step:,}") for t, step in ends[:-1]),
+        last=(x.at(tokens), y.at(loss), f"{loss:.2f}"),
+    )
+
+
+def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
+    """Return at most this many of the points, evenly spaced, including the first and the last."""
+    if len(points) <= most:
+        return list(points)
+    step = (len(points) - 1) / (most - 1)
+    return [points[round(i * step)] for i in range(most)]

@@ -1,0 +1,293 @@
+"""Render a table as JSON, CSV, Markdown, LaTeX and HTML; names, labels, notes and reasons are always
+escaped."""
+
+import base64
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from pandas import DataFrame, Series
+from pydantic_core import to_jsonable_python
+
+from pubmill.messages.control_characters import escape_controls
+from pubmill.metrics import METRICS
+from pubmill.metrics.collapse import CONSTANT
+from pubmill.recipes.tables import Row
+from pubmill.report.latex_escaping import escape_tex
+from pubmill.tables.cells import Cell, OtherCell, SeedScore, Table
+from pubmill.tables.table_frames import cell_frame
+
+MINUS = "\N{MINUS SIGN}"
+COMPOSITES = {
+    "score": "mean of task means",
+    "mean": "mean of datasets",
+    "difference": "difference to another table",
+}
+"""Metric of a composite row or difference -> its description."""
+VERDICTS = {
+    "reproduced": ("reproduced", "R"),
+    "within the minimal detectable difference": ("within MDD", "D"),
+    "not reproduced": ("not reproduced", "N"),
+    "not comparable": ("not comparable", "C"),
+    "no verdict": ("no verdict", "U"),
+}
+"""Verdict -> its short form and its letter."""
+
+
+def number(value: float) -> str:
+    """Format a score with two decimals."""
+    return f"{value:.2f}".replace("-", MINUS)
+
+
+def printed(text: str) -> str:
+    """Format a published score as printed, with a minus sign."""
+    return text.replace("-", MINUS)
+
+
+def signed(value: float) -> str:
+    """Format a difference with its sign and two decimals; zero has no sign."""
+    text = f"{value:+.2f}".replace("-", MINUS)
+    return "0.00" if text[1:] == "0.00" else text
+
+
+def count(value: int) -> str:
+    """Format a whole number with thin spaces between groups of three digits."""
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def fact(value: bool | int | float | str | None, kind: str, printed: str | None = None) -> str:
+    """Format a fact by its kind (`pubmill.tables.printed_facts`), as printed if it is text. A ratio has three
+    significant digits, and at least as many decimals as the published one in `printed`."""
+    if kind == "boolean":
+        return "yes" if value in (True, "1") else "no"
+    if isinstance(value, int) or (kind == "count" and isinstance(value, str) and value.isdigit()):
+        return count(int(value))
+    if not isinstance(value, float):
+        return str(value)
+    if kind == "minutes":
+        return "{:02d}:{:02d}".format(*divmod(round(value), 60))
+    if kind == "learning_rate":
+        mantissa, _, exponent = f"{value:e}".partition("e")
+        return f"{float(mantissa):g}e{int(exponent)}"
+    short, decimals = f"{value:.3g}", len(re.sub(r"\D", "", (printed or "").partition(".")[2]))
+    return short if len(short.partition(".")[2]) >= decimals else f"{value:.{decimals}f}"
+
+
+def surplus(value: int, printed: str) -> str:
+    """Format a count minus the published one, with its sign; empty if the published one is rounded
+    (`64K`)."""
+    if not printed.isdigit():
+        return ""
+    gap = value - int(printed)
+    return f" ({'+' if gap > 0 else MINUS}{count(abs(gap))})"
+
+
+def quantity(value: float) -> str:
+    """Format a large number in few characters: 950, 1.3 k, 24 M, 3.2 G."""
+    for unit in ("", "k", "M", "G"):
+        if abs(value) < 999.5:
+            return f"{value:.3g}\N{NO-BREAK SPACE}{unit}".rstrip()
+        value /= 1000
+    return f"{value:.3g}\N{NO-BREAK SPACE}T"
+
+
+def share(part: float, whole: float) -> str:
+    """Format a share in per cent; small shares keep a nonzero digit."""
+    percent = 100 * part / whole if whole else 0.0
+    return f"{percent:.2g} %" if 0 < percent < 0.1 else f"{percent:.1f} %"
+
+
+def p_value(value: float) -> str:
+    """Format a p value with two significant digits; the smallest possible one is shown unchanged."""
+    return f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+
+
+def duration(seconds: float) -> str:
+    """Format a duration in its two largest units: 42 s, 3 min 5 s, 2 h 10 min, 4 d 3 h."""
+    whole = round(seconds)
+    for large, small, size, rest in (("d", "h", 86400, 3600), ("h", "min", 3600, 60), ("min", "s", 60, 1)):
+        if whole >= size:
+            return f"{whole // size} {large} {whole % size // rest} {small}"
+    return f"{whole} s"
+
+
+def sentence(text: str) -> str:
+    """Return text with an initial capital and a final full stop."""
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def groups(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
+    """Group neighbouring rows of the same task group."""
+    return [tuple(found) for _, found in itertools.groupby(rows, key=lambda row: row.group)]
+
+
+def metric(name: str | None) -> str:
+    """Return the label of a metric."""
+    if name in METRICS:
+        return METRICS[name].label
+    return COMPOSITES.get(name or "", (name or "").replace("_", " "))
+
+
+def reasons(table: Table) -> dict[str, str]:
+    """Map every distinct reason for a missing value, here or in a cell that is referred to, to its mark."""
+    cells = [cell for *_, cell in table.read()]
+    others = [cell.copied_from.cell for cell in cells if cell.copied_from]
+    return marks(cell.missing for cell in (*cells, *others))
+
+
+def collapse(cell: Cell) -> str:
+    """Return how many runs of a cell collapsed, and its value without them; empty if none did."""
+    if not cell.collapsed:
+        return ""
+    rest = "" if cell.without_collapsed is None else f"; {number(cell.without_collapsed)} without"
+    return f"{cell.collapsed} of {cell.expected} collapsed{rest}"
+
+
+def run_score(seed: SeedScore) -> str:
+    """Return the score of a run, with a mark if it collapsed; else why it has none."""
+    if seed.value is None:
+        return seed.failed or ""
+    return number(seed.value) + (f" ({CONSTANT})" if seed.collapsed else "")
+
+
+def other_score(other: OtherCell) -> str:
+    """Return value and verdict of a cell of another table, as far as there are any."""
+    values = [] if other.cell.value is None else [number(other.cell.value)]
+    verdicts = [VERDICTS[other.cell.verdict.verdict][0]] if other.cell.verdict else []
+    return ", ".join(values + verdicts)
+
+
+def links(table: Table) -> dict[str, str]:
+    """Return the pages of other tables that a table's own page links to: table -> relative address."""
+    others = (cell.other for *_, cell in table.read() if cell.other)
+    return {other.table: f"../{other.table}.html" for other in others if other.linked}
+
+
+def marks(reasons: Iterable[str | None]) -> dict[str, str]:
+    """Map every distinct reason, in the order given, to its mark (a, b, ... z, aa)."""
+    distinct = dict.fromkeys(reason for reason in reasons if reason)
+    return {reason: _column_letters(i) for i, reason in enumerate(distinct)}
+
+
+def _column_letters(index: int) -> str:
+    before, last = divmod(index, 26)
+    return (_column_letters(before - 1) if before else "") + chr(ord("a") + last)
+
+
+def escape_markdown(text: str) -> str:
+    """Escape text for a cell of a GitHub table: no markup, HTML, line breaks or column separators remain."""
+    escaped = re.sub(r"([\\`*_\[\]#|~!])", r"\\\1", re.sub(r"\s+", " ", text))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+
+
+TEMPLATES = Path(__file__).parent / "templates"
+SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
+"""The only script of a page, which the page's security policy allows by its digest."""
+
+
+def environment(escape: Callable[[str], str] | None = None) -> Environment:
+    """Return a template environment that escapes every value with `escape`, or as HTML by default.
+
+    Control characters are shown as their codes.
+    """
+
+    def finalize(value: Any) -> Any:
+        if isinstance(value, Markup):
+            return Markup(escape_controls(value))
+        if escape is None:
+            return escape_controls(value) if isinstance(value, str) else value
+        return escape(escape_controls(str(value)))
+
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=escape is None,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "number": number,
+        "printed": printed,
+        "signed": signed,
+        "metric": metric,
+        "sentence": sentence,
+        "groups": groups,
+        "quantity": quantity,
+        "count": count,
+        "fact": fact,
+        "surplus": surplus,
+        "duration": duration,
+        "p": p_value,
+        "other_score": other_score,
+        "collapse": collapse,
+        "run_score": run_score,
+    }
+    made.globals |= {
+        "share": share,
+        "verdicts": VERDICTS,
+        "sorting": Markup(SORTING),
+        "sorting_hash": script_digest(SORTING),
+    }
+    return made
+
+
+def script_digest(script: str) -> str:
+    """Return the digest of a script as a page's security policy takes it."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def to_json(shown: Any) -> str:
+    """Render the JSON that the report reads; `shown`: a data model."""
+    values = to_jsonable_python(shown)
+    return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def to_csv(table: Table) -> str:
+    """Render one CSV line per cell, with full precision for further processing."""
+    return csv_text(cell_frame(table))
+
+
+def csv_text(lines: DataFrame) -> str:
+    """Render lines as CSV, without text that a spreadsheet would read as a formula."""
+    inert = lines.apply(lambda column: Series([_defuse_formula(value) for value in column], dtype="object"))
+    return str(inert.to_csv(index=False, lineterminator="\n"))
+
+
+def _defuse_formula(value: Any) -> Any:
+    """Quote text that a spreadsheet would read as a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
+
+
+def to_markdown(table: Table) -> str:
+    """Render a pipe table for GitHub."""
+    template = environment(escape_markdown).get_template("table.md.j2")
+    return template.render(table=table, reasons=reasons(table))
+
+
+def to_latex(table: Table) -> str:
+    """Render a complete LaTeX document; its tabular can be copied into another one (needs booktabs)."""
+    template = environment(escape_tex).get_template("table.tex.j2")
+    return template.render(table=table, reasons=reasons(table))
+
+
+def to_html(table: Table) -> str:
+    """Render a self-contained page, whose only script sorts the table."""
+    template = environment().get_template("table.html.j2")
+    return template.render(table=table, reasons=reasons, links=links(table))
+
+
+FORMS: dict[str, Callable[[Table], str]] = {
+    "json": to_json,
+    "csv": to_csv,
+    "md": to_markdown,
+    "tex": to_latex,
+    "html": to_html,
+}

@@ -1,0 +1,322 @@
+"""The content of a report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pandas import DataFrame, concat
+
+from pubmill.messages import commands
+from pubmill.recipes.other_tables import printed_name
+from pubmill.recipes.report import ReportRecipe
+from pubmill.report import citations
+from pubmill.report.charts import Chart
+from pubmill.report.contradictions import Contradictions
+from pubmill.report.dataset_pages import Page
+from pubmill.report.figures import Curve, Strip
+from pubmill.report.pipeline_figures import PipelineFigure, pipeline_figure
+from pubmill.report.rendering import count, quantity
+from pubmill.report.run_trainings import Trainings
+from pubmill.report.statements import Statements
+from pubmill.report.table_views import TableView, dataset_notes, table_views
+from pubmill.report.tallies import (
+    CompositeScore,
+    ModelLine,
+    VerdictTally,
+    composite_scores,
+    model_lines,
+    tally,
+)
+from pubmill.report.training_times import ModelTimes, time_strip, times
+from pubmill.specs.study import DEMO
+from pubmill.storage.result_paths import BELOW, paths_of_scale
+from pubmill.tables.audit import Audit
+from pubmill.tables.cells import NO_RECORD, Table
+from pubmill.tables.comparisons import Comparisons
+from pubmill.tables.dataset_cards import Card
+from pubmill.tables.fact_table_models import FactTable
+from pubmill.tables.overlap_tables import OverlapTable
+from pubmill.tables.table_frames import run_frame
+
+
+@dataclass(frozen=True)
+class PretrainingSummary:
+    """One pretraining up to its last checkpoint; `machines` includes those of all its segments."""
+
+    name: str
+    steps: int
+    tokens: int
+    seconds: float
+    machines: tuple[str, ...]
+    last: dict[str, Any]
+    curve: Curve | None
+    held_out: tuple["HeldOut", ...] = ()
+
+
+class HeldOut(NamedTuple):
+    """Losses of a checkpoint on held-out documents, by their names, for one way of masking."""
+
+    recipe: str
+    step: int
+    masking: str
+    losses: dict[str, float]
+
+
+class ContentsEntry(NamedTuple):
+    """A table in the contents: its printed name, its anchor and its topic."""
+
+    number: str
+    place: str
+    topic: str
+
+
+@dataclass(frozen=True)
+class SourceFolderSummary:
+    """Source files of one folder; `sha256` is the digest of the `sha256sum` list of all its files."""
+
+    name: str
+    origins: tuple[str, ...]
+    retrieved: str
+    bytes: int
+    sha256: str
+    files: tuple[dict[str, Any], ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """The content of the page."""
+
+    recipe: ReportRecipe
+    tables: dict[str, Table]
+    comparisons: dict[str, Comparisons]
+    fact_tables: dict[str, FactTable]
+    strips: dict[str, list[Strip]] | None
+    charts: dict[str, list[Chart]]
+    trainings: Trainings
+    pretrainings: list[PretrainingSummary]
+    corpora: dict[str, dict[str, Any]]
+    vocabs: dict[str, dict[str, Any]]
+    datasets: dict[str, Page]
+    contradictions: Contradictions
+    audit: Audit
+    sources: list[SourceFolderSummary]
+    statements: dict[str, Statements]
+    overlaps: dict[str, OverlapTable] = field(default_factory=dict)
+
+    @property
+    def banner(self) -> str:
+        """The warning of a scale that is not comparable with the papers, else nothing."""
+        return "" if self.recipe.comparable else self.recipe.scale_title
+
+    @property
+    def models(self) -> list[str]:
+        """Labels of the models that the study runs, in the order of the tables; the first label of each
+        model."""
+        labels: dict[str, str] = {}
+        for column in (column for table in self.tables.values() for column in table.columns):
+            if column.model in self.recipe.models:
+                labels.setdefault(str(column.model), column.label)
+        return list(labels.values())
+
+    @property
+    def contents(self) -> dict[str, list[ContentsEntry]]:
+        """Paper -> its tables in the order of their numbers, then tables made from a section of its text."""
+        found: dict[str, list[ContentsEntry]] = {}
+        for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
+            for number, (name, table) in enumerate(tables.items(), 1):
+                paper, _, file = name.partition("/")
+                topic = table.title.partition(": ")[2]
+                entry = ContentsEntry(printed_name(file), f"{letter}{number}", topic)
+                found.setdefault(paper, []).append(entry)
+        return {paper: sorted(tables, key=_place_in_paper) for paper, tables in sorted(found.items())}
+
+    @cached_property
+    def views(self) -> list[TableView]:
+        """The tables of results as the page shows them."""
+        return table_views(self.tables, self.comparisons)
+
+    @property
+    def tally(self) -> VerdictTally:
+        """The published values of all tables by verdict."""
+        return tally(self.tables.values())
+
+    @property
+    def model_lines(self) -> list[ModelLine]:
+        """The verdicts by model and table."""
+        return model_lines(self.tables)
+
+    @property
+    def composite_scores(self) -> list[CompositeScore]:
+        """Composite scores over tasks, such as the BLURB score."""
+        return composite_scores(self.tables)
+
+    @property
+    def dataset_notes(self) -> dict[str, tuple[str, ...]]:
+        """The notes on datasets, by their labels."""
+        return dataset_notes(self.tables.values())
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits of the code that made the runs."""
+        found = (commit for table in self.tables.values() for commit in table.provenance.commits)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def retrieved(self) -> str:
+        """The days on which the source files were retrieved."""
+        days = [day for folder in self.sources for day in folder.retrieved.split(" to ")]
+        return days_in_words(days) if days else ""
+
+    @property
+    def held_out(self) -> list[HeldOut]:
+        """Losses on held-out documents of all checkpoints."""
+        return [line for one in self.pretrainings for line in one.held_out]
+
+    @property
+    def embeds_pages(self) -> bool:
+        """Whether the page holds those of the datasets; at full scale they are only files beside it."""
+        return not self.recipe.comparable
+
+    def page_link(self, dataset: str) -> str:
+        """Return the address of a dataset's page."""
+        return f"#page-{dataset}" if self.embeds_pages else f"../{BELOW.page(dataset, 'html')}"
+
+    @property
+    def command(self) -> str:
+        """The command that makes the study."""
+        return study_command(self.recipe.study)
+
+    @property
+    def snakemake_command(self) -> str:
+        """The same command of Snakemake."""
+        return commands.snakemake(configuration=commands.configuration_options(self._configfiles))
+
+    @property
+    def _configfiles(self) -> list[str]:
+        study = self.recipe.study
+        return [] if study == DEMO else [f"studies/{study}.yaml"]
+
+    @property
+    def proof_command(self) -> str:
+        """The command that packs the proof."""
+        proof = paths_of_scale(self.recipe.scale).proof(self.recipe.study)
+        return commands.snakemake(proof, configuration=commands.configuration_options(self._configfiles))
+
+    @property
+    def proof_name(self) -> str:
+        """The file name of the proof."""
+        return BELOW.proof(self.recipe.study).rpartition("/")[2]
+
+    @property
+    def explain_command(self) -> str:
+        """The command that explains a cell, without its table, row and column."""
+        return commands.pubmill("explain", "--study", self.recipe.study)
+
+    @property
+    def references(self) -> list[tuple[str, str]]:
+        """Reference and DOI of the papers of all tables."""
+        return citations.references((*self.tables, *self.fact_tables))
+
+    @property
+    def anchors(self) -> dict[str, str]:
+        """Table of results -> its place on the page."""
+        return {table: f"#t{number}" for number, table in enumerate(self.tables, 1)}
+
+    @property
+    def runs(self) -> dict[str, float]:
+        """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
+        runs = [_timed_runs(table) for table in self.tables.values()]
+        return dict(concat(runs).drop_duplicates("record").set_index("record")["seconds"]) if runs else {}
+
+    @property
+    def times(self) -> dict[str, list[ModelTimes]]:
+        """Table -> fine-tuning times of its models."""
+        return {name: found for name, table in self.tables.items() if (found := times(table))}
+
+    @property
+    def time_strips(self) -> list[Strip]:
+        """The fine-tuning times as figures."""
+        made = (time_strip(name, found) for name, found in self.times.items())
+        return [strip for strip in made if strip]
+
+    @property
+    def own_contradictions(self) -> Contradictions:
+        """The contradictions that involve a value of the study's tables."""
+        return self.contradictions.of_tables(self.recipe.tables)
+
+    @property
+    def own_audit(self) -> Audit:
+        """The verdicts on the published values of the study's tables."""
+        return self.audit.of_tables(self.recipe.tables)
+
+    @property
+    def records(self) -> int:
+        """Number of recorded runs, each once even if several tables show it."""
+        seeds = (seed for table in self.tables.values() for *_, cell in table.read() for seed in cell.seeds)
+        return len({seed.record for seed in seeds if seed.failed != NO_RECORD})
+
+    @property
+    def pipeline(self) -> PipelineFigure:
+        """The stages of the study as a figure, each with its counts."""
+        corpora = self.corpora.values()
+        provenance = [table.provenance for table in self.tables.values()]
+        pipelines = {model for one in provenance for model in one.pipelines}
+        return pipeline_figure(
+            {
+                "download": _counted(sum(folder.count for folder in self.sources), "file"),
+                "parse": _counted(sum(corpus["parsed"] for corpus in corpora), "citation"),
+                "select": _counted(sum(corpus["documents"] for corpus in corpora), "document"),
+                "vocabulary": _counted(len(self.vocabs), "vocabulary", "vocabularies"),
+                "pack": _counted(len(self.corpora), "corpus", "corpora"),
+                "pretrain": _counted(len(self.pretrainings), "recipe"),
+                "models": _counted(len(self.recipe.models), "model"),
+                "convert": _counted(len(self.recipe.datasets), "dataset"),
+                "trials": "hyper-parameters" if self.trainings.searched else "",
+                "fine-tune": _counted(len(self.runs), "run"),
+                "annotate": _counted(len(pipelines), "system"),
+                "score": _counted(self.records, "run"),
+                "tables": _counted(len(self.tables) + len(self.fact_tables), "table"),
+                "report": "this page",
+            }
+        )
+
+    @property
+    def datasets_by_sizes(self) -> dict[tuple[str, ...], dict[str, Card]]:
+        """The dataset cards grouped by the counts that describe their size; each group becomes one table."""
+        groups: dict[tuple[str, ...], dict[str, Card]] = {}
+        for name, page in self.datasets.items():
+            groups.setdefault(page.card.sizes, {})[name] = page.card
+        return groups
+
+
+def _place_in_paper(entry: ContentsEntry) -> tuple[bool, int]:
+    word, number = entry.number.split()
+    return word != "Table", int(number)
+
+
+def _timed_runs(table: Table) -> DataFrame:
+    """Return the runs of a table's fine-tuned models that have a record."""
+    pipelines = [column.key for column in table.columns if column.pipeline]
+    runs = run_frame(table).dropna(subset="seconds")
+    return runs[~runs["column"].isin(pipelines)]
+
+
+def study_command(study: str, *options: str) -> str:
+    """Return the command that makes a study."""
+    return commands.pubmill(*([DEMO] if study == DEMO else ["run", study]), *options)
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    """Return a number of things in words; nothing if there are none."""
+    if not number:
+        return ""
+    figure = count(number) if number < 10_000 else quantity(number)
+    return f"{figure} {one if number == 1 else many or one + 's'}"
+
+
+def days_in_words(days: Sequence[str]) -> str:
+    """Return the first and the last day, or the only one."""
+    first, last = min(days), max(days)
+    return first if first == last else f"{first} to {last}"

@@ -1,0 +1,202 @@
+"""How the runs of a report were trained: their resolved recipes, and the course of dev score and loss."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from statistics import fmean
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from pubmill.report.figures import Axis, thinned
+from pubmill.report.rendering import number
+from pubmill.storage.files import read_json
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import BELOW
+from pubmill.tables.cells import Table, parse
+
+WIDTH, HEIGHT = 120, 36
+"""Size of a course as a figure."""
+MOST_POINTS, FEWEST_POINTS = 40, 6
+POINTS_OF_PAGE = 8000
+"""Points of each line on the whole page, so that a page of all tables stays small."""
+
+Point = tuple[float, float]
+
+
+class DevScores(BaseModel):
+    """Scores on dev by step, and the best of them."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    steps: tuple[int, ...]
+    scores: tuple[float | None, ...]
+    best: float | None
+    best_epoch: float | None
+
+
+class TrainingNotes(BaseModel):
+    """The part of `seed-N.training.json` that the report shows."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    recipe: dict[str, Any]
+    dev: DevScores
+    loss_by_epoch: tuple[float | None, ...] = ()
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether anything was trained, unlike in a finished pipeline."""
+        return "learning_rate" in self.recipe
+
+
+@dataclass(frozen=True)
+class Course:
+    """Dev score and training loss, the means of a folder's runs, as paths of a figure and in words; each has
+    a scale of its own."""
+
+    dev: str
+    loss: str
+    text: str
+
+
+@dataclass(frozen=True)
+class FolderTraining:
+    """The runs of one folder. `place`: its anchor on the page; `recipes`: numbers of the runs' recipes, from
+    1; `course`: None if nothing was trained."""
+
+    folder: str
+    place: str
+    recipes: tuple[int, ...]
+    course: Course | None
+
+
+@dataclass(frozen=True)
+class Trainings:
+    """The trainings of all runs of a report, each folder and each recipe once.
+
+    - `usual`: the most frequent value of each key; `recipes`: the other values of each recipe, in order of
+      number.
+    - `folders`: folder of records -> its runs.
+    - `searched`: whether hyper-parameters of any of them were chosen by trials.
+    """
+
+    usual: dict[str, str]
+    recipes: tuple[dict[str, str], ...]
+    folders: dict[str, FolderTraining]
+    searched: bool = False
+
+    def place(self, folder: str) -> str:
+        """Return the anchor of a folder of records."""
+        return self.folders[folder].place
+
+
+def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
+    """Read the trainings of all runs of the tables, as far as their files are there."""
+    records = dict.fromkeys(
+        seed.record for table in tables for *_, cell in table.read() for seed in cell.seeds if seed.record
+    )
+    found: dict[str, list[TrainingNotes]] = {}
+    for record in records:
+        path = results / BELOW.training(*run_of(record))
+        notes = found.setdefault(str(PurePosixPath(record).parent), [])
+        if path.is_file():
+            notes.append(parse(TrainingNotes, read_json(path), str(path)))
+    runs = [run_of(record) for record in records]
+    choices = {
+        BELOW.choice(run.protocol, model, run.dataset, run.setting)
+        for run in runs
+        for model in (run.model, None)
+    }
+    return replace(summarise(found), searched=any((results / choice).is_file() for choice in choices))
+
+
+def summarise(found: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
+    """Number the distinct recipes and draw the courses; `found`: folder -> its runs."""
+    most = min(MOST_POINTS, max(FEWEST_POINTS, POINTS_OF_PAGE // max(len(found), 1)))
+    numbers: dict[str, int] = {}
+    folders = {}
+    for place, (folder, notes) in enumerate(found.items(), 1):
+        texts = dict.fromkeys(json.dumps(one.recipe, sort_keys=True) for one in notes if one.is_trained)
+        recipes = tuple(numbers.setdefault(text, len(numbers) + 1) for text in texts)
+        folders[folder] = FolderTraining(shown_folder(folder), f"c{place}", recipes, course(notes, most))
+    values = [_texts(json.loads(text)) for text in numbers]
+    usual = usual_values(values)
+    own = tuple({key: value for key, value in one.items() if usual.get(key) != value} for one in values)
+    return Trainings(usual, own, folders)
+
+
+def usual_values(recipes: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the most frequent value of each key, the first of several."""
+    keys = dict.fromkeys(key for recipe in recipes for key in recipe)
+    return {key: Counter(one[key] for one in recipes if key in one).most_common(1)[0][0] for key in keys}
+
+
+def shown_folder(folder: str) -> str:
+    """Return protocol, model, dataset and setting of a folder of records."""
+    return "/".join(PurePosixPath(folder).parts[1:5])
+
+
+def _texts(recipe: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of a recipe as text."""
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+        for key, value in recipe.items()
+    }
+
+
+def course(runs: Sequence[TrainingNotes], most: int) -> Course | None:
+    """Return the mean course of runs, each line with at most this many points; None without any point."""
+    last = max((step for run in runs for step in run.dev.steps), default=1)
+    lines = [list(zip(run.dev.steps, run.dev.scores, strict=False)) for run in runs]
+    dev = means([[(step / last, score) for step, score in line] for line in lines])
+    epochs = max((len(run.loss_by_epoch) for run in runs), default=0)
+    loss = means([[((i + 1) / epochs, value) for i, value in enumerate(run.loss_by_epoch)] for run in runs])
+    if not dev and not loss:
+        return None
+    return Course(path(thinned(dev, most)), path(thinned(loss, most)), _text(runs, loss, epochs))
+
+
+def means(lines: Sequence[Sequence[tuple[float, float | None]]]) -> list[Point]:
+    """Return the mean of lines at each position where any of them has a value."""
+    found: dict[float, list[float]] = {}
+    for x, y in (point for line in lines for point in line):
+        if y is not None:
+            found.setdefault(x, []).append(y)
+    return [(x, fmean(values)) for x, values in sorted(found.items())]
+
+
+def path(points: Sequence[Point]) -> str:
+    """Return the path of a line, in whole units, that fills the height of the figure; empty below two
+    points."""
+    if len(points) < 2:
+        return ""
+    low, high = min(y for _, y in points), max(y for _, y in points)
+    x, y = Axis(0, 1, 0, WIDTH), Axis(low, high if high > low else low + 1, HEIGHT - 2, 2)
+    places = [(round(x.at(a)), round(y.at(b))) for a, b in points]
+    steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(places)]
+    return f"M{places[0][0]} {places[0][1]}l" + " ".join(
+        f"{right}{down}" if down < 0 else f"{right} {down}" for right, down in steps
+    )
+
+
+def _text(runs: Sequence[TrainingNotes], loss: Sequence[Point], epochs: int) -> str:
+    """Describe a course: the best dev scores of the runs and their epochs, first and last loss."""
+    best = [100 * run.dev.best for run in runs if run.dev.best is not None]
+    at = [run.dev.best_epoch for run in runs if run.dev.best_epoch is not None]
+    parts = []
+    if best:
+        where = f", epoch {_range([f'{epoch:g}' for epoch in sorted(at)])}" if at else ""
+        parts.append(f"dev {_range([number(score) for score in sorted(best)])}{where}")
+    if loss:
+        ends = _range([f"{loss[0][1]:.3g}", f"{loss[-1][1]:.3g}"])
+        parts.append(f"loss {ends}, {epochs} epoch{'s' if epochs > 1 else ''}")
+    return "; ".join(parts)
+
+
+def _range(values: Sequence[str]) -> str:
+    """Return the first and the last value, or the only one."""
+    return values[0] if values[0] == values[-1] else f"{values[0]} to {values[-1]}"

@@ -1,0 +1,229 @@
+"""The report of a study: one page with its runs, tables, figures, data and sources."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+import pubmill
+from pubmill.errors import PubmillError
+from pubmill.recipes.report import ReportRecipe
+from pubmill.report import citations
+from pubmill.report.charts import Chart, agreement, fragmentation, learning
+from pubmill.report.contradictions import Contradictions, read_contradictions
+from pubmill.report.dataset_pages import read_page
+from pubmill.report.fact_rendering import fact_marks
+from pubmill.report.figures import Strip, curve, strips
+from pubmill.report.overlap_rendering import recall_strips
+from pubmill.report.rendering import TEMPLATES, environment, script_digest
+from pubmill.report.report_content import (
+    HeldOut,
+    PretrainingSummary,
+    Report,
+    SourceFolderSummary,
+    days_in_words,
+)
+from pubmill.report.run_trainings import read_trainings
+from pubmill.report.statements import statements_by_paper
+from pubmill.report.table_views import runs_by_folder, table_runs
+from pubmill.storage.files import read_json
+from pubmill.storage.path_lists import paths_of
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
+from pubmill.tables.aggregation import machine
+from pubmill.tables.audit import Audit, read_audit, with_unreachable
+from pubmill.tables.cells import Table, read_table
+from pubmill.tables.comparisons import read_comparisons
+from pubmill.tables.fact_table_models import read_fact_table
+from pubmill.tables.overlap_tables import BY, read_overlap_table
+
+LISTED_FILES = 20
+"""Source folders with more files are shown as one line with one digest."""
+
+MOST_DRAWN_RUNS = 1000
+"""Studies with more runs have no figure with a point for each; the cards of cells list them."""
+SCRIPTS = ("grids", "exports", "cards", "compared", "navigation")
+"""Parts of the page's script (`templates/report_*.js`), in order."""
+COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
+PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
+STATE = ("step", "tokens", "seconds", "hardware")
+SOURCE = ("url", "bytes", "sha256", "origin", "retrieved")
+
+
+def read_report(recipe: ReportRecipe, results: Path) -> Report:
+    """Read the content of a report; a `PubmillError` names the first file that is missing or wrong."""
+    audit = Audit(findings=())
+    if recipe.tables and recipe.comparable:
+        audit = read_audit(results / BELOW.audit("json"))
+    found = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
+    tables = {name: with_unreachable(table, audit) for name, table in found.items()}
+    contradictions = Contradictions(found=())
+    if recipe.tables:
+        contradictions = read_contradictions(results / BELOW.contradictions("json"))
+    return Report(
+        recipe=recipe,
+        tables=tables,
+        comparisons={
+            name: read_comparisons(results / BELOW.comparisons(name, "json")) for name in recipe.tables
+        },
+        fact_tables={
+            name: read_fact_table(results / BELOW.table(name, "json")) for name in recipe.fact_tables
+        },
+        strips=_strips(tables),
+        charts=_charts(tables, recipe, results),
+        trainings=read_trainings(tables.values(), results),
+        pretrainings=[
+            read_pretraining(name, [results / folder for folder in folders])
+            for name, folders in recipe.pretraining.items()
+        ],
+        corpora={
+            name: _read_object(results / BELOW.corpus(name, STATISTICS), COUNTS) for name in recipe.corpora
+        },
+        vocabs={name: _read_object(results / BELOW.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs},
+        datasets={name: read_page(results / BELOW.page(name, "json")) for name in recipe.datasets},
+        contradictions=contradictions,
+        audit=audit,
+        sources=read_sources(results, list(paths_of(recipe.sources))),
+        statements=statements_by_paper(map(Path, recipe.statements)),
+        overlaps={name: read_overlap_table(results / BELOW.overlap(name, "json")) for name in recipe.overlap},
+    )
+
+
+def _strips(tables: Mapping[str, Table]) -> dict[str, list[Strip]] | None:
+    """Return the figures of scores per seed; None if there are too many runs to draw."""
+    runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
+    return None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()}
+
+
+def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
+    """Return the charts of all tables, by type; each is labelled with its table."""
+    rates = {
+        model: {
+            name: rate
+            for name, path in found.items()
+            if (rate := _fragmentation_rate(results / path)) is not None
+        }
+        for model, found in recipe.fits.items()
+    }
+    found: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
+    for name, table in tables.items():
+        chart = agreement(table)
+        charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
+        for of_all, ones in zip(found.values(), charts, strict=True):
+            of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
+    return found
+
+
+def _fragmentation_rate(path: Path) -> float | None:
+    """Return the pieces per word in mentions of a dataset's test split."""
+    splits = _read_object(path, ["splits"])["splits"]
+    words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
+    rate = words.get("subwords_per_word")
+    return None if rate is None else float(rate)
+
+
+def _read_object(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    value = read_json(path)
+    lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
+    if lacking:
+        raise PubmillError(f"{path} lacks {', '.join(lacking)}; remove it and build it again")
+    return dict(value)
+
+
+def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
+    """Read a pretraining from its checkpoints, given in order; each log and its times start at step 0."""
+    lines = read_log(folders[-1] / "log.jsonl")
+    states = [_read_object(folder / "state.json", STATE) for folder in folders]
+    ends = [(state["tokens"], state["step"]) for state in states]
+    return PretrainingSummary(
+        name=name,
+        steps=states[-1]["step"],
+        tokens=states[-1]["tokens"],
+        seconds=states[-1]["seconds"],
+        machines=tuple(dict.fromkeys(machine(state["hardware"]) for state in states)),
+        last=lines[-1],
+        curve=curve(name, [(line["tokens"], line["loss"]) for line in lines], ends),
+        held_out=tuple(line for state in states for line in _held_out(name, state)),
+    )
+
+
+def _held_out(recipe: str, state: Mapping[str, Any]) -> list[HeldOut]:
+    """Return the held-out losses of a checkpoint, one line for each masking."""
+    found = []
+    for masking, values in (state.get("held_out") or {}).items():
+        names = [name for name in values if name.endswith("_loss") and values[name] is not None]
+        losses = {name.removesuffix("_loss").upper(): float(values[name]) for name in names}
+        found.append(HeldOut(recipe, state["step"], masking, losses))
+    return found
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Read the lines of a training log, each with at least step, tokens and loss."""
+    if not path.is_file():
+        raise PubmillError(f"{path} does not exist; run this pretraining segment again")
+    lines = []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise PubmillError(f"{path}:{number}: not valid JSON: {error.msg}") from None
+        if not isinstance(line, dict) or not {"step", "tokens", "loss"} <= line.keys():
+            raise PubmillError(f"{path}:{number}: expected step, tokens and loss, found {text[:80]}")
+        lines.append(line)
+    if not lines:
+        raise PubmillError(f"{path} is empty; run this pretraining segment again")
+    return lines
+
+
+def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolderSummary]:
+    """Read the listed records of source files (paths below `results`), grouped by folder."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for record in sorted(records):
+        path, file = results / record, Path(source_of_record(record))
+        if not path.is_file():
+            raise PubmillError(
+                f"{path} does not exist, so the origin of {file.name} is unknown; remove {file} "
+                f"from {results} and run the study again, which fetches the file and its record again"
+            )
+        place = below_sources(file.parent.as_posix())
+        found.setdefault(place, []).append({**_read_object(path, SOURCE), "name": file.name})
+    return [_source_folder(name, files) for name, files in found.items()]
+
+
+def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolderSummary:
+    listing = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
+    return SourceFolderSummary(
+        name=name,
+        origins=tuple(sorted({file["origin"] for file in files})),
+        retrieved=days_in_words([file["retrieved"][:10] for file in files]),
+        bytes=sum(file["bytes"] for file in files),
+        sha256=hashlib.sha256(listing.encode()).hexdigest(),
+        files=tuple(dict(file) for file in files) if len(files) <= LISTED_FILES else (),
+        count=len(files),
+    )
+
+
+def page_script() -> str:
+    """Return the page's only script."""
+    parts = (TEMPLATES / f"report_{name}.js" for name in SCRIPTS)
+    return "\n".join(part.read_text(encoding="utf-8") for part in parts)
+
+
+def render(report: Report) -> str:
+    """Return the report as one self-contained page, which can be read without its script."""
+    script, made = page_script(), environment()
+    made.globals |= {
+        "runs_by_folder": runs_by_folder,
+        "overlap_by": BY,
+        "recall_strips": recall_strips,
+        "table_runs": table_runs,
+        "training_place": report.trainings.place,
+        "version": pubmill.__version__,
+        "citation": citations.PUBMILL,
+        "script": Markup(script),
+        "script_hash": script_digest(script),
+    }
+    return made.get_template("report.html.j2").render(report=report, fact_marks=fact_marks)

@@ -1,0 +1,176 @@
+"""A table of results as the report shows it: own columns first, the best of a row, differences by margin, and
+a card for each cell with runs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from pubmill.recipes.tables import Column, Row
+from pubmill.report.forest_plots import Forest, forests
+from pubmill.report.rendering import reasons
+from pubmill.report.tallies import VerdictTally, tally
+from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table
+from pubmill.tables.comparisons import Comparisons
+
+GAPS = (1.0, 2.0, 4.0)
+"""Upper ends of the steps of a difference, in margins."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A cell against another one of its row. `minus`: label of the other column; `difference`: this minus the
+    other."""
+
+    minus: str
+    difference: float
+    interval: tuple[float, float] | None
+    p: float
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table of results in the report. `anchor`: its id on the page; `compared`: its models compared."""
+
+    name: str
+    anchor: str
+    table: Table
+    compared: Comparisons
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns; those with runs come first."""
+        has_runs = self.table.has_runs
+        return tuple(sorted(self.table.columns, key=lambda column: not has_runs[column.key]))
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """Reason for a missing value -> its mark."""
+        return reasons(self.table)
+
+    @cached_property
+    def tally(self) -> VerdictTally:
+        """The published values by verdict."""
+        return tally([self.table])
+
+    @cached_property
+    def forests(self) -> list[Forest]:
+        """The differences as figures."""
+        return forests(self.table)
+
+    @cached_property
+    def best(self) -> dict[str, str]:
+        """Row -> the column with its highest value, where at least two have one."""
+        return {row.key: best for row in self.table.shown_rows if (best := self._best(row))}
+
+    def _best(self, row: Row) -> str | None:
+        if row.metric == "difference":
+            return None
+        cells = {column.key: self.table.cells[column.key][row.key] for column in self.columns}
+        computed = {column.key for column in self.columns if column.sources}
+        values = {
+            key: cell.value for key, cell in cells.items() if cell.value is not None and key not in computed
+        }
+        return max(values, key=lambda key: values[key]) if len(values) > 1 else None
+
+    def margin(self, row: Row) -> float:
+        """Return the margin of a row, in points."""
+        return self.table.equivalence.margins[row.key].points
+
+    def gap(self, row: Row, cell: Cell) -> int:
+        """Return the step of a difference on the scale of the margin: 0 within it, to 3 beyond four
+        margins."""
+        size = abs(cell.difference or 0) / self.margin(row)
+        return sum(size > end for end in GAPS)
+
+    @staticmethod
+    def is_compared(cell: Cell) -> bool:
+        """Return whether the difference of a cell may be read as one."""
+        return cell.verdict is not None and cell.verdict.verdict != "not comparable"
+
+    def rival(self, row: Row, column: Column) -> Rival | None:
+        """Return a cell against the best of its row, or the best against the second; None if not compared."""
+        of = next((one for one in self.compared.rows if one.row == row.key), None)
+        if of is None or not of.pairs:
+            return None
+        is_best = column.key == of.best
+        nearest = min(of.pairs, key=lambda pair: pair.difference)
+        pair = nearest if is_best else next((one for one in of.pairs if one.other == column.key), None)
+        if pair is None:
+            return None
+        sign = 1 if is_best else -1
+        ends = sorted(sign * end for end in pair.interval) if pair.interval else None
+        return Rival(
+            minus=self.compared.column_labels[pair.other if is_best else of.best],
+            difference=sign * pair.difference,
+            interval=(ends[0], ends[1]) if ends else None,
+            p=pair.bootstrap_adjusted,
+        )
+
+    @property
+    def cards(self) -> dict[Row, list[tuple[Column, Cell]]]:
+        """Row -> its cells with runs."""
+        found: dict[Row, list[tuple[Column, Cell]]] = {}
+        for row in self.table.rows:
+            for column in self.columns:
+                cell = self.table.cells[column.key][row.key]
+                if cell.seeds:
+                    found.setdefault(row, []).append((column, cell))
+        return found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes, without those on datasets, which the report has in one place."""
+        on_datasets = {f"{row.label}: {conflict}" for row in self.table.rows for conflict in row.conflicts}
+        return tuple(note for note in self.table.all_notes if note not in on_datasets)
+
+
+def runs_by_folder(cell: Cell) -> dict[str, list[SeedScore]]:
+    """Return the runs of a cell by the folder of their records; each fold has its own."""
+    found: dict[str, list[SeedScore]] = {}
+    for seed in cell.seeds:
+        found.setdefault(str(PurePosixPath(seed.record).parent), []).append(seed)
+    return found
+
+
+@dataclass(frozen=True)
+class TableRuns:
+    """The fine-tuning runs of a table, each once even if several cells show it. `recorded`: by record;
+    `expected`: their number if all were there."""
+
+    recorded: dict[str, SeedScore]
+    expected: int
+
+    @property
+    def failed(self) -> int:
+        """Number of runs without a score."""
+        return sum(seed.value is None for seed in self.recorded.values())
+
+    @property
+    def seconds(self) -> float:
+        """Duration of all runs."""
+        return sum(seed.seconds or 0.0 for seed in self.recorded.values())
+
+
+def table_runs(table: Table) -> TableRuns:
+    """Return the runs of a table's fine-tuned models."""
+    cells = [cell for _, column, cell in table.read() if not column.pipeline]
+    seeds = {seed.record: seed for cell in cells for seed in cell.seeds}
+    recorded = {record: seed for record, seed in seeds.items() if seed.failed != NO_RECORD}
+    return TableRuns(recorded, len(seeds))
+
+
+def dataset_notes(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:
+    """Return the notes on datasets of the shown rows: label -> contradictory counts, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for row in (row for table in tables for row in table.rows if row.conflicts):
+        found.setdefault(row.label, {}).update(dict.fromkeys(row.conflicts))
+    return {label: tuple(notes) for label, notes in sorted(found.items(), key=lambda one: one[0].lower())}
+
+
+def table_views(tables: Mapping[str, Table], comparisons: Mapping[str, Comparisons]) -> list[TableView]:
+    """Return the views of the tables, in their order."""
+    return [
+        TableView(name=name, anchor=f"t{number}", table=table, compared=comparisons[name])
+        for number, (name, table) in enumerate(tables.items(), 1)
+    ]

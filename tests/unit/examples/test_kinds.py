@@ -1,0 +1,350 @@
+"""Examples and their files: round trips, and errors in lines that never quote their text."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
+    KINDS,
+    Answer,
+    Entity,
+    Example,
+    LabelledSentence,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    read_examples,
+    write_examples,
+)
+from tests.world.part import CANARY
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+SOME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+DOCUMENT = st.none() | SOME
+NUMBER = st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False)
+LABELS = st.lists(SOME, unique=True, max_size=3).map(sorted)
+
+
+def span(draw: st.DrawFn, text: str, shortest: int) -> tuple[int, int]:
+    start = draw(st.integers(0, len(text) - shortest))
+    return start, draw(st.integers(start + shortest, len(text)))
+
+
+@st.composite
+def tokens(draw: st.DrawFn, name: str) -> TokensExample:
+    rows = draw(st.lists(st.tuples(SOME, st.sampled_from("O B I B-x I-x-y".split())), min_size=1, max_size=4))
+    words, labels = map(list, zip(*rows, strict=True))
+    row = st.lists(st.integers(-(2**70), 2**70), min_size=len(words), max_size=len(words))
+    layers = draw(st.dictionaries(SOME, row, max_size=2))
+    return TokensExample(id=name, document=draw(DOCUMENT), words=words, labels=labels, layers=layers)
+
+
+@st.composite
+def sequence(draw: st.DrawFn, name: str) -> SequenceExample:
+    text = draw(SOME)
+    spans = [span(draw, text, 1) for _ in range(draw(st.integers(0, 3)))]
+    entities = [Entity(start=s, end=e, type=draw(TEXT), id=draw(DOCUMENT)) for s, e in spans]
+    pair, label = draw(DOCUMENT), draw(TEXT)
+    return SequenceExample(
+        id=name, document=draw(DOCUMENT), text=text, text_pair=pair, label=label, entities=entities
+    )
+
+
+@st.composite
+def multilabel(draw: st.DrawFn, name: str) -> MultilabelExample:
+    text = draw(TEXT)
+    spans = [span(draw, text, 0) for _ in range(draw(st.integers(0, 3)))]
+    sentences = [LabelledSentence(start=s, end=e, labels=draw(LABELS)) for s, e in spans]
+    return MultilabelExample(
+        id=name, document=draw(DOCUMENT), text=text, labels=draw(LABELS), sentences=sentences
+    )
+
+
+@st.composite
+def regression(draw: st.DrawFn, name: str) -> RegressionExample:
+    ratings = draw(st.lists(NUMBER, max_size=3))
+    return RegressionExample(
+        id=name,
+        document=draw(DOCUMENT),
+        text=draw(TEXT),
+        text_pair=draw(TEXT),
+        score=draw(NUMBER),
+        ratings=ratings,
+    )
+
+
+@st.composite
+def spans(draw: st.DrawFn, name: str) -> SpanExample:
+    context = draw(SOME)
+    places = [span(draw, context, 1) for _ in range(draw(st.integers(0, 3)))]
+    answers = [Answer(text=context[start:end], start=start) for start, end in places]
+    return SpanExample(
+        id=name,
+        document=draw(DOCUMENT),
+        question=draw(TEXT),
+        context=context,
+        answers=answers,
+        group=draw(st.none() | SOME),
+    )
+
+
+MAKERS: dict[str, Any] = {
+    "tokens": tokens,
+    "sequence": sequence,
+    "multilabel": multilabel,
+    "regression": regression,
+    "span": spans,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("examples")
+
+
+def test_every_kind_is_tested() -> None:
+    assert MAKERS.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=50)
+@given(data=st.data())
+def test_what_is_written_is_read_back_and_gives_the_same_bytes(
+    kind: str, data: st.DataObject, folder: Path
+) -> None:
+    names = data.draw(st.lists(SOME, unique=True, max_size=3))
+    examples = [data.draw(MAKERS[kind](name)) for name in names]
+    assert [example.fault() for example in examples] == [None] * len(examples)
+    write_examples(folder / "once.jsonl.gz", examples)
+    again = list(read_examples(folder / "once.jsonl.gz", KINDS[kind]))
+    assert again == examples
+    write_examples(folder / "twice.jsonl.gz", iter(again))
+    assert (folder / "once.jsonl.gz").read_bytes() == (folder / "twice.jsonl.gz").read_bytes()
+
+
+SOUND: list[Example] = [
+    TokensExample(id="a", document=None, words=["w", "v"], labels=["B", "I-x"]),
+    TokensExample(id="a", document=None, words=["w"], labels=["O"], layers={"raw": [3]}),
+    SequenceExample(id="a", document="1", text="t", label=""),
+    SequenceExample(
+        id="a",
+        document=None,
+        text="t",
+        text_pair="p",
+        label="l",
+        entities=[Entity(start=0, end=1, type="T", id="T1")],
+    ),
+    MultilabelExample(id="a", document=None, text="", labels=[]),
+    MultilabelExample(
+        id="a", document=None, text="t", labels=["l"], sentences=[LabelledSentence(start=0, end=1, labels=[])]
+    ),
+    RegressionExample(id="a", document=None, text="t", text_pair="p", score=0, ratings=[]),
+    RegressionExample(id="a", document=None, text="t", text_pair="p", score=2.5, ratings=[2, 3]),
+    SpanExample(id="a", document=None, question="q", context="c", answers=[]),
+    SpanExample(
+        id="a", document=None, question="q", context="ca", answers=[Answer(text="a", start=1)], group="g"
+    ),
+]
+OPTIONAL = {"layers", "text_pair", "entities", "sentences", "ratings", "group", "golds"}
+
+
+def line_of(path: Path, example: Example) -> dict[str, Any]:
+    write_examples(path, [example])
+    row: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return row
+
+
+@pytest.mark.parametrize("example", SOUND, ids=lambda example: type(example).__name__)
+def test_only_empty_optional_fields_are_left_out(tmp_path: Path, example: Example) -> None:
+    row = line_of(tmp_path / "a.jsonl.gz", example)
+    fields = type(example).__dataclass_fields__
+    empty = {name for name in OPTIONAL & fields.keys() if not getattr(example, name)}
+    assert row.keys() == fields.keys() - empty
+
+
+def test_tokens_without_layers_are_written_as_ever(tmp_path: Path) -> None:
+    """These bytes are what models were fine-tuned on; another form would run them all again."""
+    line_of(
+        tmp_path / "a.jsonl.gz",
+        TokensExample(id="dev-1", document=None, words=["α", "b"], labels=["B-x", "O"]),
+    )
+    assert gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()).decode() == (
+        '{"document": null, "id": "dev-1", "labels": ["B-x", "O"], "words": ["α", "b"]}\n'
+    )
+
+
+def without_empty(value: Any) -> Any:
+    """Nothing tells an empty optional field from one that is left out."""
+    if isinstance(value, dict):
+        return {key: without_empty(inner) for key, inner in value.items() if inner not in (None, [], {})}
+    return [without_empty(inner) for inner in value] if isinstance(value, list) else value
+
+
+def broken(row: dict[str, Any]) -> list[Any]:
+    """Ways in which a line of one kind can be out of form: keys, types, and what contradicts itself."""
+    others: list[Any] = [
+        None,
+        True,
+        7,
+        -1,
+        0.5,
+        CANARY,
+        [CANARY],
+        [[]],
+        [None],
+        {},
+        {CANARY: CANARY},
+        {CANARY: [1, 2, 3]},
+    ]
+    found: list[Any] = [CANARY, [CANARY], None, 7, {}, {**row, CANARY: CANARY}]
+    for name in row:
+        if name not in OPTIONAL:
+            found.append({key: value for key, value in row.items() if key != name})
+        found += [{**row, name: other} for other in others]
+    for name, value in row.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            found += [{**row, name: [inner]} for inner in broken(value[0])]
+    return found
+
+
+@pytest.mark.parametrize("example", SOUND, ids=lambda example: type(example).__name__)
+def test_a_line_out_of_form_is_reported_without_its_text_or_is_sound(
+    tmp_path: Path, example: Example
+) -> None:
+    path, kind = tmp_path / "a.jsonl.gz", type(example)
+    refused = 0
+    for row in broken(line_of(path, example)):
+        path.write_bytes(gzip.compress((json.dumps(row) + "\n").encode()))
+        try:
+            (read,) = read_examples(path, kind)
+        except PubmillError as error:
+            named = isinstance(row, dict) and row.get("id") == CANARY
+            assert str(error).startswith(f"{path}:1:")
+            assert named or CANARY not in str(error)
+            refused += 1
+        else:
+            assert read.fault() is None
+            assert without_empty(line_of(path, read)) == without_empty(row)
+    assert refused > 20
+
+
+ONE = {"text": "t", "label": "l"}
+NONE: dict[str, Any] = {"text": "t", "labels": []}
+PAIR = {"text": "t", "text_pair": "p"}
+ASKED = {"question": "q", "context": "abc"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "message"),
+    [
+        (TokensExample, {"words": ["w"], "labels": []}, "1 words but 0 labels"),
+        (TokensExample, {"words": [], "labels": []}, "0 words but 0 labels"),
+        (TokensExample, {"words": ["w"], "labels": ["X"]}, "list of BIO labels"),
+        (TokensExample, {"words": "w", "labels": ["O"]}, "words does not have the expected form"),
+        (TokensExample, {"labels": ["O"]}, "not a TokensExample with the keys"),
+        (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": [1, 2]}}, "a layer does not"),
+        (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": ["1"]}}, "layers does not have"),
+        (SequenceExample, {"text": "t", "label": 1}, "label does not have the expected form"),
+        (SequenceExample, {**ONE, "entities": [{"start": 0, "end": 2, "type": "T"}]}, "outside"),
+        (SequenceExample, {**ONE, "entities": [{"start": 1, "end": 1, "type": "T"}]}, "outside"),
+        (SequenceExample, {**ONE, "entities": [{"start": True, "end": 1, "type": ""}]}, "start"),
+        (SequenceExample, {**ONE, "entities": [{"start": 0, "end": 1}]}, "not a Entity"),
+        (MultilabelExample, {"text": "t", "labels": ["b", "a"]}, "sorted"),
+        (MultilabelExample, {"text": "t", "labels": ["a", "a"]}, "unique"),
+        (MultilabelExample, {**NONE, "sentences": [{"start": 0, "end": 2, "labels": []}]}, "outside"),
+        (RegressionExample, {**PAIR, "score": "1"}, "score does not have the expected form"),
+        (RegressionExample, {**PAIR, "score": float("nan")}, "finite"),
+        (RegressionExample, {**PAIR, "score": 10**400}, "finite"),
+        (RegressionExample, {**PAIR, "score": 1, "ratings": [float("-inf")]}, "finite"),
+        (SpanExample, {**ASKED, "answers": [{"text": "b", "start": 0}]}, "at its position"),
+        (SpanExample, {**ASKED, "answers": [{"text": "c", "start": -1}]}, "at its position"),
+        (SpanExample, {**ASKED, "answers": [{"text": "", "start": 1}]}, "at its position"),
+    ],
+)  # fmt: skip
+def test_what_makes_an_example_unsound(
+    tmp_path: Path, kind: type[Example], row: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress((json.dumps({"id": "a", "document": None, **row}) + "\n").encode()))
+    with pytest.raises(PubmillError, match=rf"a\.jsonl\.gz:1: .*{message}.*; convert the dataset again"):
+        list(read_examples(path, kind))
+
+
+GOOD = b'{"document": null, "id": "a", "labels": ["O"], "words": ["w"]}\n'
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (b"\n", ":2: not valid JSON"),
+        (GOOD[:30], ":2: not valid JSON"),
+        (GOOD[:-2] + b", Qzcanary}\n", ":2: not valid JSON"),
+        (b"Qzcanary\xff\n", ": broken after line"),
+        (b"[" * 100_000, ":2: nested too deeply"),
+        (b'{"id": ' + b"9" * 5000 + b"}\n", ":2: nested too deeply, or a number too long"),
+        (GOOD, ":2: example a: its id occurs for the second time"),
+    ],
+)
+def test_lines_that_are_no_json_or_stand_there_twice(tmp_path: Path, second: bytes, message: str) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(GOOD + second))
+    with pytest.raises(PubmillError) as caught:
+        list(read_examples(path, TokensExample))
+    assert str(caught.value).startswith(f"{path}{message}")
+    assert CANARY not in str(caught.value)
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_cut_or_altered_file_is_reported_or_is_the_same(data: st.DataObject, folder: Path) -> None:
+    path = folder / "cut.jsonl.gz"
+    examples = [
+        TokensExample(id=str(n), document=None, words=["w", CANARY], labels=["O", "B"]) for n in range(50)
+    ]
+    write_examples(path, examples)
+    whole = path.read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    altered = whole[:place]
+    if data.draw(st.booleans()):
+        altered += bytes([whole[place] ^ data.draw(st.integers(1, 255))]) + whole[place + 1 :]
+    path.write_bytes(altered)
+    try:
+        assert list(read_examples(path, TokensExample)) == examples
+    except PubmillError as error:
+        assert str(error).startswith(str(path))
+        assert CANARY not in str(error)
+
+
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="does not exist"):
+        list(read_examples(tmp_path / "none.jsonl.gz", TokensExample))
+
+
+def test_half_a_surrogate_pair_is_reported_by_its_example_and_leaves_no_file(tmp_path: Path) -> None:
+    examples = [
+        SequenceExample(id=name, document=None, text=text, label="")
+        for name, text in [("a", "t"), ("b", "\ud83d")]
+    ]
+    with pytest.raises(PubmillError, match="example 'b' holds half of a pair of surrogates"):
+        write_examples(tmp_path / "a.jsonl.gz", examples)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_private_file_is_its_owners_alone(tmp_path: Path) -> None:
+    example = TokensExample(id="1", document=None, words=["a"], labels=["O"])
+    before = os.umask(0o022)
+    try:
+        write_examples(tmp_path / "open", [example])
+        write_examples(tmp_path / "own", [example], private=True)
+    finally:
+        os.umask(before)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("open", "own")] == [0o644, 0o600]

@@ -1,0 +1,123 @@
+"""Word labels and mentions: lossless for BIO and BIOUL, one loss for IO, and agreement with seqeval."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from seqeval.metrics.sequence_labeling import get_entities
+
+from pubmill.examples.tagging import Mention, Scheme, to_labels, to_mentions
+
+KINDS = st.sampled_from(["", "x", "y", "x-y"])
+LOSSLESS: list[Scheme] = ["bio", "bioul"]
+BIO = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y", "I-x-y"])
+BIOUL = st.sampled_from([*"OBIUL", *(f"{prefix}-{kind}" for prefix in "BIUL" for kind in "xy")])
+
+
+@st.composite
+def sentences(draw: st.DrawFn) -> tuple[int, list[Mention]]:
+    """A number of words and mentions within them, that often touch and never overlap."""
+    mentions: list[Mention] = []
+    at = 0
+    for gap, length in draw(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4)), max_size=6)):
+        mentions.append((at + gap, at + gap + length, draw(KINDS)))
+        at += gap + length
+    return at + draw(st.integers(0, 3)), mentions
+
+
+def joined(mentions: list[Mention]) -> list[Mention]:
+    """Mentions with those of one type that touch made one."""
+    found: list[Mention] = []
+    for start, end, kind in mentions:
+        if found and found[-1][1:] == (start, kind):
+            start = found.pop()[0]
+        found.append((start, end, kind))
+    return found
+
+
+@pytest.mark.parametrize("scheme", LOSSLESS)
+@given(sentence=sentences())
+def test_mentions_survive_bio_and_bioul(scheme: Scheme, sentence: tuple[int, list[Mention]]) -> None:
+    words, mentions = sentence
+    labels = to_labels(mentions, words, scheme)
+    assert len(labels) == words
+    assert to_mentions(labels) == mentions
+    assert to_labels(to_mentions(labels), words, scheme) == labels
+
+
+@given(sentences())
+def test_io_loses_the_bounds_between_neighbours_of_one_type_and_nothing_else(
+    sentence: tuple[int, list[Mention]],
+) -> None:
+    words, mentions = sentence
+    labels = to_labels(mentions, words, "io")
+    assert to_mentions(labels) == joined(mentions)
+    assert to_labels(joined(mentions), words, "io") == labels
+    lost = {end for (_, end, _) in mentions} - {end for (_, end, _) in to_mentions(labels)}
+    touching = {end for (_, end, kind), other in pairwise(mentions) if (end, kind) == other[::2]}
+    assert lost == touching
+
+
+@given(sentences(), st.sampled_from([*LOSSLESS, "io"]), st.randoms(use_true_random=False))
+def test_the_order_in_which_mentions_are_given_does_not_matter(
+    sentence: tuple[int, list[Mention]], scheme: Scheme, chance: object
+) -> None:
+    words, mentions = sentence
+    shuffled = list(mentions)
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert to_labels(shuffled, words, scheme) == to_labels(mentions, words, scheme)
+
+
+@given(st.lists(BIO, max_size=15))
+def test_any_bio_labels_mean_what_seqeval_takes_them_for(labels: list[str]) -> None:
+    expected = [(start, last + 1, "" if kind == "_" else kind) for kind, start, last in get_entities(labels)]
+    assert to_mentions(labels) == expected
+
+
+@given(st.lists(BIOUL, max_size=15))
+def test_any_bioul_labels_mean_what_seqeval_takes_iobes_for(labels: list[str]) -> None:
+    """IOBES is BIOUL by other letters: S for U, E for L."""
+    renamed = [label.translate({ord("U"): "S", ord("L"): "E"}) for label in labels]
+    expected = [(start, last + 1, "" if kind == "_" else kind) for kind, start, last in get_entities(renamed)]
+    assert to_mentions(labels) == expected
+
+
+@given(st.lists(BIO, max_size=15))
+def test_repairing_broken_bio_changes_no_mention_and_is_done_once(labels: list[str]) -> None:
+    repaired = to_labels(to_mentions(labels), len(labels), "bio")
+    assert to_mentions(repaired) == to_mentions(labels)
+    assert [a == "O" for a in repaired] == [a == "O" for a in labels]
+    assert to_labels(to_mentions(repaired), len(labels), "bio") == repaired
+
+
+@pytest.mark.parametrize(
+    ("scheme", "labels"),
+    [
+        ("bio", "B-x B-x I-x I-x O B-y I-y B I O"),
+        ("bioul", "U-x B-x I-x L-x O B-y L-y B L O"),
+        ("io", "I-x I-x I-x I-x O I-y I-y I I O"),
+    ],
+)
+def test_by_hand(scheme: Scheme, labels: str) -> None:
+    mentions = [(0, 1, "x"), (1, 4, "x"), (5, 7, "y"), (7, 9, "")]
+    assert to_labels(mentions, 10, scheme) == labels.split()
+
+
+@pytest.mark.parametrize(
+    "mentions",
+    [
+        [(0, 2, "x"), (1, 3, "y")],
+        [(0, 2, "x"), (0, 2, "x")],
+        [(1, 1, "x")],
+        [(2, 1, "x")],
+        [(-1, 1, "x")],
+        [(3, 5, "x")],
+    ],
+)
+@pytest.mark.parametrize("scheme", [*LOSSLESS, "io"])
+def test_overlaps_and_places_outside_of_the_sentence_are_errors(
+    scheme: Scheme, mentions: list[Mention]
+) -> None:
+    with pytest.raises(ValueError, match="overlaps another or leaves the 4 words"):
+        to_labels(mentions, 4, scheme)

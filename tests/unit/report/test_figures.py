@@ -1,0 +1,157 @@
+"""Coordinates of figures and charts: axes with margins on both sides, lanes below each other, round ticks."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pubmill.report.charts import agreement, fragmentation, learning
+from pubmill.report.figures import MAX_POINTS, Axis, curve, strips, thinned
+from pubmill.report.training_times import ModelTimes, time_strip
+from pubmill.tables.cells import Table
+from tests.unit import toy_tables
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """BERT 80 and 82 on bc2gm, published 80.90; ours 90 and 92."""
+    toy_tables.write_all(tmp_path)
+    return toy_tables.table(tmp_path)
+
+
+def test_an_axis_is_linear_and_may_run_down_the_page() -> None:
+    assert [Axis(10, 20, 100, 200).at(value) for value in (10, 15, 20)] == [100, 150, 200]
+    assert [Axis(0, 4, 200, 0).at(value) for value in (0, 1, 4)] == [200, 150, 0]
+    assert Axis(0, 3, 0, 1).at(1) == 0.3
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "about", "values"),
+    [
+        (0, 10, 5, [0, 2, 4, 6, 8, 10]),
+        (0, 10, 4, [0, 5, 10]),
+        (79.3, 92.7, 4, [80, 85, 90]),
+        (0.12, 0.47, 4, [0.2, 0.3, 0.4]),
+        (-3, 3, 6, [-3, -2, -1, 0, 1, 2, 3]),
+        (1.1, 1.9, 1, [1.5]),
+    ],
+)
+def test_ticks_are_at_multiples_of_one_two_or_five(
+    low: float, high: float, about: int, values: list[float]
+) -> None:
+    axis = Axis(low, high, 0, 100)
+    assert axis.ticks(about) == [(axis.at(value), value) for value in values]
+
+
+def test_a_strip_has_a_lane_for_each_model_within_the_figure(table: Table) -> None:
+    [strip] = strips(table)
+    assert (strip.axis.start, strip.axis.end, strip.height) == (14, 326, 8 + 2 * 40 + 26)
+    assert (strip.axis.low, strip.axis.high) == pytest.approx((80 - 0.72, 92 + 0.72))
+    assert [lane.y for lane in strip.lanes] == [34, 74]
+    bert, ours = strip.lanes
+    assert [x for x, _ in bert.points] == [strip.axis.at(80), strip.axis.at(82)]
+    assert (bert.together, bert.published) == (strip.axis.at(81), strip.axis.at(80.9))
+    assert (ours.together, ours.published) == (strip.axis.at(91), None)
+
+
+def test_scores_that_hardly_differ_have_an_axis_of_half_a_point(tmp_path: Path) -> None:
+    toy_tables.write(tmp_path, *(toy_tables.record("bert", "bc2gm", seed, 0.8) for seed in (1, 2)))
+    failed = toy_tables.record("ours", "bc2gm", 1, 0, metrics=None, counts=None, failed="nan")
+    toy_tables.write(tmp_path, failed)
+    [strip] = strips(toy_tables.table(tmp_path, published=toy_tables.HEADER))
+    assert (strip.axis.low, strip.axis.high) == pytest.approx((79.75, 80.25))
+    assert strip.lanes[1].note.endswith("of 2 seeds without a score") and strip.lanes[0].note == ""
+
+
+def test_a_curve_begins_at_no_tokens_and_marks_all_checkpoints_but_the_last() -> None:
+    made = curve("base", [(100, 8.0), (200, 6.0), (400, 4.0)], [(200, 2000), (400, 4000)])
+    assert made is not None
+    assert (made.x.low, made.x.high, made.x.start, made.x.end) == (0, 400, 38, 328)
+    assert (made.y.low, made.y.high, made.y.start, made.y.end) == (4 - 0.24, 8 + 0.24, 182, 12)
+    assert made.path == f"M{110.5:g} {made.y.at(8):g} L{183:g} {made.y.at(6):g} L{328:g} {made.y.at(4):g}"
+    assert made.marks == ((183.0, "step 2,000"),) and made.last == (328.0, made.y.at(4), "4.00")
+    assert made.height == 220
+    assert made.description == (
+        "Training loss of base: 8.00 at the first logged step, 4.00 at the last, after 400 tokens; "
+        "lowest 4.00."
+    )
+    flat = curve("base", [(100, 4.0), (200, 4.0)], [])
+    assert flat and (flat.y.low, flat.y.high) == (3.95, 4.05)
+
+
+@pytest.mark.parametrize(("number", "kept"), [(300, 300), (301, 300), (5000, 300)])
+def test_a_long_curve_is_thinned_evenly(number: int, kept: int) -> None:
+    found = thinned([(i, 0.0) for i in range(number)])
+    assert len(found) == kept == MAX_POINTS
+    gaps = {after[0] - before[0] for before, after in pairwise(found)}
+    assert max(gaps) - min(gaps) <= 1
+
+
+def test_charts_have_margins_and_dots_where_their_values_are(table: Table) -> None:
+    chart = agreement(table)
+    assert chart is not None
+    assert (chart.x.start, chart.x.end, chart.y.start, chart.y.end) == (44, 326, 182, 24)
+    assert (chart.x.low, chart.x.high) == pytest.approx((79.9, 82.0))  # at least a point on either side
+    assert chart.diagonal == "M44 182L326 24" and not chart.numbered and not chart.series[0].path
+    [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
+    assert (chart.x.low, chart.x.high, chart.y.low, chart.y.high) == pytest.approx((1.44, 2.56, 80.4, 91.6))
+    assert chart.numbered and chart.description == "BERT: 2.50 pieces, 81.00. Ours: 1.50 pieces, 91.00."
+    [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 200)})
+    assert (chart.x.low, chart.x.high) == (94, 206) and chart.label == "BC2GM"
+    assert chart.description == "r: step 100: 91.00, step 200: 81.00."
+
+
+def test_small_differences_have_small_margins(table: Table) -> None:
+    [chart] = fragmentation(table, {"bert": {"bc2gm": 1.5}, "ours": {"bc2gm": 1.6}})
+    assert (chart.x.low, chart.x.high) == pytest.approx((1.45, 1.65))
+    [chart] = learning(table, {"ours": ("r", 1), "bert": ("r", 2)})
+    assert (chart.x.low, chart.x.high) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("longest", "unit", "high"),
+    [(7200.0, "hours", 2.12), (7199.0, "minutes", 127.1823), (120.0, "minutes", 2.12),
+     (119.0, "seconds", 126.14), (0.5, "seconds", 1.0)],
+)  # fmt: skip
+def test_times_are_in_the_largest_unit_of_which_there_are_two(longest: float, unit: str, high: float) -> None:
+    strip = time_strip("Table 6", [ModelTimes("BERT", {"BC2GM": (longest, longest), "GAD": (0.0,)})])
+    assert strip is not None and strip.metric == f"{unit} of one run"
+    assert strip.axis.high == pytest.approx(high, abs=0.01) and strip.axis.low == 0
+    assert (strip.height, strip.lanes[0].y) == (74, 34)
+    assert strip.lanes[0].points[1][0] == strip.axis.start == 14 and strip.axis.end == 326
+    assert (
+        f"mean of 3 runs {2 * longest / 3 / {'hours': 3600, 'minutes': 60}.get(unit, 1):.3g}"
+        in strip.description
+    )
+
+
+def test_a_strip_tells_every_seed_in_words(table: Table) -> None:
+    (strip,) = strips(table)
+    assert [len(lane.points) for lane in strip.lanes] == [2, 2]
+    assert strip.description == (
+        "BERT: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90. "
+        "Ours: seed 1 90.00, seed 2 92.00; mean 91.00; no published value."
+    )
+
+
+@example(1.0, 400401.0, 2)
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 8))
+def test_ticks_lie_on_the_axis_at_round_steps(low: float, length: float, about: int) -> None:
+    axis = Axis(low, low + length, 0, 300)
+    ticks = axis.ticks(about)
+    assert 1 <= len(ticks) <= about + 1
+    assert all(-1 <= position <= 301 for position, _ in ticks)
+
+
+@given(st.integers(2, 2000))
+def test_thinning_keeps_both_ends(n: int) -> None:
+    points = [(i, float(i)) for i in range(n)]
+    kept = thinned(points)
+    assert len(kept) <= MAX_POINTS and kept[0] == points[0] and kept[-1] == points[-1]
+    assert kept == sorted(set(kept))
+
+
+def test_a_curve_needs_two_points() -> None:
+    assert curve("base", [(1, 2.0)], []) is None

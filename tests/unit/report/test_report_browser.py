@@ -1,0 +1,280 @@
+"""The report in headless Chromium: its script, accessibility, a phone, both themes, the keyboard.
+
+Needs Debian's `chromium` and the packages playwright and axe-playwright-python of the dev extra.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.report.study_report import read_report, render
+from tests import full_report
+from tests.unit import toy_tables as made_up
+from tests.unit.report.toy_reports import put_page, put_study, put_training, recipe, training
+
+playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+
+CARD = "t1-ours-second"
+ONCE_EVALUATED = ("bert", "second")
+SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
+HEADER = "row,column,metric,value,note\n"
+PUBLISHED = HEADER + "bert,first,entity_f1,80.9,\nbert,second,entity_f1,70.2,\nother,first,entity_f1,75.5,\n"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        made = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two models with runs and one without, on two datasets that they rank differently."""
+    results = tmp_path_factory.mktemp("results")
+    scores = {"bert": {"first": 0.81, "second": 0.71}, "ours": {"first": 0.61, "second": 0.91}}
+    for model, found in scores.items():
+        for dataset, score in found.items():
+            for seed in (1, 2):
+                made_up.write(results, made_up.record(model, dataset, seed, score + seed / 1000))
+                values = {"batch_size": 16, "learning_rate": 0.001 if model == "bert" else 3e-05}
+                scores_on_dev = [score] if (model, dataset) == ONCE_EVALUATED else [0.5, score, 0.6]
+                course = training(values, scores_on_dev, [0.9, 0.4, 0.2 * seed])
+                put_training(results, made_up.paths(model, dataset)[seed - 1], course)
+    rows = [made_up.row(name, name.title(), "ner", "entity_f1") for name in scores["bert"]]
+    columns = [
+        made_up.column(*names) for names in (("other", "Other & co"), ("bert", "BERT"), ("ours", "Ours"))
+    ]
+    records = {model: {name: made_up.paths(model, name) for name in scores[model]} for model in scores}
+    margins = {name: {"points": 1, "why": "made up"} for name in scores["bert"]}
+    rule = {"alpha": 0.05, "power": 0.8, "margins": margins, "runs": dict.fromkeys(margins, 5)}
+    changes = {"rows": rows, "columns": columns, "records": records, "equivalence": rule}
+    made = made_up.recipe(composites=[], missing={}, **changes)
+    put_study(results, made_up.table(results, made, PUBLISHED))
+    put_page(results, "of-span", "span")
+    path = results / "reports/small.html"
+    path.parent.mkdir()
+    path.write_text(render(read_report(recipe(datasets=["bc2gm", "of-span"]), results)))
+    return path.as_uri()
+
+
+def opened(browser: Any, address: str, size: str = "desk", **options: Any) -> Any:
+    """The page, whose script must not fail."""
+    page = browser.new_context(viewport=SIZES[size], **options).new_page()
+    page.on("pageerror", lambda error: pytest.fail(f"the script failed: {error}"))
+    page.goto(address)
+    return page
+
+
+def violations(page: Any) -> list[str]:
+    """What axe-core finds."""
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
+
+
+def heads(page: Any) -> list[str]:
+    """The labels of the table's rows, in order, without their metrics."""
+    texts = page.locator("table.scores[data-table] tbody th").all_inner_texts()
+    return [text.split("\n")[0].strip() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        ("desk", "light"),
+        ("phone", "dark"),
+        pytest.param("desk", "dark", marks=pytest.mark.long),
+        pytest.param("phone", "light", marks=pytest.mark.long),
+    ],
+)
+def test_axe_finds_nothing_in_either_theme(browser: Any, address: str, size: str, scheme: str) -> None:
+    page = opened(browser, address, size, color_scheme=scheme, bypass_csp=True)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    assert violations(page) == []
+    page.evaluate(f"openCard('{CARD}')")
+    assert page.locator("dialog[open]").count() == 1 and violations(page) == []
+
+
+def test_the_themes_differ_and_the_button_changes_them(browser: Any, address: str) -> None:
+    page = opened(browser, address, color_scheme="light")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    page.get_by_role("button", name="Dark colours").click()
+    dark = page.evaluate(colour)
+    assert dark != "rgb(255, 255, 255)"
+    page.reload()
+    assert page.evaluate(colour) == dark
+
+
+def test_a_phone_shows_own_columns_first_and_never_scrolls_sideways(browser: Any, address: str) -> None:
+    page = opened(browser, address, "phone")
+    assert page.locator("table.scores[data-table] thead th").all_inner_texts()[1:] == [
+        "BERT",
+        "Ours",
+        "Other & co",
+    ]
+    page.evaluate("document.querySelectorAll('main details').forEach((one) => (one.open = true))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not page.locator(".menu nav").is_visible()
+    page.locator(".menu > summary").click()
+    page.locator(".menu a[href='#t1']").click()
+    assert not page.locator(".menu nav").is_visible()
+
+
+def test_models_become_rows_and_are_sorted_by_a_score(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    assert heads(page) == ["First", "Second"]
+    page.get_by_role("button", name="Models as rows").click()
+    assert heads(page) == ["BERT", "Ours", "Other & co"]
+    for expected, said in (
+        (["Ours", "BERT", "Other & co"], "descending"),
+        (["BERT", "Ours", "Other & co"], "ascending"),
+        (["BERT", "Ours", "Other & co"], None),
+    ):
+        page.get_by_role("button", name="Second").click()
+        assert heads(page) == expected
+        assert page.locator("th[data-key=second]").get_attribute("aria-sort") == said
+    # a column without runs has nothing to sort by
+    assert page.locator("th[data-key=other] button").count() == 0
+
+
+def test_rows_and_columns_are_filtered(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    columns = page.locator("table.scores[data-table] thead th[data-key]")
+    page.get_by_label("Only what was run").check()
+    assert columns.all_inner_texts() == ["BERT", "Ours"]
+    page.get_by_label("Filter rows and columns").fill("sec")
+    assert heads(page) == ["Second"] and columns.count() == 2
+    page.get_by_label("Filter rows and columns").fill("nobody")
+    assert page.get_by_text("nothing matches").is_visible() and heads(page) == ["First", "Second"]
+
+
+def test_a_number_opens_its_card_and_back_closes_it(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    page.locator(f"table a[href='#{CARD}']").click()
+    card = page.locator("dialog[open]")
+    text = card.inner_text()
+    for part in (
+        "Ours, Second",
+        "91.15",
+        "91.10",
+        "91.20",
+        "Minus BERT: +20.00",
+        "explain --study small gu2020/table06",
+    ):
+        assert part in text, part
+    assert "dev 91.00, epoch 2; loss 0.9 to 0.3, 3 epochs" in text
+    assert card.locator(".course-box path").count() == 2 and "learning_rate" not in text
+    card.get_by_text("Recipe: hyper-parameters as resolved").click()
+    assert "learning_rate 3e-05\n\nAs in most runs: batch_size 16\n" in card.inner_text()
+    links = [link.get_attribute("href") for link in card.locator("li a").all()]
+    assert "../runs/blurb/ours/second/standard/final/seed-2.json" in links
+    assert "../runs/blurb/ours/second/standard/final/seed-2.predictions.jsonl.gz" in links
+    page.go_back()
+    assert card.count() == 0
+    linked = opened(browser, f"{address}#{CARD}")
+    assert "Ours, Second" in linked.locator("dialog[open]").inner_text()
+
+
+def test_all_is_reached_by_the_keyboard(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.hash ?? ''") == f"#{CARD}":
+            break
+    page.keyboard.press("Enter")
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+    page.wait_for_function(f"document.activeElement.hash === '#{CARD}'")
+
+
+def test_what_is_shown_is_exported(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    page.get_by_label("Only what was run").check()
+    forms = {
+        name: page.evaluate(f"FORMS.{name}[0](grids[0])") for name in ("LaTeX", "Markdown", "CSV", "JSON")
+    }
+    body = forms["LaTeX"][forms["LaTeX"].index("\\begin") :].splitlines()
+    assert body == [
+        "\\begin{tabular}{@{}lrr@{}}",
+        "\\toprule",
+        "Dataset & BERT & Ours \\\\",
+        "\\midrule",
+        "First entity F1 & \\textbf{81.15} $\\pm$ 0.07 (80.9) & 61.15 $\\pm$ 0.07 \\\\",
+        "Second entity F1 & 71.15 $\\pm$ 0.07 (70.2) & \\textbf{91.15} $\\pm$ 0.07 \\\\",
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    assert "| Second entity F1 | 71.15 ± 0.07 (70.2) | **91.15** ± 0.07 |" in forms["Markdown"]
+    assert "gu2020/table06,small,first,bert,81.15,0.07,2/2,80.9,0.25,not comparable" in forms["CSV"]
+    cells = json.loads(forms["JSON"])["cells"]
+    assert len(cells) == 4 and cells[3]["value"] == 91.15 and cells[3]["published"] == ""
+    page.get_by_label("Only what was run").uncheck()
+    assert "Other \\& co" in page.evaluate("toLatex(grids[0])")
+    with page.expect_download() as download:
+        page.get_by_text("Copy or save").click()
+        page.get_by_role("button", name="Save as LaTeX").click()
+    assert download.value.suggested_filename == "gu2020-table06.tex"
+
+
+def test_the_contents_are_searched_and_name_the_part_that_is_read(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    shown = page.locator(".menu nav li:visible")
+    page.get_by_label("Search the contents").fill("other & co")
+    assert [text.split("\n")[0] for text in shown.all_inner_texts()] == ["Table 6"]
+    page.get_by_label("Search the contents").fill("of-span")
+    assert "Datasets" in shown.all_inner_texts()
+    page.get_by_label("Search the contents").fill("")
+    page.locator(".menu a[href='#data']").click()
+    page.wait_for_function("document.querySelector('[aria-current]').hash === '#data'")
+
+
+def test_a_card_names_only_the_lines_that_are_drawn(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    for card, solid in ((CARD, True), ("t1-bert-second", False)):
+        page.evaluate(f"openCard('{card}')")
+        text = page.locator("dialog .course-box").inner_text()
+        assert ("the solid line is the score on dev" in text) == solid
+        assert "the dashed line is the loss in training" in text
+
+
+def test_paper_begins_with_the_title_and_has_no_contents(browser: Any, address: str) -> None:
+    page = opened(browser, address, color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.locator("h1").bounding_box()["y"] < 40
+    assert not page.locator(".menu").is_visible() and not page.locator(".tools").first.is_visible()
+
+
+def test_without_script_a_number_leads_to_its_runs(browser: Any, address: str) -> None:
+    page = opened(browser, address, java_script_enabled=False)
+    page.locator(f"table a[href='#{CARD}']").click()
+    page.locator(f"#{CARD} a").click()
+    assert page.get_by_text("blurb/ours/second/standard").is_visible()
+    page.locator("li:target a").click()
+    assert page.locator("li:target").inner_text() == "learning_rate 3e-05"
+    assert page.locator("button").count() == 0 and page.locator(".menu nav").is_visible()
+
+
+@pytest.mark.long
+def test_a_report_of_all_tables_is_small_and_fits_a_phone(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "reports/all.html"
+    report = full_report.write(tmp_path)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(render(report))
+    assert path.stat().st_size < 3_300_000
+    page = opened(browser, path.as_uri(), "phone")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("grids.length") == len(report.tables)

@@ -1,0 +1,57 @@
+"""The contents of a report."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.report.rendering import to_json
+from pubmill.report.report_content import _counted, days_in_words
+from pubmill.report.study_report import read_report, render
+from tests.pages import parsed
+from tests.unit import toy_tables as made_up
+from tests.unit.report.toy_reports import put, put_study, recipe
+from tests.unit.tables import test_fact_cells as made_up_facts
+
+
+def test_tables_of_a_section_follow_those_with_a_number(tmp_path: Path) -> None:
+    """lewis2020 gives the sizes of its corpora in section 3, without a table."""
+    results = put_study(tmp_path, made_up.table(tmp_path, made_up.recipe()))
+    facts = ["gu2020/section3", "gu2020/table10", "gu2020/table03"]
+    for name in facts:
+        put(results / f"tables/{name}.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
+    report = read_report(recipe(fact_tables=facts), results)
+    assert [place[:2] for place in report.contents["gu2020"]] == [
+        ("Table 3", "f3"), ("Table 6", "t1"), ("Table 10", "f2"), ("Section 3", "f1"),
+    ]  # fmt: skip
+    assert "Section 3" in parsed(render(report)).xpath("string(//nav)")
+
+
+def test_trials_are_a_stage_where_hyper_parameters_were_chosen(tmp_path: Path) -> None:
+    results = put_study(tmp_path, made_up.table(tmp_path, made_up.recipe()))
+    assert "trials" not in stages(results)
+    choice = results / "runs/blurb/selected/bc2gm/standard.json"
+    choice.parent.mkdir(parents=True)
+    choice.write_text("{}")
+    assert stages(results)["trials"] == "hyper-parameters"
+
+
+def stages(results: Path) -> dict[str, str]:
+    """The stages in the figure of a report, with their counts."""
+    return {box.stage: box.counted for box in read_report(recipe(), results).pipeline.boxes}
+
+
+@pytest.mark.parametrize(
+    ("number", "nouns", "text"),
+    [
+        (0, ("file",), ""), (1, ("file",), "1 file"), (2, ("corpus", "corpora"), "2 corpora"),
+        (9_999, ("file",), "9 999 files"), (10_000, ("file",), "10 k files"),
+    ],
+)  # fmt: skip
+def test_large_counts_are_rounded(number: int, nouns: tuple[str, ...], text: str) -> None:
+    shown = _counted(number, *nouns)
+    assert shown.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ") == text
+
+
+def test_days_are_one_or_the_first_and_the_last() -> None:
+    assert days_in_words(["2026-01-03", "2026-01-02", "2026-01-05"]) == "2026-01-02 to 2026-01-05"
+    assert days_in_words(["2026-01-03", "2026-01-03"]) == "2026-01-03"

@@ -1,0 +1,116 @@
+"""What the rules of report and checklist wait for is what their programs read: no file more or less."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.graph import Graph, checked_graph
+from pubmill.metrics.records import write_record
+from pubmill.report import contradictions, croissant, dataset_pages
+from pubmill.report.checklist.checklist_evidence import read_study
+from pubmill.report.rendering import to_json
+from pubmill.report.study_report import read_report
+from pubmill.specs import Specs, load
+from pubmill.specs.study import Study
+from pubmill.storage.result_paths import DATASET_PAGE_FORMS, PAGE_FORMS
+from tests.conftest import ROOT
+from tests.unit import toy_tables as made_up
+from tests.unit.report import toy_cards as cards_made_up
+from tests.unit.report import toy_reports as reports_made_up
+from tests.unit.tables import test_fact_cells as test_facts
+
+FIT = {"splits": {"test": {"entity_words": {"subwords_per_word": 1.5}}}}
+
+
+@cache
+def specs() -> Specs:
+    return load(ROOT / "specs", "demo")
+
+
+def targets(results: Path) -> Graph:
+    """A study of a table of results and one of facts, with a pretraining."""
+    study = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06", "gu2020/table03"]}
+    only = {"models": ["pubmedbert-base"], "datasets": ["bc2gm", "chemprot@blurb"], "results": str(results)}
+    return checked_graph(Study.model_validate(study | only), specs())
+
+
+def put(results: Path, file: str) -> None:
+    """Something in the form that the file has."""
+    path, parts = results / file, Path(file).parts
+    dataset = Path(file).stem
+    if parts[0] == "runs" and parts[-2] == "final":
+        seed = int(path.stem.removeprefix("seed-"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_record(path, made_up.record(parts[2], parts[3], seed, 0.8))
+    elif parts[:2] == ("pages", "datasets"):
+        reports_made_up.put_page(results, dataset, specs().datasets[dataset].kind)
+    elif parts[-1] == "card.json":
+        cards_made_up.write(results, cards_made_up.card(parts[1], specs().datasets[parts[1]].kind))
+    elif parts[0] == "pretraining":
+        reports_made_up.put_checkpoint(path.parent, int(parts[2].removeprefix("step-")))
+    elif parts[-1] == "table03.json":
+        reports_made_up.put(path, to_json(test_facts.table(results, test_facts.recipe())))
+    else:
+        reports_made_up.put(path, _content(results, file))
+
+
+def _content(results: Path, file: str) -> object:
+    if file.endswith(".source.json"):
+        return reports_made_up.SOURCE
+    table = made_up.table(results)
+    return {
+        "table06.json": to_json(table),
+        "table06.comparisons.json": to_json(made_up.compared(table)),
+        "contradictions.json": {"found": []},
+        "stats.json": reports_made_up.STATISTICS,
+        "diagnosis.json": reports_made_up.DIAGNOSIS,
+    }.get(Path(file).name, FIT)
+
+
+def read_reports_files(made: Graph, results: Path) -> None:
+    read_report(made.report.recipe(), results)
+
+
+def read_checklists_files(made: Graph, results: Path) -> None:
+    read_study(made.checklist.recipe(), results)
+
+
+READERS: dict[str, Callable[[Graph, Path], None]] = {
+    "report": read_reports_files,
+    "checklist": read_checklists_files,
+}
+
+
+@pytest.mark.parametrize("who", READERS)
+def test_the_inputs_are_what_is_read(tmp_path: Path, who: str) -> None:
+    made, results = targets(tmp_path / "results"), tmp_path / "results/demo"
+    inputs = {"report": made.report.inputs, "checklist": made.checklist.inputs}[who]()
+    files = [path.removeprefix(f"{results}/") for path in inputs]
+    assert len(files) == len(set(files)) > 10
+    results.mkdir(parents=True)
+    for file in files:
+        put(results, file)
+    for path in {path for path in results.rglob("*") if path.is_file()} - {results / file for file in files}:
+        path.unlink()
+    READERS[who](made, results)
+    for file in files:
+        (results / file).rename(tmp_path / "away")
+        with pytest.raises(PubmillError, match=re.escape(Path(file).name)):
+            READERS[who](made, results)
+        (tmp_path / "away").rename(results / file)
+
+
+def test_the_programs_write_the_forms_that_their_rules_name() -> None:
+    assert set(dataset_pages.FORMS) == set(contradictions.FORMS) == set(PAGE_FORMS)
+    assert set(croissant.FORMS) == set(DATASET_PAGE_FORMS)
+
+
+def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:
+    study = Study(study="x", title="x", scale="demo", tables=("gu2020/table03",), results=str(tmp_path))
+    made = checked_graph(study, specs())
+    assert not any("contradictions" in path for path in made.report.inputs())
+    assert set(made.paths.contradiction_files()) < set(made.publication.everything())

@@ -1,0 +1,343 @@
+"""The page of a report, from a made-up results folder."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from pubmill.recipes.tables import Heading, values_of
+from pubmill.report.rendering import to_json
+from pubmill.report.study_report import read_report, render
+from pubmill.storage.files import write_json
+from pubmill.tables.cells import Table
+from pubmill.tables.finished_tables import finished_table
+from pubmill.tables.overlap_tables import CellParts, OverlapTable, PartScores
+from pubmill.tables.row_floors import CeilingScore, RowFloors
+from tests.pages import parsed
+from tests.unit import toy_tables as made_up
+from tests.unit.report.test_browser import needs_browser, shown
+from tests.unit.report.toy_reports import (
+    HOSTILE,
+    put,
+    put_page,
+    put_source,
+    put_study,
+    put_table,
+    recipe,
+)
+from tests.unit.tables import test_fact_cells as made_up_facts
+
+NO_YEAR = {"part": "year not known"}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    made_up.write_all(tmp_path)
+    return made_up.table(tmp_path)
+
+
+@pytest.fixture
+def results(tmp_path: Path, table: Table) -> Path:
+    return put_study(tmp_path, table)
+
+
+def test_the_page_holds_every_part(results: Path) -> None:
+    page = parsed(render(read_report(recipe(), results)))
+    text = " ".join(page.text_content().split())
+    for part in (
+        "4 of 4",
+        "too short",
+        "30.0 %",
+        "1.250",
+        "3 ✓",
+        "not marked",
+        "c" * 40,
+        "5" * 64,
+        "1 min 0 s",
+    ):
+        assert part in text, part
+    assert "not comparable" in page.xpath("string(//*[@class='banner'])")
+
+
+def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) -> None:
+    text = render(read_report(recipe(), results))
+    page = parsed(text)
+    assert not page.xpath("//link | //img | //@src") and len(page.xpath("//script")) == 1
+    assert page.xpath("//a[starts-with(@href, '#')]")
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in page.xpath("//main//a/@href | //nav//a/@href") if link[0] == "#"} <= set(ids)
+    # what leads elsewhere: files beside the report, a page of a dataset, the paper
+    elsewhere = page.xpath("//a[not(starts-with(@href, '#'))]/@href")
+    assert [link for link in elsewhere if not link.startswith("../tables/gu2020/table06.")] == [
+        "https://example.org/apply",
+        "https://doi.org/10.1145/3458754",
+    ]
+    assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
+    assert text == render(read_report(recipe(), results))
+
+
+def test_headings_never_skip_a_level(results: Path) -> None:
+    """Nor where every cell has a value, so that no reasons stand between the table and its runs."""
+    rows = [made_up.row("bc2gm", "BC2GM", "ner", "entity_f1")]
+    made = made_up.recipe(rows=rows, composites=[], missing={})
+    published = made_up.HEADER + "bert,bc2gm,entity_f1,80.90,\n"
+    put_table(results, made_up.table(results, made, published))
+    page = parsed(render(read_report(recipe(), results)))
+    levels = [int(head.tag[1]) for head in page.xpath("//h1 | //h2 | //h3 | //h4 | //h5")]
+    assert levels[0] == 1 and all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_floors_and_headroom_stand_below_the_scores(results: Path) -> None:
+    assert "Floors and headroom" not in render(read_report(recipe(), results))
+    floors = RowFloors(
+        floors={"random": 1.0, "dictionary_train": 61.8},
+        definitions={"dictionary_train": "names of train"},
+        ceiling=CeilingScore(score=90.0, source="two annotators"),
+    )
+    files = {"bc2gm": ("floors/bc2gm.json",)}
+    write_json(
+        results / files["bc2gm"][0],
+        {
+            "dataset": "bc2gm",
+            "floors": {
+                name: {
+                    "definition": floors.definitions.get(name, name),
+                    "metrics": {"entity_f1": score / 100},
+                }
+                for name, score in floors.floors.items()
+            },
+            "ceilings": {"entity_f1": floors.ceiling.model_dump()},
+        },
+    )
+    published = results / "table06.published.csv"
+    published.write_text(made_up.PUBLISHED)
+    for comparable, theirs in ((False, "—"), (True, "80.90 68 %")):
+        made = finished_table(made_up.recipe(floors=files, comparable=comparable), published, results)
+        put_table(results, made)
+        page = parsed(render(read_report(recipe(), results)))
+        [line] = page.xpath("//details[summary='Floors and headroom']//tbody/tr")
+        cells = [" ".join(cell.text_content().split()) for cell in line]
+        assert cells == ["BC2GM", "dictionary train", "61.80", "90.00", "91.00 104 %", theirs]
+        assert line.xpath("./td/@title") == ["names of train", "two annotators"]
+
+
+def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> None:
+    for kind in ("sequence", "multilabel", "regression", "span"):
+        put_page(results, f"of-{kind}", kind)
+    made = recipe(
+        datasets=["bc2gm", "of-sequence", "of-multilabel", "of-regression", "of-span"],
+        fact_tables=["gu2020/table03"],
+    )
+    facts = made_up_facts.table(results, made_up_facts.recipe())
+    put(results / "tables/gu2020/table03.json", to_json(facts))
+    page = parsed(render(read_report(made, results)))
+    sections = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]")
+    lines = [
+        [" ".join(cell.text_content().split()) for cell in tr.xpath("./*")]
+        for part in sections
+        for tr in part.xpath(".//tbody/tr")
+    ]
+    assert len(sections) == 5 and len(lines) == 10
+    assert ["of-sequence", "train", "10 ✓, as expected", "not marked", "1", "7", "1", ""] in lines
+    assert ["of-span", "test", "6", "5", "4", "7", "1", "not marked", "7", "1", "3"] in lines
+    assert "differs from the published" in page.text_content()
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids)) and {
+        link[1:] for link in page.xpath("//a/@href") if link.startswith("#")
+    } <= set(ids)
+
+
+def test_the_models_of_each_table_are_compared(results: Path) -> None:
+    page = parsed(render(read_report(recipe(), results)))
+    [section] = page.xpath("//details[contains(summary, 'Models compared: 1 of 2 rows')]")
+    lines = [" ".join(tr.text_content().split()) for tr in section.xpath(".//tbody/tr")]
+    assert lines == [
+        "BC2GM entity F1; best: Ours; 60 documents",
+        "BERT +10.00 −0.25 to +2.50 0.01 0.02 0.03 0.06",
+    ]
+    assert "paired bootstrap" in section.text_content()
+
+
+def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> None:
+    put_page(results, "of@span", "span")
+    page = parsed(render(read_report(recipe(datasets=["bc2gm", "of@span"]), results)))
+    closed = page.xpath("//details[@class='page'][not(@open)]")
+    assert [one.get("id") for one in closed] == ["page-bc2gm", "page-of@span"]
+    links = page.xpath("//div[starts-with(@aria-label, 'Datasets counted by')]//a/@href")
+    assert links == ["#page-bc2gm", "#page-of@span"]
+    for part in (
+        "Repetitions and overlaps",
+        "The licence of the drugs",
+        "95th percentile",
+        "export of@span",
+    ):
+        assert part in closed[1].text_content(), part
+    # beneath the heading that they stand under
+    assert not closed[1].xpath(".//h1 | .//h2 | .//h3") and len(closed[1].xpath(".//h4")) > 5
+
+
+def test_the_contradictions_are_those_of_the_studys_tables(results: Path) -> None:
+    page = parsed(render(read_report(recipe(), results)))
+    [section] = page.xpath("//details[contains(summary, 'why they differ')]")
+    assert section.xpath(".//tbody/tr/th/text()") == ["Model of gu2020"]
+    text = " ".join(section.text_content().split())
+    assert "84.5 gu2020 Table 6" in text and "85.6 lewis2020 Table 2" in text and HOSTILE in text
+    assert "2 are known in the five papers. 1 of them" in " ".join(page.text_content().split())
+
+
+def test_times_are_a_figure_and_numbers(results: Path) -> None:
+    page = parsed(render(read_report(recipe(), results)))
+    [figure] = page.xpath("//figure[contains(figcaption, 'of one run')]")
+    assert figure.xpath("string(.//desc)") == (
+        "BERT: BC2GM 10 s; mean of 2 runs 10 s. Ours: BC2GM 10 s; mean of 2 runs 10 s."
+    )
+    assert figure.xpath(".//circle/title/text()") == ["BC2GM: 10 s"] * 2
+    [numbers] = page.xpath("//div[@aria-label='Time of fine-tuning in numbers']")
+    lines = [[cell.text_content() for cell in tr] for tr in numbers.xpath(".//tbody/tr")]
+    assert lines[0] == ["gu2020/table06", "BERT", "2", "20 s", "10 s", "10 s"]
+
+
+def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
+    for form in ("json", "comparisons.json"):
+        same = (results / f"tables/gu2020/table06.{form}").read_text()
+        put(results / f"tables/gu2020/table07.{form}", same)
+    report = read_report(recipe(tables=["gu2020/table06", "gu2020/table07"]), results)
+    assert len(report.runs) == 4 and sum(report.runs.values()) == 40.0
+    assert "all tables4 40 s of training" in parsed(render(report)).text_content()
+
+
+def test_the_contents_are_by_paper(results: Path) -> None:
+    put(results / "tables/gu2020/table03.json", to_json(made_up_facts.table(results, made_up_facts.recipe())))
+    report = read_report(recipe(fact_tables=["gu2020/table03"]), results)
+    assert [place[:2] for place in report.contents["gu2020"]] == [("Table 3", "f1"), ("Table 6", "t1")]
+    links = parsed(render(report)).xpath("//nav//p[.='gu2020']/following-sibling::ul[1]//a/@href")
+    assert links == ["#f1", "#t1"]
+
+
+@needs_browser
+def test_nothing_is_wider_than_a_phone(results: Path) -> None:
+    """Tables scroll by themselves; a browser's own windows are no narrower than 500 pixels, a frame is."""
+    folder, name = "h" * 100, "a" * 100
+    put_source(results, name, folder)
+    made = recipe(sources={f"sources/{folder}": [f"{name}.source.json"]})
+    text = re.sub(r"<meta http-equiv=.*?>", "", render(read_report(made, results)))
+    text = text.replace("<details", "<details open")
+    script = "<script>onload = () => parent.postMessage(document.documentElement.scrollWidth, '*')</script>"
+    (results / "inner.html").write_text(text.replace("</body>", f"{script}</body>"))
+    host = results / "host.html"
+    host.write_text(
+        "<p></p><script>onmessage = (e) => document.querySelector('p').append(e.data)</script>"
+        "<iframe src='inner.html' style='width: 390px; height: 800px; border: 0'></iframe>"
+    )
+    [width] = parsed(shown(host, "--virtual-time-budget=5000")).xpath("//p/text()")
+    assert int(width) <= 390
+
+
+def test_the_page_says_how_to_check_its_numbers(results: Path) -> None:
+    page = parsed(render(read_report(recipe(), results)))
+    commands = [one.text_content() for one in page.xpath("//h3[@id='proof']/following-sibling::pre")]
+    assert commands[0].split()[1] == "results/small/reports/small.proof.zip"
+    assert commands[0].endswith("--profile profiles/local --configfile studies/small.yaml")
+    assert commands[1] == "unzip small.proof.zip verify.py\npython verify.py small.proof.zip"
+
+
+def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
+    facts = made_up_facts.table(results, made_up_facts.recipe())
+    put(results / "tables/gu2020/table03.json", to_json(facts))
+    bare = recipe(tables=[], fact_tables=["gu2020/table03"], pretraining={}, corpora=[], vocabs=[], models=[])
+    text = render(read_report(bare, results))
+    assert "Scores per seed" not in text and 'href="#f1"' in text
+    assert 'id="proof"' not in text
+
+
+def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
+    """One point and no seed in figures, no fine-tuning runs, by the name that they give themselves."""
+    table = made_up.table_with_pipelines(results)
+    put_table(results, table)
+    report = read_report(recipe(models=["bert", "ours", "genes", "drugs"]), results)
+    text = " ".join(parsed(render(report)).text_content().split())
+    assert report.models == ["Genes", "Drugs", "Bert", "Ours"]
+    assert "4 of 4 none failed; 40 s of training, searches not counted; 2 finished pipelines predict" in text
+    assert f"genesen ner_genes 0.5.4 (SHA-256 {'g' * 64})" in text.replace("genes en", "genesen")
+    assert report.strips
+    (strip,) = report.strips["gu2020/table06"]
+    assert [lane.label for lane in strip.lanes] == ["Genes", "Drugs", "Bert", "Ours"]
+    assert [message for _, message in strip.lanes[0].points] == ["as it is: 60.00"]
+    assert "Drugs: as it is 40.00; mean 40.00; no published value." in strip.description
+    assert "Bert: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90." in strip.description
+
+
+def test_a_column_that_is_the_best_of_others_is_shown_as_ours(results: Path) -> None:
+    table = made_up.table_with_pipelines(results)
+    assert table.has_runs == dict.fromkeys(("best", "genes", "drugs", "bert", "ours"), True)
+    without = made_up.recipe_with_pipelines(records=made_up.recipe().record_paths)
+    assert made_up.table(results, without).has_runs["best"] is False
+
+
+SPEC = """\
+name: small
+paper: {paper}
+hyperparameters: {{epochs: 3, warmup: 0.1}}
+method:
+  hyperparameters.epochs: {{ours: "not stated <b>"}}
+  hyperparameters.warmup: {{section: "6.2", says: a tenth, differs: a fifth is better}}
+"""
+
+
+def test_statements_on_methods_are_shown_by_paper_and_folded(results: Path, tmp_path: Path) -> None:
+    files = []
+    for paper in ("gu2020", "shin2020"):
+        path = tmp_path / f"specs/protocols/{paper}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SPEC.format(paper=paper))
+        files.append(str(path))
+    text = render(read_report(recipe(statements=files), results))
+    page = parsed(text)
+    [table] = page.xpath("//div[@aria-label='Statements by paper']/table")
+    counts = [[cell.text_content() for cell in row] for row in table.xpath("./tbody/tr")]
+    assert counts == [["gu2020", "0", "0", "1", "1"], ["shin2020", "0", "0", "1", "1"]]
+    folded = page.xpath("//details[starts-with(summary, 'Statements on')]")
+    assert len(folded) == 2 and not any("open" in one.attrib for one in folded)
+    rows = [[cell.text_content() for cell in row] for row in folded[0].xpath(".//tbody/tr")]
+    assert rows == [
+        ["hyperparameters.epochs", "3", "", "", "ours", "not stated <b>"],
+        ["hyperparameters.warmup", "0.1", "a tenth", "6.2", "differs", "a fifth is better"],
+    ]
+    assert folded[0].xpath(".//h3/text()") == ["protocols/gu2020"]
+    assert page.xpath("//nav//a[@href='#statements']") and "not stated <b>" not in text
+
+
+def test_a_study_without_statements_has_no_such_section(results: Path) -> None:
+    assert not parsed(render(read_report(recipe(), results))).xpath("//*[@id='statements']")
+
+
+def test_every_table_of_results_has_its_place_on_the_page(results: Path) -> None:
+    made = read_report(recipe(), results)
+    assert made.anchors == {"gu2020/table06": "#t1"}
+    assert parsed(render(made)).xpath("//h2[@id='t1']")
+
+
+def test_scores_split_by_what_is_shared_with_training(results: Path, table: Table) -> None:
+    parts = [
+        PartScores(part=part, gold=gold, predicted=2, correct=1) for part, gold in (("new", 3), ("<b>", 1))
+    ]
+    cell = CellParts(row="bc2gm", column="bert", by="mentions", runs=2, parts=tuple(parts))
+    split = OverlapTable(
+        **values_of(Heading, table),
+        training=("train",),
+        row_labels={"bc2gm": "BC2GM"},
+        column_labels={"bert": "BERT"},
+        cells=(
+            cell,
+            cell.model_copy(update={"by": "years", "parts": (parts[0].model_copy(update=NO_YEAR),)}),
+        ),
+    )
+    put(results / "tables/gu2020/table06.overlap.json", to_json(split))
+    assert not parsed(render(read_report(recipe(), results))).xpath("//*[@id='overlap']")
+    page = parsed(render(read_report(recipe(overlap=["gu2020/table06"]), results)))
+    assert page.xpath("//nav//a[@href='#overlap']")
+    [lines] = page.xpath("//table[.//th[contains(., 'new')]]//tbody")
+    assert " ".join(lines.itertext()).split() == "BERT 40.00 R 33.33 66.67 R 100.00 50.00 R 50.00".split()
+    assert "75% of gold" in page.text_content() and "BERT: 33.3%" in page.text_content()

@@ -1,0 +1,91 @@
+"""Tables as the report shows them: order, best values, steps of a difference, comparisons, notes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pubmill.report.table_views import TableView, dataset_notes, runs_by_folder, table_runs, table_views
+from pubmill.statistics.verdict_models import Verdict
+from pubmill.tables.cells import Table
+from tests.unit import toy_tables as made_up
+
+
+def view_of(table: Table) -> TableView:
+    [view] = table_views({"gu2020/table06": table}, {"gu2020/table06": made_up.compared(table)})
+    return view
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """Ours before BERT in the runs, and a column without runs before both."""
+    made_up.write_all(tmp_path)
+    columns = [made_up.column(key, key.title()) for key in ("other", "bert", "ours")]
+    conflicts = ["two counts are printed"]
+    rows = [
+        made_up.row("bc2gm", "BC2GM", "ner", "entity_f1", conflicts=conflicts),
+        made_up.row("gad", "GAD", "re", "micro_f1"),
+    ]
+    return made_up.table(tmp_path, made_up.recipe(columns=columns, rows=rows))
+
+
+def test_columns_with_runs_come_first_and_the_best_is_ours(table: Table) -> None:
+    view = view_of(table)
+    assert [column.key for column in view.columns] == ["bert", "ours", "other"]
+    assert view.best == {"bc2gm": "ours"}
+    cells = {name: dict(of_column) for name, of_column in table.cells.items()}
+    cells["bert"]["bc2gm"] = cells["bert"]["bc2gm"].model_copy(update={"value": None})
+    assert view_of(replace(table, cells=cells)).best == {}, "one value is not the best of several"
+
+
+@pytest.mark.parametrize(
+    ("difference", "step"),
+    [(None, 0), (0.0, 0), (-1.0, 0), (1.1, 1), (-2.0, 1), (2.5, 2), (-4.1, 3), (50.0, 3)],
+)
+def test_a_difference_is_measured_by_the_margin(table: Table, difference: float | None, step: int) -> None:
+    view = view_of(table)
+    cell = table.cells["bert"]["bc2gm"].model_copy(update={"difference": difference})
+    assert view.gap(table.rows[0], cell) == step
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"), [("reproduced", True), ("not reproduced", True), ("not comparable", False)]
+)
+def test_only_a_difference_with_a_comparable_verdict_is_read(
+    table: Table, verdict: str, expected: bool
+) -> None:
+    cell = table.cells["bert"]["bc2gm"]
+    judged = Verdict.model_validate({"verdict": verdict, "why": "so"})
+    assert TableView.is_compared(cell.model_copy(update={"verdict": judged})) is expected
+    assert not TableView.is_compared(cell.model_copy(update={"verdict": None}))
+
+
+def test_a_cell_is_compared_with_the_best_and_the_best_with_the_next(table: Table) -> None:
+    view = view_of(table)
+    columns = {column.key: column for column in view.columns}
+    best, other = (view.rival(table.rows[0], columns[key]) for key in ("ours", "bert"))
+    assert best and other
+    assert (best.minus, round(best.difference, 6), best.interval) == ("Bert", 10.0, (-0.25, 2.5))
+    assert (other.minus, round(other.difference, 6), other.interval) == ("Ours", -10.0, (-2.5, 0.25))
+    assert view.rival(table.rows[0], columns["other"]) is None
+
+
+def test_notes_on_datasets_stand_once(table: Table) -> None:
+    assert dataset_notes([table, table]) == {"BC2GM": ("two counts are printed",)}
+    view = view_of(table)
+    assert view.notes and not any("two counts" in note for note in view.notes)
+
+
+def test_runs_are_grouped_by_the_folder_of_their_records(table: Table) -> None:
+    [(folder, seeds)] = runs_by_folder(table.cells["bert"]["bc2gm"]).items()
+    assert folder == "runs/blurb/bert/bc2gm/standard/final" and [seed.seed for seed in seeds] == [1, 2]
+
+
+def test_a_run_that_several_cells_show_is_counted_once(tmp_path: Path) -> None:
+    made_up.write_all(tmp_path)
+    shared = {"bert": {"bc2gm": made_up.paths("bert", "bc2gm", 3)}}
+    columns = [made_up.column("bert", "BERT"), made_up.column("again", "BERT again", model="bert")]
+    records = shared | {"again": shared["bert"]}
+    made = made_up.table(tmp_path, made_up.recipe(columns=columns, records=records))
+    found = table_runs(made)
+    assert (len(found.recorded), found.expected, found.failed, found.seconds) == (2, 3, 0, 20.0)

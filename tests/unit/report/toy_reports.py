@@ -1,0 +1,147 @@
+"""What a report is made from, in a made-up results folder."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pubmill.recipes.reading import build
+from pubmill.recipes.report import ReportRecipe
+from pubmill.report.contradictions import Contradiction, Contradictions, Printed
+from pubmill.report.dataset_pages import Page
+from pubmill.report.rendering import to_json
+from pubmill.tables.cells import Table, parse
+from pubmill.tables.dataset_cards import Card
+from tests.unit import toy_tables as made_up
+from tests.unit.report import test_dataset_pages as made_up_pages
+from tests.unit.report import toy_cards as made_up_cards
+
+STUDY = {
+    "study": "small",
+    "title": "A study",
+    "scale": "small",
+    "scale_title": "small scale, not comparable with the paper",
+    "comparable": False,
+    "tables": ["gu2020/table06"],
+}
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def recipe(**changes: Any) -> ReportRecipe:
+    values: dict[str, Any] = {
+        **STUDY,
+        "fact_tables": [],
+        "pretraining": {"base": ["pretraining/base/step-2", "pretraining/base/step-4"]},
+        "corpora": ["abstracts"],
+        "vocabs": ["uncased"],
+        "models": ["bert", "ours"],
+        "checkpoints": {},
+        "fits": {},
+        "datasets": ["bc2gm"],
+        "sources": {"sources/host": ["one.tsv.source.json"]},
+    }
+    return build(ReportRecipe, values | changes, "here")
+
+
+def put(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def put_table(results: Path, table: Table) -> None:
+    """The table, its models compared, and two contradictions, of which one is about it."""
+    put(results / "tables/gu2020/table06.json", to_json(table))
+    put(results / "tables/gu2020/table06.comparisons.json", to_json(made_up.compared(table)))
+    found = tuple(contradiction(name) for name in ("gu2020/table06", "shin2020/table01"))
+    put(results / "pages/contradictions.json", to_json(Contradictions(found=found)))
+
+
+def contradiction(table: str) -> Contradiction:
+    """A value of the table against another's."""
+    paper, _, name = table.partition("/")
+    other = {"table": "lewis2020/table02", "paper": "lewis2020", "number": 2, "protocol": "lewis2020"}
+    own = {"table": table, "paper": paper, "number": int(name[-2:]), "protocol": "p"}
+    values = tuple(
+        Printed.model_validate(
+            {**place, "aggregate": "mean", "dataset": "bc2gm", "metric": "entity_f1", "value": float(value),
+             "printed": value, "note": ""}
+        )
+        for place, value in ((own, "84.5"), (other, "85.6"))
+    )  # fmt: skip
+    return Contradiction(model=f"Model of {paper}", dataset="bc2gm", values=values, reasons=(HOSTILE,))
+
+
+def put_page(results: Path, dataset: str, kind: str, **changes: Any) -> None:
+    """The dataset's page as the report reads it."""
+    card = made_up_cards.card(dataset, kind, **changes)
+    sources = made_up_pages.recipe().sources
+    made = made_up_pages.recipe(name=dataset, label="", kind=kind, sources=sources)
+    page = Page(recipe=made, card=parse(Card, card, dataset), sources=())
+    put(results / f"pages/datasets/{dataset}.json", to_json(page))
+
+
+SOURCE = {
+    "url": "u",
+    "bytes": 5,
+    "sha256": "5" * 64,
+    "origin": "network",
+    "retrieved": "2026-01-02T00:00:00",
+}
+
+
+def put_source(results: Path, name: str, folder: str = "host") -> None:
+    put(results / "sources" / folder / f"{name}.source.json", SOURCE)
+
+
+def put_checkpoint(folder: Path, end: int) -> None:
+    """Log and state of a pretraining up to a step: a minute in four steps."""
+    lines = [{"step": step, "tokens": step * 1000, "loss": 9.0 - step} for step in range(1, end + 1)]
+    put(folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    hardware = {"cpu": "EPYC", "cores": 2, "gpus": [], "threads": 2}
+    put(
+        folder / "state.json",
+        {"step": end, "tokens": end * 1000, "seconds": 15.0 * end, "hardware": hardware},
+    )
+
+
+def training(recipe: dict[str, Any], scores: list[float], losses: list[float]) -> dict[str, Any]:
+    """Notes on a training with an evaluation on dev after each epoch of ten steps."""
+    best = max(scores, default=None)
+    return {
+        "recipe": recipe,
+        "dev": {
+            "metric": "entity_f1",
+            "steps": [10 * (i + 1) for i in range(len(scores))],
+            "scores": scores,
+            "best": best,
+            "best_step": None if best is None else 10 * (scores.index(best) + 1),
+            "best_epoch": None if best is None else scores.index(best) + 1.0,
+        },
+        "loss_by_epoch": losses,
+        "seconds": 1.0,
+    }
+
+
+def put_training(results: Path, record: str, made: dict[str, Any]) -> None:
+    put(results / f"{record.removesuffix('.json')}.training.json", made)
+
+
+STATISTICS = {
+    "parsed": 10, "documents": 7, "words": 900, "bytes": 5000, "rejected": {"too_short": 3},
+    "samples": {"too_short": [HOSTILE]}, "by_source": {}, "years": {"1999": 6, "unknown": 1},
+}  # fmt: skip
+DIAGNOSIS = {
+    "size": 100, "documents": 7, "distinct_words": 50, "subwords_per_word": 1.25, "split_words": 0.2,
+    "unknown_words": 0.0,
+}  # fmt: skip
+
+
+def put_study(results: Path, table: Table) -> Path:
+    """Everything that `recipe()` names, with this table."""
+    put_table(results, table)
+    for end in (2, 4):
+        put_checkpoint(results / f"pretraining/base/step-{end}", end)
+    put(results / "corpora/abstracts/stats.json", STATISTICS)
+    put(results / "vocabs/uncased/diagnosis.json", DIAGNOSIS)
+    put_page(results, "bc2gm", "tokens")
+    put_source(results, "one.tsv")
+    return results
