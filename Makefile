@@ -44,7 +44,7 @@ help:
 	@echo "make setup   only create .venv (all of the above do so when needed)"
 	@echo "make lock    regenerate requirements/ from pyproject.toml, and envs/ from requirements/"
 	@echo "make sbom    list pubmill's packages with hashes as CycloneDX: results/sbom.cdx.json"
-	@echo "make clean   remove .venv and the miniature data; results/ stays"
+	@echo "make clean   remove .venv, the miniature data and compiled kernels; other results stay"
 	@echo "Another Python: make PYTHON=python3.12 demo"
 
 setup: $(COMMAND)
@@ -147,4 +147,4 @@ sbom: $(READY)
 	$(BIN)/python -m tests.sbom > results/sbom.cdx.json
 
 clean:
-	rm -rf .venv $(WORLD)
+	rm -rf .venv $(WORLD) results/.compiled

@@ -232,10 +232,13 @@ class Ours:
         self.trainer = Trainer(work.recipe, self.task, made, seed)
 
     def epoch(self) -> float:
-        """Train; returns the seconds that it took."""
+        """Train; return the seconds that it took. Raises a RuntimeError if a planned method does not work."""
         begun = now()
         self.trainer.train(self.split, None)
-        return now() - begun
+        took, execution = now() - begun, self.trainer.describe_execution()
+        if refused := execution["update_refused"] or execution["graphs_refused"]:
+            raise RuntimeError(refused)
+        return took
 
     def score(self) -> float:
         """Of what is predicted of dev now."""

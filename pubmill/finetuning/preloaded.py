@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Loaded = TypeVar("Loaded")
-Load = tuple[Callable[..., Any], Path, tuple[Hashable, ...]]
+Load = tuple[Callable[..., Any], Path, tuple[Any, ...]]
 """A function, the file or folder that it reads, and its further arguments."""
 _LOADED: dict[Hashable, Any] = {}
 
@@ -20,13 +20,13 @@ def preload(loads: Iterable[Load]) -> None:
         _LOADED[key] = function(path, *arguments)
 
 
-def take(function: Callable[..., Loaded], path: Path, *arguments: Hashable) -> Loaded:
+def take(function: Callable[..., Loaded], path: Path, *arguments: Any) -> Loaded:
     """Return `function(path, *arguments)`; once, what was loaded before, if the files are unchanged."""
     found: Loaded | None = _LOADED.pop(_key(function, path, arguments), None)
     return function(path, *arguments) if found is None else found
 
 
-def _key(function: Callable[..., Any], path: Path, arguments: tuple[Hashable, ...]) -> Hashable:
+def _key(function: Callable[..., Any], path: Path, arguments: tuple[Any, ...]) -> Hashable:
     """Return what identifies a result: names, sizes and times of the files are part of it."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     states = [(file.name, file.stat()) for file in files if file.exists()]

@@ -146,7 +146,8 @@ def serve(number: int, prepare: Callable[[Request], None]) -> Request:
 def _receive(caller: socket.socket) -> Request:
     length, streams, _, _ = socket.recv_fds(caller, LENGTH, len(STREAMS))
     with caller.makefile("rb") as sent:
-        return Request(*json.loads(sent.read(int.from_bytes(length, "big"))), streams)
+        arguments, folder, mask, environment = json.loads(sent.read(int.from_bytes(length, "big")))
+    return Request(arguments, folder, mask, environment, list(streams))
 
 
 def _end_forks(callers: dict[int, tuple[int, socket.socket]], ready: list[int | socket.socket]) -> None:

@@ -19,8 +19,9 @@ import numpy as np
 import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.hardware.compilers import fault_of_kernels
 from pubmill.hardware.precision import autocast, choose_precision
-from pubmill.messages.progress import report_progress
+from pubmill.messages.progress import report_progress, report_slower
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, Prepared
@@ -164,7 +165,7 @@ class Pretraining:
         except torch.OutOfMemoryError:
             pass
         except Exception as error:  # Whatever a compiler or a missing kernel raises.
-            fault = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+            fault = fault_of_kernels(error)
         self._drop_gradients()
         [anywhere] = self.world.any(fault is not None)
         return (fault or "they fail in another process") if anywhere else None
@@ -175,7 +176,7 @@ class Pretraining:
     def _refuse_methods(self, fault: str) -> None:
         """Use slower methods."""
         refused = f"{self.methods.describe()} do not work here ({fault})"
-        report_progress(f"{refused}; trying slower methods")
+        report_slower(f"{refused}; trying others")
         self.methods_refused = self.methods_refused or refused
         self._use(slower(self.methods))
         torch.compiler.reset()

@@ -69,7 +69,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     check_before_graph(workflow, graph, root / "studies", check_graph)
     ignore_command_texts(workflow)
     own_environments = has_own_environments(workflow, study)
-    shell.prefix(shell_prefix(root, own_environments))
+    shell.prefix(shell_prefix(root, Path(study.results), own_environments))
     display = display_of(workflow)
     if display:
         display.describe(left_out, lambda: requested_pages(workflow, graph))
@@ -79,11 +79,13 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     @plainly
     def begin_run() -> FileLock:
         # Imported here because only a run needs it; it imports the hub's library.
-        from pubmill.workflow.run_start import begin, share_finetunings
+        from pubmill.workflow.run_start import begin, report_compiler, share_finetunings
 
         lock = begin(workflow, graph, sources)
-        if not own_environments and (server := share_finetunings(workflow, root)):
-            forks.callback(server.close)
+        if not own_environments:
+            report_compiler(workflow)
+            if server := share_finetunings(workflow, root):
+                forks.callback(server.close)
         print_left_out()
         if display:
             display.mute_jobs()

@@ -1,6 +1,8 @@
 """Checks at the start of a run, before its first job."""
 
 import os
+import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from filelock import FileLock
 
 from pubmill.errors import PubmillError
 from pubmill.graph import Graph
+from pubmill.hardware.compilers import compiler_fault
 from pubmill.hardware.forked_programs import ForkServer, start_server
 from pubmill.messages import commands
 from pubmill.messages.run_sources import VARIABLE
@@ -44,8 +47,15 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
 def share_finetunings(workflow: Any, root: Path) -> ForkServer | None:
     """Start the process in whose forks several fine-tunings run, if they run on this machine and with this
     Python; None otherwise."""
-    trainings = [job for job in jobs_in(workflow.dag) if job.to_do and job.rule in FINETUNINGS]
-    return start_server(root / "scripts/finetune.py") if workflow.local_exec and len(trainings) > 1 else None
+    count = sum(job.to_do and job.rule in FINETUNINGS for job in jobs_in(workflow.dag))
+    return start_server(root / "scripts/finetune.py") if workflow.local_exec and count > 1 else None
+
+
+def report_compiler(workflow: Any) -> None:
+    """Print what this machine lacks to compile kernels, if it has a GPU and is to train."""
+    trains = any(job.to_do and job.rule in (*FINETUNINGS, "pretrain") for job in jobs_in(workflow.dag))
+    if workflow.local_exec and trains and shutil.which("nvidia-smi") and (fault := compiler_fault()):
+        print(f"pubmill: {fault}", file=sys.stderr)
 
 
 def _fetch_advice(workflow: Any) -> str:
