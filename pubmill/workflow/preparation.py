@@ -16,7 +16,7 @@ from pubmill.messages.run_sources import check_graph_sources, run_sources
 from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
-from pubmill.workflow.environments import has_own_environments
+from pubmill.workflow.environments import has_own_environments, keep_compiled
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.requested_targets import check_before_graph
@@ -68,8 +68,9 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
 
     check_before_graph(workflow, graph, root / "studies", check_graph)
     ignore_command_texts(workflow)
+    keep_compiled(Path(study.results))
     own_environments = has_own_environments(workflow, study)
-    shell.prefix(shell_prefix(root, Path(study.results), own_environments))
+    shell.prefix(shell_prefix(root, own_environments))
     display = display_of(workflow)
     if display:
         display.describe(left_out, lambda: requested_pages(workflow, graph))

@@ -10,11 +10,6 @@ from typing import Any
 
 from pubmill.storage.name_patterns import FACT_TABLE
 
-COMPILED = ".compiled"
-"""Folder below the results of all scales; `make clean` removes it."""
-CACHES = {"TORCHINDUCTOR_CACHE_DIR": "torch", "TRITON_CACHE_DIR": "triton"}
-"""Environment variables of the folders in which compilers keep kernels for later jobs."""
-
 
 def any_of(names: Iterable[str]) -> str:
     """A pattern that matches each of the names and nothing else; nothing at all if there are none."""
@@ -64,16 +59,13 @@ def run_of(wildcards: Any) -> tuple[str, str, str, str]:
     return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
 
 
-def shell_prefix(root: Path, results: Path, own_environments: bool) -> str:
+def shell_prefix(root: Path, own_environments: bool) -> str:
     """What comes before every shell command; `root` is the checkout.
 
-    Kernels that are compiled for GPUs are kept below the results, unless the user names another folder.
     Programs run with the Python of this Snakemake, unless each has an environment of its own (--sdm).
     """
     path = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
-    compiled = {name: shlex.quote(str(results.absolute() / COMPILED / kind)) for name, kind in CACHES.items()}
-    caches = "".join(f"{name}=${{{name}:-{folder}}} " for name, folder in compiled.items())
     return (
-        f"set -euo pipefail; export {caches}PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(root))} "
+        f"set -euo pipefail; export PYTHONUNBUFFERED=1 PYTHONPATH={shlex.quote(str(root))} "
         f"{'' if own_environments else path}; "
     )

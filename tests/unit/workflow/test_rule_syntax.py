@@ -1,6 +1,5 @@
 """Patterns of wildcards match the names alone; the shell prefix quotes the checkout."""
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -9,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.workflow.rule_syntax import (
-    COMPILED,
-    any_of,
-    not_compared,
-    places,
-    shell_prefix,
-    wildcard_patterns,
-)
+from pubmill.workflow.rule_syntax import any_of, not_compared, places, shell_prefix, wildcard_patterns
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(min_size=1, max_size=8))
@@ -56,26 +48,9 @@ def test_commands_name_places_that_are_not_compared() -> None:
 @pytest.mark.parametrize("own", [False, True])
 def test_programs_import_the_checkout_and_stop_at_the_first_fault(tmp_path: Path, own: bool) -> None:
     root = tmp_path / "a 'checkout' of pubmill"
-    prefix = shell_prefix(root, tmp_path / "results", own)
+    prefix = shell_prefix(root, own)
     shown = subprocess.run(
         ["bash", "-c", f"{prefix} echo $PYTHONPATH; false | true; echo on"], capture_output=True, text=True
     )
     assert (shown.returncode, shown.stdout) == (1, f"{root}\n")
     assert ("PATH=" in prefix.replace("PYTHONPATH=", "")) is not own
-
-
-def test_compiled_kernels_are_kept_below_the_results_or_where_the_user_wants(tmp_path: Path) -> None:
-    prefix = shell_prefix(tmp_path, tmp_path / "my results", False)
-    command = f"{prefix} echo $TORCHINDUCTOR_CACHE_DIR; echo $TRITON_CACHE_DIR"
-    shown = subprocess.run(
-        ["bash", "-c", command],
-        capture_output=True,
-        text=True,
-        env={"PATH": os.environ["PATH"], "TRITON_CACHE_DIR": "/of mine"},
-    )
-    assert shown.stdout.splitlines() == [str(tmp_path / "my results/.compiled/torch"), "/of mine"]
-
-
-def test_make_clean_removes_compiled_kernels(root: Path) -> None:
-    clean = (root / "Makefile").read_text().partition("\nclean:\n")[2]
-    assert f"results/{COMPILED}" in clean
