@@ -32,12 +32,12 @@ sys.path[0] = str(ROOT)
 
 from benchmarks.comparisons import SIZES
 from benchmarks.tables import UNPUBLISHED, count, record
+from pubmill.extras.proof.archive import VERIFY, write_proof
+from pubmill.extras.proof.basis import table_basis
+from pubmill.extras.proof.verifier.container import unpack
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.metrics.records import write_record
 from pubmill.metrics.registry import measure_of
-from pubmill.proof.archive import VERIFY, write_proof
-from pubmill.proof.basis import table_basis
-from pubmill.proof.verifier.container import unpack
 from pubmill.recipes.proofs import ProofRecipe
 from pubmill.report.rendering import to_json
 from pubmill.storage.files import write_json

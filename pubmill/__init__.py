@@ -8,22 +8,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pubmill.extras.submissions.submission_scores import score_predictions as score_predictions
     from pubmill.library.document_readers import read_jats as read_jats
     from pubmill.library.document_readers import read_medline as read_medline
     from pubmill.library.loaded_datasets import load_dataset as load_dataset
     from pubmill.library.scores_in_memory import score as score
-    from pubmill.library.submission_scores import score_predictions as score_predictions
     from pubmill.library.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Tagger": "tagger",
-    "load_dataset": "loaded_datasets",
-    "read_jats": "document_readers",
-    "read_medline": "document_readers",
-    "score": "scores_in_memory",
-    "score_predictions": "submission_scores",
+    "Tagger": "library.tagger",
+    "load_dataset": "library.loaded_datasets",
+    "read_jats": "library.document_readers",
+    "read_medline": "library.document_readers",
+    "score": "library.scores_in_memory",
+    "score_predictions": "extras.submissions.submission_scores",
 }
 """Name of the library -> its module."""
 
@@ -31,7 +31,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pubmill' has no attribute {name!r}")
-    return getattr(import_module(f"pubmill.library.{_HOMES[name]}"), name)
+    return getattr(import_module(f"pubmill.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

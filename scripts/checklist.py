@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.extras.checklist.checklist_evidence import read_study
+from pubmill.extras.checklist.document import FORMS, fill
 from pubmill.recipes.report import ChecklistRecipe
-from pubmill.report.checklist.checklist_evidence import read_study
-from pubmill.report.checklist.document import FORMS, fill
 from pubmill.storage.checksums import write_forms
 
 

@@ -16,8 +16,8 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.extras.crate.crate_files import write_crate
 from pubmill.recipes.report import CrateRecipe
-from pubmill.report.crate import write_crate
 
 
 def main() -> None:

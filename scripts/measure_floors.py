@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.examples.kinds import KINDS, SPLITS, read_examples
-from pubmill.floors.headroom import ceiling_of
-from pubmill.floors.measured import measure_floors
+from pubmill.extras.baselines.headroom import ceiling_of
+from pubmill.extras.baselines.measured import measure_floors
 from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.storage.files import sealed, write_json
 from pubmill.tables.row_floors import DatasetFloors, FloorScores

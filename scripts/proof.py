@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill import recipes
 from pubmill.errors import run
-from pubmill.proof.archive import write_proof
-from pubmill.proof.basis import table_basis
+from pubmill.extras.proof.archive import write_proof
+from pubmill.extras.proof.basis import table_basis
 from pubmill.recipes.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.storage.files import sealed, write_json
 

@@ -16,13 +16,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
+from pubmill.extras.submissions.submission import runs_on
+from pubmill.extras.submissions.supplied import report, supply
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.result_paths import BELOW, PREDICTIONS
-from pubmill.submissions.submission import runs_on
-from pubmill.submissions.supplied import report, supply
 
 
 def main() -> None:

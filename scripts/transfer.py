@@ -54,10 +54,10 @@ def main() -> None:
 def score(model: Path, path: Path) -> tuple[str | None, Scored | None]:
     """Return why the run failed, or the scores of its model."""
     # Imported only after the arguments are checked: importing torch takes seconds.
+    from pubmill.extras.transfer.other_datasets import labels_for
     from pubmill.finetuning.predicting import choose_device
     from pubmill.finetuning.task_models import load_task_model, read_facts, start_failed
     from pubmill.prediction.annotating import Annotator
-    from pubmill.prediction.other_datasets import labels_for
 
     if failed := start_failed(model):
         return failed, None

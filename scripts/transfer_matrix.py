@@ -11,12 +11,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+
 from pubmill import recipes
 from pubmill.errors import run
+from pubmill.extras.transfer.transfer_matrix import transfer_matrix
+from pubmill.extras.transfer.transfer_rendering import FORMS
 from pubmill.recipes.transfers import TransferMatrixRecipe
-from pubmill.report.transfer_rendering import FORMS
 from pubmill.storage.checksums import write_forms
-from pubmill.tables.transfer_matrix import transfer_matrix
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ python -m tests.audit_page --write   write the page
 import sys
 from pathlib import Path
 
+from pubmill.extras.audit.printed_values_of_runs import DIFFERENT, EQUAL, findings_on_runs
 from pubmill.graph.study_graph import audit_recipe, graph_of_all_tables
-from pubmill.inspection.printed_values_of_runs import DIFFERENT, EQUAL, findings_on_runs
 from pubmill.report.audit_rendering import to_markdown
 from pubmill.tables.audit import audit
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from pubmill.manuscript.study_tables import StudyTables
-from pubmill.manuscript.tabulars import best_columns
+from pubmill.extras.manuscript.study_tables import StudyTables
+from pubmill.extras.manuscript.tabulars import best_columns
 from pubmill.recipes.tables import Heading, ResultHeading, values_of
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.tables.cells import Cell, Provenance, PublishedValue, SeedScore, Table

@@ -70,7 +70,7 @@ BEGINNINGS: dict[str, tuple[str, ...]] = {
     "checklist": ("scripts/checklist.py", "pubmill/report/templates/*"),
     "crate": ("scripts/crate.py",),
     "basis": ("scripts/proof.py",),
-    "proof": ("scripts/proof.py", "pubmill/proof/verifier/*.py"),
+    "proof": ("scripts/proof.py", "pubmill/extras/proof/verifier/*.py"),
 }
 """Stage -> the files from which its sources are collected."""
 

@@ -1,75 +1,24 @@
 """The command and its verbs."""
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import pubmill
-from pubmill.cli import (
-    audit_command,
-    check_command,
-    compare_command,
-    demo_command,
-    diff_command,
-    doctor_command,
-    explain_command,
-    export_command,
-    fsck_command,
-    inputs_command,
-    list_command,
-    mirror_command,
-    new_command,
-    open_command,
-    plan_command,
-    predict_command,
-    run_command,
-    score_command,
-    seeds_command,
-    table_command,
-    tex_command,
-    track_command,
-)
+from pubmill.cli.verbs import GROUPS, Verb, registered_verbs
 from pubmill.errors import run
 from pubmill.messages import commands
 
 SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Options that such a verb does not know belong to Snakemake."""
-VERBS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
-    "Run": {
-        "demo": demo_command.demo,
-        "run": run_command.run,
-        "table": table_command.table,
-        "predict": predict_command.predict,
-    },
-    "Look": {
-        "list": list_command.list_names,
-        "plan": plan_command.plan,
-        "doctor": doctor_command.doctor,
-        "open": open_command.open_page,
-        "explain": explain_command.explain,
-        "compare": compare_command.compare,
-        "diff": diff_command.diff,
-        "seeds": seeds_command.seeds,
-        "fsck": fsck_command.fsck,
-    },
-    "Data and predictions": {
-        "mirror": mirror_command.mirror,
-        "export": export_command.export,
-        "inputs": inputs_command.inputs,
-        "score": score_command.score,
-        "track": track_command.track,
-    },
-    "Papers": {
-        "audit": audit_command.APP,
-        "tex": tex_command.tex,
-        "check": check_command.check,
-    },
-    "New": {"new": new_command.APP},
+"""Settings of a verb whose further options are Snakemake's."""
+ALL = registered_verbs()
+VERBS = {
+    group: names
+    for group in GROUPS
+    if (names := list(dict.fromkeys(name.split()[0] for name, verb in ALL.items() if verb.group == group)))
 }
 """Group of the help -> its verbs."""
-PASS_ON = ("demo", "run", "table")
 
 
 class GroupedHelp(TyperGroup):
@@ -109,14 +58,29 @@ def options(
     """Take the options that stand before a verb."""
 
 
-for name, verb in (one for verbs in VERBS.values() for one in verbs.items()):
-    if isinstance(verb, typer.Typer):
-        APP.add_typer(verb, name=name)
-    elif name in PASS_ON:
+def add_verb(app: typer.Typer, name: str, verb: Verb) -> None:
+    """Add a verb to an app, under its name there."""
+    if isinstance(verb.call, typer.Typer):
+        app.add_typer(verb.call, name=name)
+    elif verb.passes_on:
         epilog = f"Further options are Snakemake's: {commands.BIN}/snakemake --help"
-        APP.command(name, context_settings=SNAKEMAKE, epilog=epilog)(verb)
+        app.command(name, context_settings=SNAKEMAKE, epilog=epilog)(verb.call)
     else:
-        APP.command(name)(verb)
+        app.command(name)(verb.call)
+
+
+def add_verbs(verbs: dict[str, Verb]) -> None:
+    """Add all verbs; one of two words goes into the app of the first word, which is made if there is none."""
+    apps = {name: verb.call for name, verb in verbs.items() if isinstance(verb.call, typer.Typer)}
+    for name, verb in verbs.items():
+        first, _, second = name.partition(" ")
+        if second and first not in apps:
+            apps[first] = typer.Typer(no_args_is_help=True, help=f"Verbs on {first}.")
+            add_verb(APP, first, verb._replace(call=apps[first]))
+        add_verb(apps[first] if second else APP, second or first, verb)
+
+
+add_verbs(ALL)
 
 
 def main() -> None:

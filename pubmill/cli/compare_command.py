@@ -15,6 +15,7 @@ from pubmill.cli.studies import (
     study_files,
     table_of_study,
 )
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.specs.study import DEMO
@@ -43,3 +44,6 @@ def compare(
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     found = comparisons(with_columns(read_table(file), columns), Path(results.results))
     print(FORMS["md"](found))
+
+
+VERB = Verb("Look", compare)

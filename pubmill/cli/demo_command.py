@@ -4,6 +4,7 @@ import typer
 
 from pubmill.cli.checkout import make_demo_files, start_snakemake
 from pubmill.cli.studies import snakemake_words, sort_words
+from pubmill.cli.verbs import Verb
 
 
 def demo(context: typer.Context) -> None:
@@ -11,3 +12,6 @@ def demo(context: typer.Context) -> None:
     make_demo_files()
     words = sort_words(context.args)
     start_snakemake(*snakemake_words(words.names, [], words))
+
+
+VERB = Verb("Run", demo, passes_on=True)

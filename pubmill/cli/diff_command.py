@@ -6,6 +6,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import Settings, StudyOption
+from pubmill.cli.verbs import Verb
 from pubmill.specs.study import DEMO
 
 SIDE = "a record, a folder of runs, a study, PROTOCOL/SETTING, or a git commit"
@@ -36,3 +37,6 @@ def diff(
         print(differences_as_json(found), end="")
     else:
         print_differences(console(), found)
+
+
+VERB = Verb("Look", diff)

@@ -6,6 +6,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph, study_files
+from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 from pubmill.specs.study import DEMO
 
@@ -40,3 +41,6 @@ def doctor(
     wanted = [finding for finding in findings if finding.wanted]
     if not (all(model.sound for model in models) and all(finding.sound for finding in wanted)):
         raise typer.Exit(1)
+
+
+VERB = Verb("Look", doctor)

@@ -16,6 +16,7 @@ from pubmill.cli.studies import (
     table_names,
     table_of_study,
 )
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.specs.study import DEMO
 
@@ -53,3 +54,6 @@ def explain(
     explainer = cell_explanations.Explainer(graph, SPECS, tuple(files), tuple(config or ()))
     explanation = cell_explanations.explain(explainer, table, row, column)
     print(to_json(explanation)) if as_json else print_explanation(console(), explanation)
+
+
+VERB = Verb("Look", explain)

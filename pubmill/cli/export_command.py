@@ -7,6 +7,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, DatasetName, Results
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.nearest_names import unknown
 from pubmill.storage.files import writing
@@ -46,3 +47,6 @@ def export(
     if form == "hugging-face":
         with writing(folder / "README.md") as temporary:
             temporary.write_text(dataset_card(dataset, spec), encoding="utf-8")
+
+
+VERB = Verb("Data and predictions", export)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 
 
@@ -28,3 +29,6 @@ def fsck(
     print("\n".join(report(findings)))
     if any(finding.fault for finding in findings):
         raise typer.Exit(1)
+
+
+VERB = Verb("Look", fsck)

@@ -7,6 +7,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import SPECS, STUDIES
+from pubmill.cli.verbs import Verb
 
 Kind = Literal["studies", "tables", "datasets", "models"]
 
@@ -46,3 +47,6 @@ def specs_of(kind: Kind) -> list[tuple[str, str]]:
     if kind == "datasets":
         return [(name, f"{one.task}, {one.access}") for name, one in sorted(specs.datasets.items())]
     return [(name, one.label) for name, one in sorted(specs.models.items())]
+
+
+VERB = Verb("Look", list_names)

@@ -7,6 +7,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import SPECS, Settings, StudyName, configuration, study_files
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.counted_nouns import counted
 from pubmill.messages.progress import report_progress
@@ -44,3 +45,6 @@ def mirror(
     else:
         files, models = counted(len(wanted.urls), "file"), counted(len(wanted.models), "model")
         report_progress(f"{fetch} has all that study {merged['study']} needs: {files}, {models}")
+
+
+VERB = Verb("Data and predictions", mirror)

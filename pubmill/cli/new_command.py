@@ -9,6 +9,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import SPECS
+from pubmill.cli.verbs import Verb
 
 APP = typer.Typer(no_args_is_help=True, help="Write a new spec.")
 
@@ -86,3 +87,6 @@ def table(
     checkout()
     for path in write_table(table_values(name, dataset, model, protocol, load(SPECS, "full")), SPECS):
         print(path)
+
+
+VERB = Verb("New", APP)

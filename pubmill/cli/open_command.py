@@ -17,6 +17,7 @@ from pubmill.cli.studies import (
     study_files,
     table_of_study,
 )
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.specs.study import DEMO
@@ -53,3 +54,6 @@ def advice_for(page: Path, configfiles: Sequence[str], settings: Sequence[str]) 
     """Return a message about a page that does not exist, with the command that makes it."""
     options = commands.configuration_options(configfiles, settings)
     return f"{page} does not exist yet. Make it: {commands.snakemake(str(page), configuration=options)}"
+
+
+VERB = Verb("Look", open_page)

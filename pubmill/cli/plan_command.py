@@ -7,6 +7,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import SPECS, Settings, configuration, study_files, study_names
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 
@@ -45,3 +46,6 @@ def plan(
     merged = configuration(overlays, config)
     graph = checked_graph(*check_study(merged, SPECS, overlays))
     print_plan(console(), make_plan(jobs_of(root, merged), graph, gpus), graph, gpus)
+
+
+VERB = Verb("Look", plan)

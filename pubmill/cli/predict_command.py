@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.counted_nouns import counted
 from pubmill.messages.progress import report_progress
@@ -84,3 +85,6 @@ def predict(
             print(f"{what.replace('_', ' ')}: {number}", file=sys.stderr)
     if str(target) != formats.STREAM:
         report_progress(f"annotated {counted(len(places), 'file')}; written to {target}")
+
+
+VERB = Verb("Run", predict)

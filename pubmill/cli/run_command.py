@@ -14,6 +14,7 @@ from pubmill.cli.studies import (
     study_names,
     table_of_study,
 )
+from pubmill.cli.verbs import Verb
 from pubmill.specs.study import DEMO
 
 
@@ -37,3 +38,6 @@ def run(
         make_demo_files()
     tables = [paths(config).table(table_of_study(name, config), "html") for name in words.names]
     start_snakemake(*snakemake_words(tables, files, words))
+
+
+VERB = Verb("Run", run, passes_on=True)

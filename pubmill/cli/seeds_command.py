@@ -7,6 +7,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import Settings, StudyName, configured_graph
+from pubmill.cli.verbs import Verb
 
 
 def seeds(
@@ -30,3 +31,6 @@ def seeds(
     results, is_current = Path(graph.results), graph.records.is_current
     plans = [row_plans(recipe, results, is_current, documents) for recipe in recipes]
     print(as_text([one for of_table in plans for one in of_table]))
+
+
+VERB = Verb("Look", seeds)

@@ -17,7 +17,6 @@ from pubmill.storage.result_paths import Paths, paths_of_scale
 
 if TYPE_CHECKING:
     from pubmill.graph import Graph
-    from pubmill.manuscript.study_tables import StudyTables
 
 STUDIES, SPECS = Path("studies"), Path("specs")
 FULL = Path("results/full")
@@ -108,14 +107,6 @@ def configured_graph(
 
     files = [*study_files(study), *(configfiles or ())]
     return Graph(*check_study(configuration(files, settings), SPECS, files), every_seed=every_seed)
-
-
-def finished_tables(graph: "Graph") -> "StudyTables":
-    """Return the finished tables of results of a study, with their comparisons."""
-    from pubmill.manuscript.study_tables import read_study_tables
-
-    study, names = graph.study, graph.requests.result_tables()
-    return read_study_tables(study.study, study.scale, names, Path(graph.results))
 
 
 def table_of_study(name: str, config: dict[str, Any]) -> str:

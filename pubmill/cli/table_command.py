@@ -19,6 +19,7 @@ from pubmill.cli.studies import (
     study_of_table,
     table_names,
 )
+from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.nearest_names import unknown
@@ -96,3 +97,6 @@ def _described(model: str) -> "NewModel":
     described = new_model(model)
     print(f"{model} is described in {write_spec(described, SPECS)}", file=sys.stderr)
     return described
+
+
+VERB = Verb("Run", table, passes_on=True)

@@ -24,7 +24,7 @@ NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.gr
 """Not compared by programs: messages are not an output, and a stage sees only its recipe, not the specs."""
 READ_AS_FILES = {
     "pubmill.report.rendering": "report/templates",
-    "pubmill.proof.assembling": "proof/verifier",
+    "pubmill.extras.proof.assembling": "extras/proof/verifier",
 }
 """Module -> the folder below pubmill whose files it reads without importing them."""
 OF_GRAPH = ("Snakefile", "rules/*.smk", "specs/**/*.yaml", "pubmill/graph/*.py", "pubmill/specs/*.py")

@@ -46,7 +46,7 @@ class SubmissionRecipe:
 
     - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all its labels, or
       types of mentions ("" if mentions have no type); `dummies`: those of its published form.
-    - `form`: one of `pubmill.submissions.forms.FORMS`; null: recognised from the content.
+    - `form`: one of `pubmill.extras.submissions.forms.FORMS`; null: recognised from the content.
     - `mapping`: answer, label or type of the system -> that of the dataset.
     """
 

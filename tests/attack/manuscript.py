@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from pubmill.manuscript.cell_macros import MACROS_FILE, macros_text
-from pubmill.manuscript.manuscript_check import check_manuscript
-from pubmill.manuscript.study_tables import StudyTables
-from pubmill.manuscript.tabulars import tabular
+from pubmill.extras.manuscript.cell_macros import MACROS_FILE, macros_text
+from pubmill.extras.manuscript.manuscript_check import check_manuscript
+from pubmill.extras.manuscript.study_tables import StudyTables
+from pubmill.extras.manuscript.tabulars import tabular
 from tests.attack import Attack
 from tests.made_up_study import NAME, MadeUp, made_up_study
 from tests.world.dice import Dice

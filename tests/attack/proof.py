@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from pubmill.proof.verifier import command, verification
-from pubmill.proof.verifier.container import unpack
+from pubmill.extras.proof.verifier import command, verification
+from pubmill.extras.proof.verifier.container import unpack
 from pubmill.storage.result_paths import BELOW
 from tests.attack import Attack
 from tests.attack.running import template
-from tests.unit.proof import toy_proof
+from tests.unit.extras.proof import toy_proof
 from tests.world.dice import Dice
 
 UNCHECKED = ("seconds", "number")

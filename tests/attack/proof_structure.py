@@ -9,15 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pubmill.proof.archive import as_gzip
-from pubmill.proof.verifier.cells import Builder, read_published
-from pubmill.proof.verifier.container import SUMS, pack, sums, unpack
-from pubmill.proof.verifier.forms import Stated
+from pubmill.extras.proof.archive import as_gzip
+from pubmill.extras.proof.verifier.cells import Builder, read_published
+from pubmill.extras.proof.verifier.container import SUMS, pack, sums, unpack
+from pubmill.extras.proof.verifier.forms import Stated
 from pubmill.storage.result_paths import BELOW
 from tests.attack import Attack
 from tests.attack.proof import answer
 from tests.attack.running import template
-from tests.unit.proof import toy_proof
+from tests.unit.extras.proof import toy_proof
 from tests.world.dice import Dice
 
 SHOWN = f"tables/{toy_proof.TABLE}.json.gz"

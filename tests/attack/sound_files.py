@@ -15,16 +15,16 @@ from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.examples.concept_files import read_concepts
 from pubmill.examples.sentences import read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
+from pubmill.extras.manuscript.manuscript_check import check_manuscript
+from pubmill.extras.submissions.scores import score_submission
 from pubmill.inspection.new_dataset import NewDataset, describe, write_dataset
-from pubmill.manuscript.manuscript_check import check_manuscript
 from pubmill.prediction.annotating import Annotator
 from pubmill.prediction.formats import annotate_file
-from pubmill.submissions.scores import score_submission
 from pubmill.tables.published_values import read_published
 from tests.attack.running import template
 from tests.made_up_study import made_up_study
+from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.prediction.toy_annotators import between, fake, tagger
-from tests.unit.submissions import toy_datasets as toy
 from tests.world.archives import tarball
 from tests.world.dice import Dice
 from tests.world.punkt import punkt_zip

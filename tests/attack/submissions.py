@@ -8,10 +8,10 @@ from typing import Any
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
-from pubmill.submissions import blurb
-from pubmill.submissions.scores import score_submission
+from pubmill.extras.submissions import blurb
+from pubmill.extras.submissions.scores import score_submission
 from tests.attack import Attack
-from tests.unit.submissions import toy_datasets as toy
+from tests.unit.extras.submissions import toy_datasets as toy
 from tests.world.dice import Dice
 
 Damage = Callable[[Dice, str], str]

@@ -28,7 +28,7 @@ class Ended(NamedTuple):
 
 def run_verb(*words: object, checkout: Path = ROOT) -> Ended:
     """Run a verb of the command in a checkout; the limits of memory and time would hold for the test, too."""
-    with chdir(checkout), patch("pubmill.cli.score_command.limited", lambda main: main):
+    with chdir(checkout), patch("pubmill.extras.submissions.score_command.limited", lambda main: main):
         ended = CliRunner().invoke(APP, list(map(str, words)))
     if isinstance(ended.exception, PubmillError):
         return Ended(1, ended.stdout, f"pubmill: error: {ended.exception}\n")

@@ -23,24 +23,21 @@ ROOMS: dict[str, str] = {
     "convert": "examples messages recipes storage",
     "finetuning": "examples hardware messages metrics optimisers recipes storage",
     "prediction": "examples finetuning hardware messages recipes storage",
-    "submissions": "convert examples hardware messages metrics prediction recipes storage",
     "statistics": "metrics recipes",
     "tables": "examples messages metrics recipes specs statistics storage",
-    "floors": "examples metrics recipes specs storage tables",
-    "proof": "examples hardware metrics recipes statistics storage tables",
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
-    "manuscript": "messages recipes report storage tables",
     "graph": "examples messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
     "workflow": "graph messages optimisers planning specs storage tables",
-    "inspection": "convert examples graph hardware messages metrics planning pretraining recipes report"
-    " specs statistics storage tables workflow",
-    "library": "corpus examples finetuning messages metrics prediction recipes storage submissions",
-    "cli": "convert examples finetuning floors graph hardware inspection library manuscript messages"
-    " metrics planning prediction recipes report specs statistics storage submissions tables workflow",
+    "inspection": "convert examples graph hardware messages metrics planning pretraining"
+    " recipes report specs statistics storage tables workflow",
+    "library": "corpus examples finetuning messages metrics prediction recipes storage",
+    "cli": "convert examples finetuning graph hardware inspection library messages metrics planning"
+    " prediction recipes report specs statistics storage tables workflow",
+    "extras": "cli convert examples finetuning graph hardware inspection library messages metrics planning"
+    " prediction recipes report specs statistics storage tables workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
-
 RULES_MAY = {"errors", "graph", "inspection", "planning", "recipes", "specs", "storage", "workflow"}
 BARE = {
     "filelock", "huggingface_hub", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm",
@@ -55,8 +52,16 @@ def test_a_room_imports_only_rooms_below_it(root: Path, room: str) -> None:
     for path in (root / "pubmill" / room).rglob("*.py"):
         for module in imported(path):
             parts = module.split(".")
-            if parts[0] == "pubmill" and len(parts) > 1:
+            if parts[0] == "pubmill" and len(parts) > 1 and module != "pubmill.extras":
                 assert parts[1] in allowed, f"{path} imports {module}"
+
+
+def test_an_extra_imports_no_other_extra(root: Path) -> None:
+    for path in (root / "pubmill/extras").rglob("*.py"):
+        own = path.relative_to(root / "pubmill/extras").parts[0]
+        for module in imported(path):
+            of_extras = module.startswith("pubmill.extras.")
+            assert not of_extras or module.split(".")[2] == own, f"{path} imports {module}"
 
 
 def test_the_order_of_rooms_has_no_circle() -> None:

@@ -40,7 +40,7 @@ def test_numeric_tests_run_twice_unless_a_room_is_tested_alone(root: Path) -> No
 def test_an_unknown_room_is_reported_with_all_rooms(root: Path, room: str) -> None:
     refused = planned(root, "test", f"ROOM={room}")
     assert refused.returncode != 0 and not refused.stdout
-    rooms = [path.name for path in sorted((root / "tests/unit").iterdir()) if any(path.glob("test_*.py"))]
+    rooms = [path.name for path in sorted((root / "tests/unit").iterdir()) if any(path.rglob("test_*.py"))]
     assert f"ROOM={room}: expected one or more of {' '.join(rooms)}." in refused.stderr
 
 

@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture
 def modules(root: Path) -> list[Path]:
     """The package's modules; a proof's program is left out, as it stands for itself outside the package."""
-    own = root / "pubmill/proof/verifier"
+    own = root / "pubmill/extras/proof/verifier"
     return [path for path in (root / "pubmill").rglob("*.py") if own not in path.parents]
 
 

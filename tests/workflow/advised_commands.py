@@ -12,6 +12,8 @@ import pytest
 
 from pubmill.cli.open_command import advice_for, finished_pages
 from pubmill.errors import PubmillError
+from pubmill.extras.manuscript import claim_check
+from pubmill.extras.manuscript.study_tables import read_study_tables
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.graph import Graph
 from pubmill.graph.user_folders import how_to_bring
@@ -19,8 +21,6 @@ from pubmill.inspection.damaged_results import CheckedFile, report
 from pubmill.inspection.doctor import dataset_diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
-from pubmill.manuscript import claim_check
-from pubmill.manuscript.study_tables import read_study_tables
 from pubmill.messages import commands
 from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.report.dataset_pages import Page

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.proof.verifier.container import unpack
-from pubmill.proof.verifier.verification import check_proof
+from pubmill.extras.proof.verifier.container import unpack
+from pubmill.extras.proof.verifier.verification import check_proof
 from pubmill.specs import DatasetSpec, LocalFile, load
 from tests.licensed import APPLY, FILES, KEY, NAME, add_spec, write_files
 from tests.workflow.conftest import Project

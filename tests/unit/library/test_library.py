@@ -13,8 +13,8 @@ import pubmill
 from pubmill import load_dataset, read_jats, read_medline, score
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SequenceExample, TokensExample, write_examples
+from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.prediction.toy_annotators import fake
-from tests.unit.submissions import toy_datasets as toy
 
 CITATION = b"""<?xml version="1.0"?><PubmedArticleSet><PubmedArticle><MedlineCitation>
 <PMID Version="1">7</PMID><Article><Journal><JournalIssue><PubDate><Year>1999</Year></PubDate></JournalIssue>

@@ -87,7 +87,7 @@ def test_without_a_run_nothing_is_compared(
     [
         ("pubmill/metrics/entities.py", "pubmill.metrics.entities"),
         ("pubmill/report/templates/table.html.j2", "pubmill.report.rendering"),
-        ("pubmill/proof/verifier/items.py", "pubmill.proof.assembling"),
+        ("pubmill/extras/proof/verifier/items.py", "pubmill.extras.proof.assembling"),
     ],
     indirect=["changed"],
 )

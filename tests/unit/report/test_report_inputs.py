@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.extras.checklist.checklist_evidence import read_study
 from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import write_record
 from pubmill.report import contradictions, croissant, dataset_pages
-from pubmill.report.checklist.checklist_evidence import read_study
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report
 from pubmill.specs import Specs, load

@@ -147,8 +147,8 @@ def shown(part: ast.expr) -> str:
 
 
 OTHERS = {
-    *(f"pubmill/proof/verifier/{name}.py" for name in ("forms", "structure", "verification")),
-    "pubmill/inspection/explain/table_statements.py", "pubmill/inspection/printed_values_of_runs.py",
+    *(f"pubmill/extras/proof/verifier/{name}.py" for name in ("forms", "structure", "verification")),
+    "pubmill/inspection/explain/table_statements.py", "pubmill/extras/audit/printed_values_of_runs.py",
     "pubmill/inspection/converted_datasets.py", "pubmill/cli/studies.py",
 }  # fmt: skip
 """Modules that name members of a proof, specs, or parts of paths."""

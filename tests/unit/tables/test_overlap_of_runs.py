@@ -9,6 +9,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.concept_files import ExampleConcepts, write_concepts
 from pubmill.examples.kinds import Entity, SequenceExample, TokensExample, write_examples
+from pubmill.extras.submissions.supplied import report, supply
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run, write_record
 from pubmill.metrics.training_overlap import Counts, total
@@ -17,12 +18,11 @@ from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.report.overlap_rendering import FORMS
 from pubmill.storage.files import write_json, write_jsonl_gz
-from pubmill.submissions.supplied import report, supply
 from pubmill.tables.cells import parse
 from pubmill.tables.overlap_of_runs import overlaps_of_runs
 from pubmill.tables.overlap_tables import OverlapTable, overlap_table
 from pubmill.tables.overlap_text import as_text
-from tests.unit.submissions import toy_datasets as toy
+from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.toy_tables import paths, recipe, record, write_all
 from tests.unit.toy_tables import table as toy_table
 

@@ -1,0 +1,48 @@
+"""`pubmill audit ranks`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import SPECS, table_names
+from pubmill.cli.verbs import Verb
+from pubmill.errors import PubmillError
+from pubmill.messages.nearest_names import unknown
+from pubmill.storage.result_paths import BELOW
+
+
+def ranks(
+    table: Annotated[str, typer.Argument(help="such as gu2020/table06", autocompletion=table_names)],
+    results: Annotated[
+        Path | None, typer.Option(help="results of a study with the finished table: rank its runs, too")
+    ] = None,
+) -> None:
+    """Test which ranks of a table are resolved, by a paired bootstrap over datasets.
+
+    With --results also by a study's own runs, over datasets, documents and seeds, and with CV* of the
+    reproduction.
+    """
+    checkout()
+    from pubmill.graph.study_graph import audit_recipe
+    from pubmill.tables.cells import read_table
+    from pubmill.tables.rank_text import as_text, reproductions_as_text
+    from pubmill.tables.ranks import rankings_of
+    from pubmill.tables.ranks_of_runs import rankings_of_runs
+    from pubmill.tables.reproductions import reproductions
+
+    tables = {one.name: one for one in audit_recipe(SPECS).tables}
+    if table not in tables:
+        raise PubmillError(unknown("table of results", table, list(tables)))
+    found, why = rankings_of(tables[table], SPECS)
+    parts = ["By the published values", *map(as_text, found), *([f"not ranked: {why}"] if why else [])]
+    if results:
+        made = read_table(results / BELOW.table(table, "json"))
+        found, why = rankings_of_runs(tables[table], made, results)
+        parts += ["By the runs", *map(as_text, found), *([f"not ranked: {why}"] if why else [])]
+        parts += ["Reproduction: CV* of {published, ours}", reproductions_as_text(reproductions(made))]
+    print("\n\n".join(parts))
+
+
+VERB = Verb("Papers", ranks)

@@ -1,0 +1,37 @@
+"""Verbs of the command: a module each, `VERB_command.py`, of this room or of an extra."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from pubmill import extras
+
+ENDING = "_command"
+GROUPS = ("Run", "Look", "Data and predictions", "Papers", "New")
+"""Groups of the help, in order."""
+
+
+class Verb(NamedTuple):
+    """What a verb's module registers as `VERB`.
+
+    - `group`: the group of the help
+    - `call`: what runs, or an app with verbs of its own
+    - `passes_on`: options that the verb does not know belong to Snakemake
+    """
+
+    group: str
+    call: Callable[..., None] | typer.Typer
+    passes_on: bool = False
+
+
+def registered_verbs() -> dict[str, Verb]:
+    """Return all verbs by name, ordered by group; `audit_floors_command.py` holds `audit floors`."""
+    own = (path.stem for path in Path(__file__).parent.glob(f"*{ENDING}.py"))
+    modules = [*(import_module(f"pubmill.cli.{name}") for name in own), *extras.modules(ENDING)]
+    found = {
+        one.__name__.rpartition(".")[2].removesuffix(ENDING).replace("_", " "): one.VERB for one in modules
+    }
+    return dict(sorted(found.items(), key=lambda one: (GROUPS.index(one[1].group), one[0])))

@@ -1,0 +1,190 @@
+"""Answers on models, machines, time and scores."""
+
+from collections.abc import Iterator, Mapping
+from statistics import fmean
+from typing import Any
+
+from pandas import Series
+
+from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, grid, value_text
+from pubmill.extras.checklist.checklist_evidence import StudyData
+from pubmill.metrics import METRICS
+from pubmill.recipes.models import (
+    ArchivedWeights,
+    LocalWeights,
+    ModelWeights,
+    NotTuned,
+    PipelineWeights,
+    PretrainedWeights,
+    RandomWeights,
+    ReleasedWeights,
+    SuppliedWeights,
+)
+from pubmill.report.rendering import count, duration, metric, number
+from pubmill.tables.aggregation import machine
+
+NO_WEIGHTS = "weights not available when this was written"
+RUN_CELL = ["protocol", "setting", "dataset", "model"]
+"""Fields that the runs of one cell share."""
+FROZEN = "the version of the first download, which the model's card states"
+
+
+def description(study: StudyData) -> ChecklistAnswer:
+    """Each model's weights, and the citations of the protocols by which it is fine-tuned."""
+    rows = (
+        (model.label or name, _weights_text(model.weights), model.citation or "none given")
+        for name, model in study.recipe.models.items()
+    )
+    protocols = (f"Protocol {name}: {one.citation}" for name, one in study.recipe.protocols.items())
+    return ChecklistAnswer("specified", tuple(protocols), grid(("Model", "Weights", "Citation"), rows))
+
+
+def _weights_text(weights: ModelWeights | NotTuned) -> str:
+    match weights:
+        case ReleasedWeights():
+            return f"released: {weights.id} at {weights.revision or FROZEN}"
+        case ArchivedWeights():
+            version = f"sha256 {weights.sha256}" if weights.sha256 else FROZEN
+            return f"released: {weights.url}, {version}"
+        case PretrainedWeights():
+            return f"pretrained here: recipe {weights.recipe}, step {weights.step}"
+        case RandomWeights():
+            return f"freshly initialised: the architecture of {weights.recipe}"
+        case SuppliedWeights():
+            system = weights.system
+            return f"not fine-tuned here: predictions of {system.name}, version {system.version}"
+        case LocalWeights() | PipelineWeights():
+            what = "a folder" if isinstance(weights, LocalWeights) else "a spaCy pipeline"
+            return f"{what} of the user's own ({weights.local})"
+
+
+def code(study: StudyData) -> ChecklistAnswer:
+    """Commits, Python and packages of the runs."""
+    records = study.records
+    commits = sorted(records["commit"].fillna("none recorded").unique())
+    pythons = sorted(records["python"].unique())
+    packages = sorted({f"{name} {version}" for used in records["packages"] for name, version in used.items()})
+    text = (
+        "pubmill, Apache License 2.0; requirements/lock.txt of the checkout pins every package with its "
+        "hash.",
+        f"Commits of the runs: {value_text(commits)}.",
+        f"Python {value_text(pythons)}. {value_text(packages)}.",
+    )
+    return ChecklistAnswer("measured", text if len(records) else text[:1])
+
+
+def machines(study: StudyData) -> ChecklistAnswer:
+    """The distinct machines of fine-tuning and pretraining."""
+    runs = study.records.groupby(study.records["hardware"].map(machine), sort=False).size()
+    rows = [(name, f"{count(number_of)} runs") for name, number_of in runs.items()]
+    rows += [(name, f"pretraining {one.name}") for one in study.pretrainings for name in one.machines]
+    return ChecklistAnswer(
+        "measured", () if rows else ("Nothing was run.",), grid(("Machine", "Used for"), rows)
+    )
+
+
+def runtime(study: StudyData) -> ChecklistAnswer:
+    """Mean and total duration of runs, by model, and of pretrainings."""
+    rows = [
+        (
+            f"fine-tuning {_model_label(study, name)}",
+            count(len(seconds)),
+            duration(fmean(seconds)),
+            duration(sum(seconds)),
+        )
+        for name, seconds in study.records.groupby("model", sort=False)["seconds"]
+    ]
+    rows += [
+        (f"pretraining {one.name}", "1", duration(one.seconds), duration(one.seconds))
+        for one in study.pretrainings
+    ]
+    text = ("From reading the data to the last prediction; trials of searches are not included.",)
+    return ChecklistAnswer("measured", text, grid(("What", "Runs", "Mean", "Total"), rows))
+
+
+def energy(study: StudyData) -> ChecklistAnswer:
+    return ChecklistAnswer("unknown", ("Not measured; the machines and times above allow an estimate.",))
+
+
+def parameters(study: StudyData) -> ChecklistAnswer:
+    """Number of parameters in the stored weights."""
+    rows = (
+        (_model_label(study, name), count(number_of) if number_of is not None else NO_WEIGHTS)
+        for name, number_of in study.parameters.items()
+    )
+    text = ("Counted in the stored weights, including heads of pretraining but not a task's own head.",)
+    return ChecklistAnswer("measured", text, grid(("Model", "Parameters"), rows))
+
+
+def validation(study: StudyData) -> ChecklistAnswer:
+    """Mean dev and test score of each model on each dataset, over the runs that did not fail."""
+    runs = study.trained
+    scores = [(found or {}).get(name) for found, name in zip(runs["metrics"], runs["metric"], strict=True)]
+    runs = runs.assign(score=Series(scores, runs.index, "float64"))
+    rows = [
+        (
+            _model_label(study, model), dataset, f"{protocol}, {setting}", metric(found["metric"].iloc[0]),
+            _mean_text(found["dev_score"]), _mean_text(found["score"]),
+            f"{found['failed'].isna().sum()} of {len(found)}",
+        )
+        for (protocol, setting, dataset, model), found in runs.groupby(RUN_CELL, sort=False)
+    ]  # fmt: skip
+    headings = ("Model", "Dataset", "Protocol, setting", "Metric", "Validation", "Test", "Runs")
+    text = (
+        "Means over runs, times 100. Runs without a validation split have no validation score. "
+        "A run's validation score is the best one that its trainer measured.",
+    )
+    return ChecklistAnswer("measured", text if rows else ("Nothing was fine-tuned.",), grid(headings, rows))
+
+
+def _mean_text(scores: Series) -> str:
+    known = scores.dropna()
+    return number(100 * fmean(known)) if len(known) else "none"
+
+
+def metrics(study: StudyData) -> ChecklistAnswer:
+    """The definition of each metric of the study."""
+    used = dict.fromkeys(
+        row.metric
+        for table in study.tables.values()
+        for row, _, cell in table.read()
+        if cell.seeds and row.metric in METRICS
+    )
+    rows = ((METRICS[name].label, METRICS[name].definition) for name in used)
+    text = ("Computed by pubmill/metrics from gold and predictions; docs/finetuning.md has their sources.",)
+    return ChecklistAnswer("specified", text, grid(("Metric", "Definition"), rows))
+
+
+def limits(study: StudyData) -> ChecklistAnswer:
+    """The scale, cells without a score, failed runs, and the protocols' assumptions."""
+    return ChecklistAnswer("measured and specified", tuple(_limitations(study)))
+
+
+def _limitations(study: StudyData) -> Iterator[str]:
+    if not study.recipe.comparable:
+        yield f"Scale {study.recipe.scale}: {study.recipe.scale_title}."
+    for name, table in study.tables.items():
+        cells = [cell for _, _, cell in table.read()]
+        empty = sum(cell.value is None for cell in cells)
+        yield f"{name}: {empty} of {len(cells)} cells have no score; the table gives the reasons."
+    failed = study.records["failed"].notna().sum()
+    yield f"{failed} of {len(study.records)} runs failed; their cells show it."
+    for name, protocol in study.recipe.protocols.items():
+        yield from (f"Protocol {name}: {note}" for note in protocol.notes)
+
+
+def risks(study: StudyData) -> ChecklistAnswer:
+    texts = (
+        "The authors must state the risks. Models fine-tuned here make errors at the rates above and were "
+        "evaluated only on these test sets; none is suitable for decisions about patients.",
+    )
+    return ChecklistAnswer("unknown", texts)
+
+
+def assistants(study: StudyData) -> ChecklistAnswer:
+    return ChecklistAnswer("unknown", ("pubmill records nothing about this.",))
+
+
+def _model_label(study: StudyData, model: str) -> str:
+    known: Mapping[str, Any] = study.recipe.models
+    return known[model].label or model if model in known else model

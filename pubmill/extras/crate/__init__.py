@@ -1,0 +1,1 @@
+"""The RO-Crate of a study: its workflow, configuration, results and sources."""

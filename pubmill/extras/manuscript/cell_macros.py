@@ -1,0 +1,89 @@
+r"""The file of macros that gives a manuscript the numbers of a study's tables.
+
+It needs only e-TeX, which every LaTeX has, and no package. `\cell{TABLE}{ROW}{COLUMN}` and its companions
+expand to text without any other step, so they also work in captions, headings, and columns of siunitx. An
+unknown key is an error of TeX that names it.
+"""
+
+import re
+from collections.abc import Iterator
+
+from pubmill.errors import PubmillError
+from pubmill.extras.manuscript.cell_texts import PARTS, CellKey, Tables, all_cells
+
+MACROS_FILE = "cells.tex"
+FIRST_LINE = "% pubmill cells: study {study}, scale {scale}."
+WRITTEN = re.compile(r"% pubmill cells: study (\S+), scale (\S+)\.")
+
+_HEAD = r"""
+% Written by pubmill tex; edits are lost. In a manuscript:
+%   \input{cells}
+%   \cell{TABLE}{ROW}{COLUMN}   the value; \cellspread, \cellpublished, \celldiff, \cellverdict: other parts;
+%   \cellexact                  the value with six decimals;
+%   \celllink                   the value, linked to its place in the table's page if hyperref is loaded and
+%   \def\cellbase{https://HOST/FOLDER/}   names the published results folder of the scale.
+% A part that a cell does not have is shown as \cellnone.
+\ifx\pubmillget\undefined\ifx\cell\undefined\else
+  \errmessage{pubmill: another package defines \string\cell; input cells.tex before it, or rename that macro}%
+\fi\fi
+\ifx\cellbase\undefined\def\cellbase{}\fi
+\ifx\cellnone\undefined\def\cellnone{---}\fi
+\ifx\cellminus\undefined\protected\def\cellminus{\ifmmode-\else$-$\fi}\fi
+\edef\pubmillhash{\string#}
+\def\pubmillkey#1#2#3#4{pubmill/\detokenize{#1}/\detokenize{#2}/\detokenize{#3}/#4}
+\def\pubmillput#1#2#3#4#5{\expandafter\def\csname\pubmillkey{#2}{#3}{#4}{#1}\endcsname{#5}}
+\def\pubmillget#1#2#3#4{\ifcsname\pubmillkey{#2}{#3}{#4}{#1}\endcsname
+  \csname\pubmillkey{#2}{#3}{#4}{#1}\expandafter\endcsname\else\pubmillunknown{#2}{#3}{#4}\fi}
+\protected\def\pubmillunknown#1#2#3{\errhelp{The keys are in the lines of cells.tex that begin with
+  \string\pubmillcell; after new runs, write that file again with pubmill tex.}%
+  \errmessage{pubmill: no cell \detokenize{{#1}{#2}{#3}}; cells.tex lists the keys}??}
+"""
+
+_TAIL = r"""\def\celllink#1#2#3{\pubmilllink{#1}{#2}{#3}}
+\def\pubmillnumber#1/#2\relax{#2}
+\protected\def\pubmilllink#1#2#3{\if\relax\detokenize\expandafter{\cellbase}\relax\cell{#1}{#2}{#3}\else
+  \ifx\href\undefined\cell{#1}{#2}{#3}\else
+  \href{\cellbase tables/#1.html\pubmillhash\pubmillnumber#1\relax-#3-#2}{\cell{#1}{#2}{#3}}\fi\fi}
+"""
+
+_CELL = re.compile(r"\\pubmillcell((?:\{(?:[^{}]|\{\})*\}){9})")
+_ARGUMENT = re.compile(r"\{((?:[^{}]|\{\})*)\}")
+
+
+def macros_text(study: str, scale: str, tables: Tables) -> str:
+    """Return the file of macros of a study's tables."""
+    lines = [FIRST_LINE.format(study=study, scale=scale) + _HEAD.rstrip("\n")]
+    for name in PARTS:
+        lines.append(rf"\def\{name}#1#2#3{{\pubmillget{{{name}}}{{#1}}{{#2}}{{#3}}}}")
+    lines.append(_TAIL.rstrip("\n"))
+    puts = "%\n".join(
+        rf"  \pubmillput{{{name}}}{{#1}}{{#2}}{{#3}}{{#{number}}}" for number, name in enumerate(PARTS, 4)
+    )
+    lines.append(rf"\def\pubmillcell#1#2#3#4#5#6#7#8#9{{%{chr(10)}{puts}}}")
+    lines.append("% table, row, column, " + ", ".join(part.name for part in PARTS.values()))
+    for key, cell in all_cells(tables):
+        texts = "}{".join(part.text(cell) for part in PARTS.values())
+        lines.append(rf"\pubmillcell{key}{{{texts}}}%")
+    return "\n".join(lines) + "\n"
+
+
+def read_macros(text: str) -> Iterator[tuple[CellKey, dict[str, str]]]:
+    """Yield the cells of a file of macros with the text of each macro, as `macros_text` writes them."""
+    for found in _CELL.finditer(text):
+        table, row, column, *texts = _ARGUMENT.findall(found[1])
+        yield CellKey(table, row, column), dict(zip(PARTS, texts, strict=True))
+
+
+def is_macros(text: str) -> bool:
+    """Return whether a file is one of macros."""
+    return WRITTEN.match(text) is not None
+
+
+def check_study(text: str, file: str, study: str, scale: str) -> None:
+    """Raise a `PubmillError` if a file of macros belongs to another study."""
+    found = WRITTEN.match(text)
+    if found and found.groups() != (study, scale):
+        raise PubmillError(
+            f"{file}: it has the numbers of study {found[1]}, scale {found[2]}, not of {study}, scale "
+            f"{scale}; check the manuscript with --study {found[1]}, or write the file again by pubmill tex"
+        )

@@ -1,0 +1,47 @@
+"""`pubmill check`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import Configfiles, Settings, StudyOption, configured_graph
+from pubmill.cli.verbs import Verb
+from pubmill.messages.control_characters import escape_controls
+from pubmill.specs.study import DEMO
+
+
+def check(
+    manuscript: Annotated[Path, typer.Argument(help="main file of a manuscript in LaTeX")],
+    study: StudyOption = DEMO,
+    configfile: Configfiles = None,
+    config: Settings = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON")] = False,
+) -> None:
+    """Find numbers and claims of a paper that its tables don't support.
+
+    Prints a line for each finding: its place, what stands there, what the finished tables of the study have,
+    and what to do. The status is 1 if there is any.
+    """
+    checkout()
+    from pubmill.extras.manuscript.findings import as_json as findings_as_json
+    from pubmill.extras.manuscript.manuscript_check import check_manuscript
+    from pubmill.extras.manuscript.study_tables import finished_tables
+
+    tables = finished_tables(configured_graph(study, configfile, config))
+    checked = check_manuscript(manuscript, tables)
+    for note in checked.notes:
+        print(f"note: {escape_controls(note)}", file=sys.stderr)
+    if as_json:
+        print(findings_as_json(checked.findings), end="")
+    else:
+        for finding in checked.findings:
+            print(escape_controls(str(finding)))
+        print(f"findings: {len(checked.findings)}", file=sys.stderr)
+    if checked.findings:
+        raise typer.Exit(1)
+
+
+VERB = Verb("Papers", check)

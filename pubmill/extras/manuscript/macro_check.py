@@ -1,0 +1,107 @@
+"""Check the macros in a manuscript: their keys, cells without a value, and the age of the macros' file."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pubmill.errors import PubmillError
+from pubmill.extras.manuscript.cell_macros import read_macros
+from pubmill.extras.manuscript.cell_texts import NONE, PARTS, CellKey, Tables, cell_of
+from pubmill.extras.manuscript.findings import ManuscriptFault
+from pubmill.extras.manuscript.latex_source import Comment, Source, arguments
+from pubmill.extras.manuscript.printed_numbers import numbers
+from pubmill.extras.manuscript.tabular_check import number_findings
+
+_USE = re.compile(rf"\\({'|'.join(sorted([*PARTS, 'celllink'], key=len, reverse=True))})(?![a-zA-Z])")
+
+
+def uses(code: str) -> Iterator[tuple[int, str, CellKey]]:
+    """Yield offset, macro and key of each macro of a cell; keys made by macros are left to LaTeX."""
+    for found in _USE.finditer(code):
+        spans = arguments(code, found.end(), 3)
+        if spans:
+            names = [code[start:end] for start, end in spans]
+            if not any(mark in name for name in names for mark in "#\\{}"):
+                yield found.start(), found[1], CellKey(*(" ".join(name.split()) for name in names))
+
+
+def check_macros(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
+    """Yield a finding for each macro in a file that names no cell, or a part that the cell does not have."""
+    for start, macro, key in uses(source.code):
+        try:
+            cell = cell_of(tables, key)
+        except PubmillError as error:
+            found, expected = rf"\{macro}{key}", str(error)
+            yield ManuscriptFault(*source.place(start), "unknown", found, expected, "Correct the key")
+            continue
+        part = PARTS.get(macro, PARTS["cell"])
+        if part.text(cell) == NONE:
+            expected = f"the cell has no {part.name}" + (f" ({cell.missing})" if cell.missing else "")
+            yield ManuscriptFault(
+                *source.place(start), "empty", rf"\{macro}{key}", expected, "Remove it, or make the run"
+            )
+
+
+def check_age(source: Source, tables: Tables, used: Sequence[CellKey]) -> Iterator[ManuscriptFault]:
+    """Yield a finding for each cell that the manuscript uses and that the macros' file has differently."""
+    written = dict(read_macros(source.text))
+    for key in dict.fromkeys(used):
+        try:
+            cell = cell_of(tables, key)
+        except PubmillError:
+            continue  # reported at the macro
+        now = {name: part.text(cell) for name, part in PARTS.items()}
+        then = written.get(key)
+        if then != now:
+            changed = [name for name in now if then is None or then[name] != now[name]]
+            place = max(source.text.find(f"\\pubmillcell{key}"), 0)
+            found = f"{key} is absent" if then is None else f"{key} has {_shown(then, changed)}"
+            yield ManuscriptFault(
+                *source.place(place),
+                "macros",
+                found,
+                f"the table has {_shown(now, changed)}",
+                "Write the file again by pubmill tex",
+            )
+
+
+def _shown(texts: dict[str, str], names: Sequence[str]) -> str:
+    return ", ".join(rf"\{name} {texts[name]}" for name in names)
+
+
+def check_annotated(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
+    r"""Yield the findings on numbers that a comment of macros names (`84.52 % \cell{..}{..}{..}`)."""
+    for comment in source.comments:
+        yield from _check_comment(source, tables, comment)
+
+
+def _check_comment(source: Source, tables: Tables, comment: Comment) -> Iterator[ManuscriptFault]:
+    named = list(uses(comment.text))
+    if not named or comment.text.lstrip().startswith("pubmill:"):
+        return
+    start = source.line_start(comment.start)
+    printed = numbers(source.code[start : comment.start], start)
+    if not printed:
+        return  # code that was commented out
+    if len(printed) < len(named):
+        found, expected = f"{len(printed)} numbers", f"the comment names {len(named)} cells"
+        yield ManuscriptFault(
+            *source.place(comment.start), "mark", found, expected, "Name one cell for each number"
+        )
+        return
+    for number, (_, macro, key) in zip(printed[-len(named) :], named, strict=True):
+        try:
+            exact = PARTS[macro if macro in PARTS else "cell"].of(cell_of(tables, key))
+        except PubmillError as error:
+            place = source.place(comment.start)
+            yield ManuscriptFault(*place, "unknown", rf"\{macro}{key}", str(error), "Correct the key")
+            continue
+        if exact is None:
+            place = source.place(number.start)
+            yield ManuscriptFault(*place, "empty", number.text, f"{key} has no such number", "Remove it")
+        else:
+            yield from number_findings(source, number, exact, key, macro)
+
+
+def annotated_lines(source: Source) -> set[int]:
+    """Return the offsets of the lines whose numbers are named by a comment of macros."""
+    return {source.line_start(one.start) for one in source.comments if any(uses(one.text))}

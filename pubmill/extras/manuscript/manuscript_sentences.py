@@ -1,0 +1,179 @@
+r"""Sentences of a manuscript, with the rows and columns of a table that each names."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pubmill.extras.manuscript.latex_source import Source, blanked, group_ends
+from pubmill.extras.manuscript.marks import marks_of
+from pubmill.tables.cells import Table
+
+_HIDDEN_ENVIRONMENTS = (
+    r"(?:long)?tabular[a-zA-Z]*\*?|longtable\*?|tblr|tikzpicture|thebibliography|equation\*?|align\*?|"
+    r"displaymath|eqnarray\*?|algorithm\*?|algorithmic"
+)
+_ENVIRONMENT = re.compile(rf"\\begin\{{({_HIDDEN_ENVIRONMENTS})\}}")
+_HIDDEN_ARGUMENT = re.compile(
+    r"\\(?:[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|label|url|path|includegraphics|input|include|subfile|hspace|vspace|"
+    r"bibliography|bibliographystyle|usepackage|documentclass|setlength|begin|end|texttt|href|color|textcolor)"
+    r"\*?\s*(?:\[[^\]\n]*\]\s*)*(?=\{)"
+)
+_DEFINITION = re.compile(
+    r"\\(?:(?:re|provide)?newcommand|providecommand|DeclareRobustCommand|def)(?![a-zA-Z])[^\n]*"
+)
+_CITE = re.compile(r"\\[a-zA-Z]*cite[a-zA-Z]*(?![a-zA-Z])|\\bibentry(?![a-zA-Z])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:al|vs|e\.g|i\.e|cf|Fig|Figs|Tab|Sec|Eq|Eqs|Ref|approx|resp|ca|No|Dr|St|incl|w\.r\.t)|\b[A-Z])\.$"
+)
+_BREAK = re.compile(
+    r"(?<=[.!?])[)}'\"]*(?:\s+|~)(?=[\\A-Z0-9$({`\"'])|\n[ \t]*\n|\\item(?![a-zA-Z])|\\par(?![a-zA-Z])"
+    r"|\\(?:sub)*(?:section|paragraph)\*?(?=[\[{])|\\chapter\*?(?=[\[{])|\\(?:begin|end)\{[^{}\n]*\}"
+    r"|\\caption\*?(?:\[[^\]\n]*\])?(?=\{)|\\footnote(?=\{)|\\\\"
+)
+
+
+LONGEST = 3_000
+"""Characters after which a sentence is cut."""
+
+
+class ManuscriptSentence(NamedTuple):
+    """A sentence. `start`: its offset in the file; `text`: without hidden parts, at the same length."""
+
+    start: int
+    text: str
+
+
+def sentences(source: Source) -> Iterator[ManuscriptSentence]:
+    """Yield the sentences of a file, except those that a comment exempts."""
+    text = visible_text(source.code)
+    ignored = [one.start for one in marks_of(source) if one.kind == "ignore"]
+    place = 0
+    for end in [*_sentence_ends(text), len(text)]:
+        one = text[place:end]
+        if one.strip() and not any(place <= start <= _line_end(text, end) for start in ignored):
+            yield ManuscriptSentence(place, one)
+        place = end
+
+
+def _line_end(text: str, offset: int) -> int:
+    """Return the end of the line in which a sentence ends."""
+    last = len(text[:offset].rstrip())
+    found = text.find("\n", last)
+    return len(text) if found < 0 else found
+
+
+def visible_text(code: str) -> str:
+    """Return code without its preamble, tabulars, displayed formulas, and arguments that are names; `~` is a
+    space."""
+    begin = re.search(r"\\begin\{document\}", code)
+    hidden = [(0, begin.end())] if begin else []
+    for found in _ENVIRONMENT.finditer(code):
+        end = code.find(f"\\end{{{found[1]}}}", found.end())
+        hidden.append((found.start(), len(code) if end < 0 else end))
+        if end < 0:
+            break
+    ends = group_ends(code)
+    for found in _HIDDEN_ARGUMENT.finditer(code):
+        hidden.append((found.end(), ends.get(found.end(), found.end())))
+    hidden += [found.span() for found in _DEFINITION.finditer(code)]
+    return blanked(code, [span for span in hidden if not _is_heading(code, span)]).replace("~", " ")
+
+
+def _is_heading(code: str, span: tuple[int, int]) -> bool:
+    r"""Return whether a hidden argument belongs to `\begin` or `\end`, which separate sentences."""
+    return re.search(r"\\(?:begin|end)\*?\s*$", code[max(0, span[0] - 10) : span[0]]) is not None
+
+
+def _sentence_ends(text: str) -> Iterator[int]:
+    """Yield where sentences end; a text without an end is cut, so that the checks take linear time."""
+    last = 0
+    for found in _BREAK.finditer(text):
+        if not _ABBREVIATION.search(text[max(0, found.start() - 12) : found.start()]):
+            yield from range(last + LONGEST, found.end(), LONGEST)
+            last = found.end()
+            yield last
+    yield from range(last + LONGEST, len(text), LONGEST)
+
+
+def is_name(word: str) -> bool:
+    """Return whether a word looks like the name of a model or dataset: two capitals, or a digit among
+    letters."""
+    capitals = sum(letter.isupper() for letter in word)
+    return len(word) > 2 and (capitals > 1 or (capitals > 0 and any(letter.isdigit() for letter in word)))
+
+
+@dataclass(frozen=True)
+class NameInSentence:
+    """A name in a sentence. `keys`: the rows or columns that it may mean; `start`, `end`: in the sentence."""
+
+    keys: tuple[str, ...]
+    start: int
+    end: int
+
+
+class TableNames:
+    """Names of the rows and columns of a table."""
+
+    def __init__(self, table: Table, own: Mapping[str, str]) -> None:
+        rows = [(row.key, row.label) for row in (*table.rows, *table.composites)]
+        columns = [(column.key, column.label) for column in table.columns]
+        self._rows, self._columns = _names(rows, own), _names(columns, own)
+        self._row_pattern, self._column_pattern = _pattern(self._rows), _pattern(self._columns)
+
+    def rows(self, text: str) -> list[NameInSentence]:
+        """Return the mentions of rows in a text, in order."""
+        return _mentions(text, self._row_pattern, self._rows)
+
+    def columns(self, text: str) -> list[NameInSentence]:
+        """Return the mentions of columns in a text, in order."""
+        return _mentions(text, self._column_pattern, self._columns)
+
+    def end_with_name(self, text: str) -> bool:
+        """Return whether a text ends with the name of a row or column."""
+        return any(one.end == len(text) for one in (*self.columns(text), *self.rows(text)))
+
+
+def quotes(text: str, names: Iterable[TableNames]) -> bool:
+    """Return whether a sentence cites work for something other than a name directly before the citation."""
+    for found in _CITE.finditer(text):
+        before = text[: found.start()].rstrip(" \n{}(")
+        word = before[max(before.rfind(space) for space in " \n{(") + 1 :]
+        if not is_name(word) and not any(one.end_with_name(before) for one in names):
+            return True
+    return False
+
+
+def _names(named: Iterable[tuple[str, str]], own: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return name -> keys: labels, beginnings of labels, and keys, if they look like names; labels of several
+    words, which prose may begin with a small letter; and own names."""
+    found: dict[str, dict[str, None]] = {}
+    exact: dict[str, tuple[str, ...]] = {}
+    for key, label in named:
+        words = re.split(r"(?<=[\s,])", label)
+        starts = ("".join(words[: number + 1]).strip(" ,(") for number in range(len(words)))
+        for name in filter(is_name, starts):
+            found.setdefault(name, {})[key] = None
+        if re.search(r"[-@\d]", key) and len(key) > 2:
+            found.setdefault(key, {})[key] = None
+        if is_name(label):
+            exact[label] = (key,)
+        elif len(label.split()) > 1:
+            exact |= {label: (key,), label[0].lower() + label[1:]: (key,)}
+        exact |= {name: (key,) for name, of in own.items() if of == key}
+    return {name: tuple(keys) for name, keys in found.items()} | exact
+
+
+def _pattern(names: Mapping[str, object]) -> re.Pattern[str]:
+    ways = (r"[\s-]+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(ways) or '(?!)'})(?![\w@]|[-.]\w)")
+
+
+def _mentions(
+    text: str, pattern: re.Pattern[str], names: Mapping[str, tuple[str, ...]]
+) -> list[NameInSentence]:
+    spaced = {re.sub(r"[\s-]+", " ", name): keys for name, keys in names.items()}
+    return [
+        NameInSentence(spaced[re.sub(r"[\s-]+", " ", found[0])], found.start(), found.end())
+        for found in pattern.finditer(text)
+    ]

@@ -1,0 +1,45 @@
+"""`pubmill tex`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph
+from pubmill.cli.verbs import Verb
+from pubmill.storage.files import writing
+
+
+def tex(
+    study: StudyName,
+    configfile: Configfiles = None,
+    config: Settings = None,
+    output: Annotated[Path | None, typer.Option(help="folder to write; its other files are kept")] = None,
+) -> None:
+    r"""Write the numbers of a study's tables for a paper in LaTeX.
+
+    cells.tex has the macros \cell, \cellspread, \cellpublished, \celldiff, \cellverdict, \cellexact and
+    \celllink; PAPER-tableNN.tex has a tabular of our values for each table that has any.
+    """
+    checkout()
+    from pubmill.extras.manuscript.cell_macros import MACROS_FILE, macros_text
+    from pubmill.extras.manuscript.study_tables import finished_tables
+    from pubmill.extras.manuscript.tabulars import tabular
+
+    graph = configured_graph(study, configfile, config)
+    found = finished_tables(graph)
+    texts = {MACROS_FILE: macros_text(found.study, found.scale, found.tables)}
+    texts |= {
+        f"{name.replace('/', '-')}.tex": text
+        for name, table in found.tables.items()
+        if (text := tabular(name, table))
+    }
+    folder = output or Path(graph.paths.manuscript(found.study))
+    for name, text in texts.items():
+        with writing(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+        print(folder / name)
+
+
+VERB = Verb("Papers", tex)

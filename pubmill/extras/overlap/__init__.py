@@ -1,0 +1,1 @@
+"""Scores split by what the scored items share with training."""

@@ -1,0 +1,210 @@
+"""The archive of a proof."""
+
+import gzip
+import hashlib
+import io
+import json
+import struct
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pubmill
+from pubmill.errors import PubmillError
+from pubmill.extras.proof.assembling import assembled
+from pubmill.extras.proof.evidence import (
+    ScoredRun,
+    SetKey,
+    by_test_set,
+    count_array,
+    count_names,
+    gold_items,
+    has_items,
+    masked_names,
+    own_fields,
+    predicted_items,
+    predictions_of,
+    read_runs,
+)
+from pubmill.extras.proof.verifier.container import SUMS, pack, spelled, sums
+from pubmill.hardware import provenance
+from pubmill.metrics.contributions import Array
+from pubmill.recipes.proofs import ProofRecipe
+from pubmill.storage.files import read_json, writing
+from pubmill.storage.result_paths import BELOW
+
+VERIFY, README = "verify.py", "README.md"
+FORMAT = 1
+COMPRESSION = 6
+LARGEST = 1 << 32
+"""Bytes of an archive without the extension for large ones."""
+Members = dict[str, bytes]
+
+
+def write_proof(recipe: ProofRecipe, specs: Path, results: Path, output: Path) -> None:
+    """Write a proof, and beside it its SHA-256 in the form of `sha256sum`."""
+    data = proof(recipe, specs, results)
+    digest = hashlib.sha256(data).hexdigest()
+    for path, content in (
+        (output, data),
+        (output.with_name(f"{output.name}.sha256"), f"{digest}  {output.name}\n".encode()),
+    ):
+        with writing(path) as temporary:
+            temporary.write_bytes(content)
+
+
+def proof(recipe: ProofRecipe, specs: Path, results: Path) -> bytes:
+    """Return the bytes of a proof; a `PubmillError` names the first missing or wrong file."""
+    bases = {name: read_json(results / BELOW.table_basis(name)) for name in recipe.tables}
+    members: Members = {
+        VERIFY: assembled().encode(),
+        README: readme(recipe).encode(),
+        "study.json.gz": as_gzip(study_facts(recipe)),
+        **table_members(bases, specs, results),
+        **run_members(recipe, bases.values(), results),
+    }
+    try:
+        return pack({**members, SUMS: sums(members)})
+    except struct.error:
+        raise PubmillError(
+            f"the proof of {recipe.study} would exceed {LARGEST:,} bytes or 65,535 files, the limits of its "
+            "archive; make it for a study with fewer tables"
+        ) from None
+
+
+def study_facts(recipe: ProofRecipe) -> dict[str, Any]:
+    """Return what a proof states about its study. Resampled tests repeat exactly with this numpy."""
+    return {
+        "format": FORMAT,
+        "study": recipe.study,
+        "title": recipe.title,
+        "scale": recipe.scale,
+        "scale_title": recipe.scale_title,
+        "comparable": recipe.comparable,
+        "tables": {name: table_files(name) for name in recipe.tables},
+        "open_datasets": recipe.open_datasets,
+        "pubmill": pubmill.__version__,
+        "commit": provenance.commit(),
+        "numpy": np.__version__,
+    }
+
+
+def table_files(table: str) -> dict[str, str]:
+    """Return the members of a table: as it is shown, its comparisons, and its basis."""
+    below = {
+        "shown": BELOW.table(table, "json"),
+        "comparisons": BELOW.comparisons(table, "json"),
+        "basis": BELOW.table_basis(table),
+    }
+    return {what: f"{path}.gz" for what, path in below.items()}
+
+
+def table_members(bases: Mapping[str, Any], specs: Path, results: Path) -> Members:
+    """Return the tables as they are shown, what they are recomputed from, and published values."""
+    found: Members = {}
+    published = {*bases, *(other for basis in bases.values() for other in basis["others"])}
+    for name, basis in bases.items():
+        files = table_files(name)
+        found[files["shown"]] = as_gzip(read_json(results / BELOW.table(name, "json")))
+        found[files["comparisons"]] = as_gzip(read_json(results / BELOW.comparisons(name, "json")))
+        found[files["basis"]] = as_gzip(basis)
+    return found | {
+        f"published/{name}.csv": (specs / f"tables/{name}.published.csv").read_bytes() for name in published
+    }
+
+
+def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Members:
+    """Return the runs behind the tables, the counts of their documents and, for open data, their items."""
+    recipes = [one["recipe"] for basis in bases for one in (basis, *basis["others"].values())]
+    paths = (
+        path
+        for one in recipes
+        for rows in one["records"].values()
+        for found in rows.values()
+        for path in found
+    )
+    runs = read_runs(results, paths)
+    known = {run.path: {**own_fields(results, run), "set": None} for run in runs}
+    texts: list[dict[str, Any]] = []
+    numbers: dict[str, int] = {}
+    for run in runs:
+        text = json.dumps(run.record.recipe, sort_keys=True)
+        if text not in numbers:
+            numbers[text] = len(texts)
+            texts.append(run.record.recipe)
+        known[run.path]["recipe"] = numbers[text]
+    members: Members = {}
+    sets: list[dict[str, Any]] = []
+    for key, of_set in by_test_set(runs).items():
+        sets.append(_add_set(members, len(sets), key, of_set, recipe, results))
+        for place, run in enumerate(of_set):
+            items = item_name(run.path) if item_name(run.path) in members else None
+            known[run.path] |= {"set": len(sets) - 1, "place": place, "items": items}
+    content = {"sets": sets, "runs": known, "recipes": texts}
+    return {**members, "runs.json.gz": as_gzip(content)}
+
+
+def _add_set(
+    members: Members, number: int, key: SetKey, runs: list[ScoredRun], recipe: ProofRecipe, results: Path
+) -> dict[str, Any]:
+    """Add the counts and items of a test set to the members; return its description."""
+    names, counts = count_names(runs), f"counts/{number:04d}.npy.gz"
+    members[counts] = as_gzipped_array(count_array(runs, names))
+    gold_name, split = None, runs[0].record.split
+    shows_labels = has_items(key, split, recipe.open_datasets, results)
+    if shows_labels:
+        gold_name = f"items/{number:04d}.gold.json.gz"
+        gold = gold_items(key, split, results)
+        members[gold_name] = as_gzip(gold)
+        for run in runs:
+            if predictions_of(run.path, results).exists():
+                members[item_name(run.path)] = as_gzip(predicted_items(run.path, gold, results))
+    return {
+        **key._asdict(),
+        "counts": counts,
+        "names": names if shows_labels else masked_names(names),
+        "gold": gold_name,
+        "negative": runs[0].record.recipe.get("negative") if shows_labels else None,
+    }
+
+
+def item_name(record: str) -> str:
+    """Return the member with the items that a run predicted."""
+    return f"items/{record.removesuffix('.json')}.json.gz"
+
+
+def as_gzip(value: Any) -> bytes:
+    """Return gzipped JSON: equal values give equal bytes."""
+    return gzip.compress(spelled(value), COMPRESSION, mtime=0)
+
+
+def as_gzipped_array(values: Array) -> bytes:
+    """Return a gzipped array in numpy's own form."""
+    raw = io.BytesIO()
+    np.save(raw, values, allow_pickle=False)
+    return gzip.compress(raw.getvalue(), COMPRESSION, mtime=0)
+
+
+def readme(recipe: ProofRecipe) -> str:
+    """Return the text that stands in the archive."""
+    name, names = f"{recipe.study}.proof.zip", ", ".join(recipe.open_datasets)
+    return f"""\
+# {recipe.title}
+
+Proof of the study "{recipe.study}", {recipe.scale_title}. It holds no text of any dataset.
+
+    unzip {name} verify.py
+    python verify.py {name}
+
+recomputes every score, cell, test, rank and verdict of the study's tables of results, and compares. It needs
+Python 3.9 or later and numpy. Run a verify.py that you trust, and compare the archive's SHA-256 with the one
+that the authors published; docs/proof.md of pubmill describes both.
+
+- `tables/`: the tables as shown, and what they are recomputed from
+- `published/`: the published values of the papers
+- `runs.json.gz`: metrics, hashes and recipes of runs
+- `counts/`: the counts of each document, by test set and run
+- `items/`: ids with gold and predicted labels, of these open datasets only: {names or "none"}
+"""

@@ -1,0 +1,200 @@
+"""Scores and instance records in the schema of Every Eval Ever 0.3 (github.com/evaleval/every_eval_ever).
+
+An evaluation is a JSON file with all metrics of a submission. Beside it, `..._samples.jsonl` has a record for
+each example, linked to the dataset's main metric. Only public datasets have these: they hold the input.
+"""
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pubmill.extras.submissions.blurb import prediction_of
+from pubmill.extras.submissions.inputs_without_gold import row_of
+from pubmill.extras.submissions.scores import ScoredSubmission
+from pubmill.metrics import METRICS
+from pubmill.metrics.correctness import gold_answers, is_right
+from pubmill.recipes.submissions import System
+from pubmill.storage.files import writing
+from pubmill.storage.privacy import PUBLIC
+
+SCHEMA = "0.3.0"
+UNKNOWN = "unknown"
+RANGES = {"pearson": (-1.0, 1.0)}
+"""Smallest and largest value of metrics other than fractions."""
+
+
+def write(folder: Path, found: ScoredSubmission, retrieved: int, version: str) -> list[Path]:
+    """Write the evaluation, and for a public dataset its instance records; return the files.
+
+    `retrieved`: the time of the scoring in seconds since 1970; `version`: that of pubmill.
+    """
+    metric = found.main_first()[0]
+    system = found.recipe.system or System(name=UNKNOWN, version=UNKNOWN, url=UNKNOWN)
+    model = _model_id(system)
+    evaluation_id = f"{found.recipe.dataset}/{model}/{retrieved}"
+    name = str(_uuid4(f"{evaluation_id} {found.submission.lines}"))
+    place = f"data/{_slug(found.recipe.dataset)}/{model}/{name}"
+    written = []
+    detailed = None
+    if found.recipe.access == PUBLIC:
+        samples = "".join(map(_line, _samples(found, metric, model, evaluation_id)))
+        written.append(_write(folder / f"{place}_samples.jsonl", samples))
+        detailed = {
+            "format": "jsonl",
+            "file_path": f"{place}_samples.jsonl",
+            "hash_algorithm": "sha256",
+            "checksum": hashlib.sha256(samples.encode()).hexdigest(),
+            "total_rows": len(found.examples),
+        }
+    evaluation = _evaluation(found, system, evaluation_id, retrieved)
+    evaluation["eval_library"] = {"name": "pubmill", "version": version}
+    evaluation |= {"detailed_evaluation_results": detailed} if detailed else {}
+    written.append(_write(folder / f"{place}.json", json.dumps(evaluation, indent=1) + "\n"))
+    return written
+
+
+def _write(path: Path, text: str) -> Path:
+    with writing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def _line(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._@-]+", "-", text).strip("-.") or UNKNOWN
+
+
+def _model_id(system: System) -> str:
+    """Return the system's name in the form DEVELOPER/MODEL."""
+    developer, slash, name = system.name.partition("/")
+    return f"{_slug(developer)}/{_slug(name)}" if slash else f"{UNKNOWN}/{_slug(developer)}"
+
+
+def _uuid4(content: str) -> uuid.UUID:
+    """Return an identifier in the form of version 4 that depends on the content alone."""
+    return uuid.UUID(bytes=hashlib.sha256(content.encode()).digest()[:16], version=4)
+
+
+def _result_id(dataset: str, metric: str) -> str:
+    return f"{dataset}.{metric}"
+
+
+def _evaluation(
+    found: ScoredSubmission, system: System, evaluation_id: str, retrieved: int
+) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA,
+        "evaluation_id": evaluation_id,
+        "retrieved_timestamp": str(retrieved),
+        "source_metadata": {
+            "source_name": "pubmill",
+            "source_type": "evaluation_run",
+            "source_organization_name": "pubmill",
+            "evaluator_relationship": "third_party",
+        },
+        "model_info": {
+            "name": system.name,
+            "id": _model_id(system),
+            "additional_details": {
+                "deployment_type": "self_deployed" if system.local else UNKNOWN,
+                "model_availability": UNKNOWN,
+                "version": system.version,
+                "fine_tuned": "not by pubmill",
+                **({"url": system.url} if system.url else {}),
+            },
+        },
+        "evaluation_results": [_result(found, name, system) for name in found.main_first()],
+    }
+
+
+def _result(found: ScoredSubmission, name: str, system: System) -> dict[str, Any]:
+    recipe, described = found.recipe, METRICS.get(name)
+    low, high = RANGES.get(name, (0.0, 1.0))
+    reading = found.submission.reading
+    details = {
+        **{name: str(number) for name, number in found.counts.items()},
+        "unaligned_spans": str(len(reading.lost)),
+        "unmapped_answers": str(len(reading.unmapped)),
+    }
+    result = {
+        "evaluation_result_id": _result_id(recipe.dataset, name),
+        "evaluation_name": recipe.dataset,
+        "source_data": {
+            "dataset_name": recipe.dataset,
+            "source_type": "other",
+            "additional_details": {"split": recipe.split, "examples": str(len(found.examples))},
+        },
+        "metric_config": {
+            "metric_id": name,
+            "metric_name": described.label if described else name,
+            "evaluation_description": described.definition if described else name,
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": low,
+            "max_score": high,
+        },
+        "score_details": {"score": found.metrics[name], "details": details},
+    }
+    if system.prompt:
+        result["generation_config"] = {"generation_args": {"prompt_template": system.prompt}}
+    return result
+
+
+def _samples(
+    found: ScoredSubmission, metric: str, model: str, evaluation_id: str
+) -> Iterator[dict[str, Any]]:
+    """Yield a record per example; its score is 1 if the prediction is right in every part, else 0."""
+    for example, line in zip(found.examples, found.submission.lines, strict=True):
+        inputs = {name: value for name, value in row_of(example, found.recipe).items() if name != "dataset"}
+        raw = json.dumps(inputs, ensure_ascii=False, sort_keys=True)
+        reference, predicted = _gold(example), prediction_of(line)
+        right = is_right(example, predicted)
+        yield {
+            "schema_version": SCHEMA,
+            "evaluation_id": evaluation_id,
+            "model_id": model,
+            "evaluation_name": found.recipe.dataset,
+            "evaluation_result_id": _result_id(found.recipe.dataset, metric),
+            "sample_id": example.id,
+            "sample_hash": _sample_hash(raw, reference),
+            "interaction_type": "single_turn",
+            "input": {"raw": raw, "reference": reference},
+            "output": {"raw": [_text(predicted)]},
+            "messages": None,
+            "answer_attribution": [
+                {
+                    "turn_idx": 0,
+                    "source": "output.raw",
+                    "extracted_value": _text(predicted),
+                    "extraction_method": f"pubmill {found.submission.form}",
+                    "is_terminal": True,
+                }
+            ],
+            "evaluation": {"score": float(right), "is_correct": right},
+        }
+
+
+def _sample_hash(raw: str, reference: list[str]) -> str:
+    content = json.dumps({"raw": raw, "reference": reference}, separators=(",", ":"))
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _gold(example: Any) -> list[str]:
+    if hasattr(example, "score"):
+        return [str(example.score)]
+    if hasattr(example, "label"):
+        return [example.label]
+    if hasattr(example, "answers"):
+        return gold_answers(example)
+    return [_text(example.labels)]

@@ -1,0 +1,100 @@
+"""The forms of predictions, recognised from their content."""
+
+import gzip
+import json
+import re
+import zlib
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.extras.submissions.conll_form import is_conll
+from pubmill.extras.submissions.tsv_form import is_tsv
+from pubmill.messages.nearest_names import unknown
+from pubmill.prediction.documents import LARGEST
+
+FORMS = {
+    "blurb-tsv": "tab-separated columns: an id, possibly the input, the prediction",
+    "json": "a JSON object by id, or a list of objects",
+    "jsonl": "a JSON object on each line",
+    "conll": "a word and its label on each line, in IOB1, IOB2, IOE, IOBES, BILOU or IO",
+    "bioc-json": "a BioC collection as JSON",
+    "bioc-xml": "a BioC collection as XML",
+    "pubtator": "PubTator: PMID|t|TITLE, PMID|a|ABSTRACT, then mentions",
+}
+"""Form -> its description."""
+_GZIP = b"\x1f\x8b"
+_MARK = "\ufeff"
+_PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file, gzipped or not, without a byte order mark; line ends become line feeds."""
+    try:
+        content = path.read_bytes() if path.stat().st_size <= LARGEST else None
+        if content and content.startswith(_GZIP):
+            with gzip.open(path) as packed:
+                content = packed.read(LARGEST + 1)
+        if content is None or len(content) > LARGEST:
+            raise PubmillError(f"{path}: more than {LARGEST:,} bytes; expected a file of predictions")
+        text = content.decode().removeprefix(_MARK)
+    except UnicodeDecodeError as error:
+        raise PubmillError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise PubmillError(f"{path}: not a complete gzip file") from None
+    except OSError as error:
+        raise PubmillError(f"{path} can't be read: {error.strerror}") from None
+    if not text.strip():
+        raise PubmillError(f"{path}: empty; expected a file of predictions")
+    if "\0" in text:
+        raise PubmillError(f"{path}: contains NUL characters, so it is no text")
+    return text.replace("\r\n", "\n")
+
+
+def form_of(text: str, where: str, stated: str | None = None) -> str:
+    """Return the form that was stated, or the one that the content shows; a `PubmillError` if none does."""
+    if stated is not None and stated not in FORMS:
+        raise PubmillError(f"{unknown('form', stated, FORMS)}")
+    found = stated or _recognise(text)
+    if found is None:
+        known = "; ".join(f"{name}: {what}" for name, what in FORMS.items())
+        raise PubmillError(
+            f"{where}: its form cannot be recognised, as it is none of these, or damaged. State the form "
+            f"with --form for a message about the damage. {known}"
+        )
+    return found
+
+
+def check_end(text: str, form: str, where: str) -> None:
+    """Check that a file is complete in a form whose last entry could be cut without another trace."""
+    ends = {"blurb-tsv": ("\n", "a line end"), "pubtator": ("\n\n", "a blank line")}
+    end, what = ends.get(form, ("", ""))
+    if not text.endswith(end):
+        raise PubmillError(
+            f"{where}: does not end with {what}, so it may be incomplete; if it is not, add it"
+        )
+
+
+def _recognise(text: str) -> str | None:
+    lines = text.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    if first.lstrip().startswith("<"):
+        return "bioc-xml"
+    if first.lstrip().startswith(("{", "[")):
+        return _json_form(text, first)
+    if _PUBTATOR.match(first):
+        return "pubtator"
+    if is_conll(lines):
+        return "conll"
+    return "blurb-tsv" if is_tsv(lines) else None
+
+
+def _json_form(text: str, first: str) -> str:
+    """Return the form of JSON: lines if the first one is a whole object with an id or with further lines."""
+    try:
+        line = json.loads(first)
+    except (ValueError, RecursionError):
+        line = None
+    several = text.strip() != first.strip()
+    if isinstance(line, dict) and "documents" not in line and (several or {"id", "example_id"} & line.keys()):
+        return "jsonl"
+    return "bioc-json" if re.search(r'"documents"\s*:\s*\[', text[:100_000]) else "json"

@@ -1,0 +1,47 @@
+"""`pubmill inputs`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import FULL, DatasetName, Results
+from pubmill.cli.verbs import Verb
+from pubmill.storage.privacy import keep_private
+
+
+def inputs(
+    dataset: DatasetName,
+    folder: Annotated[Path, typer.Argument(help="folder to write")],
+    results: Results = FULL,
+    local: Annotated[
+        bool,
+        typer.Option("--local", help="the inputs stay on machines of your own (credentialed datasets)"),
+    ] = False,
+) -> None:
+    """Write test inputs without gold, for other systems to predict.
+
+    They are written with their ids in every form that score reads, as prompts too.
+    """
+    root = checkout()
+    from pubmill.extras.submissions.inputs_without_gold import TEMPLATES, write_inputs
+    from pubmill.extras.submissions.scores import examples_of
+    from pubmill.extras.submissions.submission import check_access, recipe_of
+    from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+    from pubmill.recipes.submissions import System
+
+    found = specs_of_results(root, results)
+    check_name(found, dataset)
+    spec, converted = found.datasets[dataset], converted_folder(root, results, dataset)
+    keep_private([converted])
+    here = System(name="not known yet", version="-", prompt="-", local=True) if local else None
+    recipe = recipe_of(converted, here, dummies=spec.dummies)
+    check_access(recipe)
+    examples = examples_of(converted, recipe)
+    for path in write_inputs(folder, examples, recipe, spec.prompt or TEMPLATES[spec.task]):
+        print(path)
+    print(f"{dataset} {recipe.split}: inputs of {len(examples)} examples, without gold")
+
+
+VERB = Verb("Data and predictions", inputs)

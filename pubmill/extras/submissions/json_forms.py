@@ -1,0 +1,177 @@
+"""Predictions as JSON: lines with an object each, one list of such objects, or an object by id."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pubmill.convert.source_files import show
+from pubmill.errors import PubmillError
+from pubmill.examples.subword_labels import SUBWORDS
+from pubmill.extras.submissions.rows import Key, PredictedSpan, PredictionRow
+from pubmill.extras.submissions.tsv_form import GOLD
+from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
+
+KEYS: dict[str, Key] = {
+    "labels": "labels", "label": "label", "score": "score", "answers": "answers", "answer": "answers",
+    "mentions": "mentions", "entities": "mentions", "annotations": "mentions", "spans": "mentions",
+    "output": "output", "response": "output", "completion": "output", "generated_text": "output",
+    "prediction": "prediction",
+}  # fmt: skip
+"""Keys of a prediction; exactly one of them is in a row."""
+INPUTS = (
+    "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments",
+)  # fmt: skip
+"""Keys that repeat the input."""
+
+
+def read_lines(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
+    """Yield a row for each line."""
+    for number, line in enumerate(lines, 1):
+        place = f"{where}:{number}"
+        yield row_of(parse(line, place), place)
+
+
+def read_document(content: Any, where: str) -> Iterator[PredictionRow]:
+    """Yield the rows of a parsed JSON document: a list of objects, an object by id, or either below
+    `predictions`."""
+    if isinstance(content, dict) and content.keys() == {"predictions"}:
+        content = content["predictions"]
+    if isinstance(content, list):
+        for number, row in enumerate(content, 1):
+            yield row_of(row, f"{where}: item {number}")
+    elif isinstance(content, dict):
+        for name, value in content.items():
+            place = f"{where}: {show(name)}"
+            if isinstance(value, dict):
+                yield row_of({"id": name, **value}, place)
+            else:
+                yield PredictionRow(where=place, id=name, key="prediction", value=value)
+    else:
+        raise PubmillError(f"{where}: expected a list of objects, or an object with a prediction by id")
+
+
+def parse(text: str, where: str) -> Any:
+    """Parse JSON; repeated keys, numbers that JSON lacks and deep nesting are errors."""
+    try:
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise PubmillError(f"{where}: not valid JSON: {error.msg} at character {error.pos}") from None
+    except RepeatedKeyError as error:
+        raise PubmillError(f"{where}: the key {show(error.key)} occurs twice in one object") from None
+    except _NoNumberError as error:
+        raise PubmillError(f"{where}: {error} is no finite number") from None
+    except (RecursionError, ValueError):
+        raise PubmillError(f"{where}: nested too deeply, or a number too long") from None
+
+
+class _NoNumberError(ValueError):
+    """A constant that Python reads as a number, but JSON lacks."""
+
+
+def _no_number(name: str) -> Any:
+    raise _NoNumberError(name)
+
+
+def row_of(row: Any, where: str) -> PredictionRow:
+    """Return the row of a JSON object with exactly one key of a prediction."""
+    if not isinstance(row, dict):
+        raise PubmillError(f"{where}: expected an object with an id and a prediction")
+    row = {"id" if name == "example_id" else name: value for name, value in row.items()}
+    if gold := sorted(row.keys() & set(GOLD)):
+        raise PubmillError(f"{where}: the key {gold[0]} holds gold labels; give predictions only")
+    found = sorted(row.keys() & KEYS.keys())
+    unknown = sorted(row.keys() - KEYS.keys() - {"id", SUBWORDS, *INPUTS})
+    if unknown or len(found) != 1:
+        said = f"unknown key {show(unknown[0])}; " if unknown else ""
+        raise PubmillError(
+            f"{where}: {said}expected an id, exactly one prediction ({', '.join(KEYS)}; found "
+            f"{', '.join(found) or 'none'}), and possibly the input ({', '.join(INPUTS)})"
+        )
+    name, text = row.get("id"), row.get("text")
+    if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
+        raise PubmillError(f"{where}: the id must be a string")
+    return PredictionRow(
+        where=where,
+        id=None if name is None else str(name),
+        key=KEYS[found[0]],
+        value=_checked_value(KEYS[found[0]], row[found[0]], where),
+        dataset=row["dataset"] if _is_text(row, "dataset", where) else None,
+        words=_words(row, where),
+        texts=tuple(row[key] for key in ("text_pair", "question", "context") if _is_text(row, key, where)),
+        text=text if _is_text(row, "text", where) else None,
+        beside={SUBWORDS: row[SUBWORDS]} if SUBWORDS in row else {},
+    )
+
+
+def _words(row: dict[str, Any], where: str) -> list[str] | None:
+    words = row.get("words")
+    if words is not None and not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+        raise PubmillError(f"{where}: `words` must be a list of strings")
+    return words
+
+
+def _is_text(row: dict[str, Any], key: str, where: str) -> bool:
+    if row.get(key) is None:
+        return False
+    if not isinstance(row[key], str):
+        raise PubmillError(f"{where}: `{key}` must be a string")
+    return True
+
+
+def _checked_value(key: Key, value: Any, where: str) -> Any:
+    """Return the value of a prediction after a check of its form."""
+    if key == "mentions":
+        return spans_of(value, where)
+    if key == "answers":
+        return answers_of(value, where)
+    if key in ("label", "output") and not isinstance(value, str):
+        raise PubmillError(f"{where}: `{key}` must be a string")
+    if key == "labels" and not is_text_list(value):
+        raise PubmillError(f"{where}: `labels` must be a list of strings")
+    return value
+
+
+def is_text_list(value: Any) -> bool:
+    """Return whether a JSON value is a list of strings."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def spans_of(value: Any, where: str) -> list[PredictedSpan]:
+    """Return the character spans of a list of `{start, end, type}`; other keys are not read."""
+    found: list[Any] = value if isinstance(value, list) else [None]
+    spans = [
+        PredictedSpan(one["start"], one["end"], one["type"] if "type" in one else one.get("label", ""))
+        for one in found
+        if isinstance(one, dict) and {"start", "end"} <= one.keys()
+    ]
+    whole = all(type(one.start) is type(one.end) is int and isinstance(one.type, str) for one in spans)
+    if len(spans) < len(found) or not whole or any(not 0 <= one.start < one.end for one in spans):
+        raise PubmillError(
+            f"{where}: expected a list of mentions {{start, end, type}}, which count characters from 0, "
+            "`end` not included"
+        )
+    return spans
+
+
+def answers_of(value: Any, where: str) -> list[tuple[str, float]]:
+    """Return ranked answers: a string, a list of them, best first, or a list of `{text, probability}`."""
+    items = [value] if isinstance(value, str | dict) else value
+    if isinstance(items, list) and items and is_text_list(items):
+        return [(text, 1.0 / (1 + place)) for place, text in enumerate(items)]
+    if isinstance(items, list) and items and all(map(_is_answer, items)):
+        answers = [(item["text"], float(item["probability"])) for item in items]
+        if [one for _, one in answers] == sorted((one for _, one in answers), reverse=True):
+            return answers
+    raise PubmillError(
+        f"{where}: expected an answer, a list of answers, best first, or of {{text, probability}} with "
+        "falling probabilities between 0 and 1"
+    )
+
+
+def _is_answer(item: Any) -> bool:
+    if not isinstance(item, dict) or not isinstance(item.get("text"), str):
+        return False
+    probability = item.get("probability")
+    if not isinstance(probability, int | float) or isinstance(probability, bool):
+        return False
+    return 0 <= probability <= 1

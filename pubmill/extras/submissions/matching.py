@@ -1,0 +1,226 @@
+"""The example of each predicted row: by its id, or by its text where the form has no ids."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from pubmill.convert.source_files import one_line, show
+from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import dummies, markers, original
+from pubmill.examples.kinds import Example, SequenceExample, TokensExample
+from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.recipes.submissions import SubmissionRecipe
+
+MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
+"""Marks around the arguments of a relation, in inputs and prompts."""
+_SHOWN = 5
+
+FindVariant = Callable[[set[str]], str | None]
+"""Returns the other variant of the dataset whose ids are exactly these; None if there is none."""
+
+
+def match(
+    rows: Sequence[PredictionRow], examples: Sequence[Example], recipe: SubmissionRecipe, variant: FindVariant
+) -> list[PredictionRow]:
+    """Return the row of each example, in the examples' order.
+
+    Raises a `PubmillError` for missing, repeated and unknown ids, for rows without ids whose texts are not
+    those of the examples in their order, and for a repeated input that differs from the example's.
+    """
+    named = [row for row in rows if row.id is not None]
+    if named and len(named) < len(rows):
+        place = next(row.where for row in rows if row.id is None)
+        raise PubmillError(f"{place}: no id, although other predictions have one; give an id to all or none")
+    if named:
+        found = _by_id(rows, examples, variant)
+    elif recipe.kind == "tokens" and all(row.words and row.key == "labels" for row in rows):
+        found = _by_words(rows, examples)
+    else:
+        found = _by_text(rows, examples, recipe)
+    for row, example in zip(found, examples, strict=True):
+        _check_input(row, example, recipe)
+    return found
+
+
+def _by_id(
+    rows: Sequence[PredictionRow], examples: Sequence[Example], variant: FindVariant
+) -> list[PredictionRow]:
+    known = {example.id: example for example in examples}
+    ids = [row.id for row in rows if row.id is not None]
+    twice = [name for name, number in Counter(ids).items() if number > 1]
+    unknown = [name for name in dict.fromkeys(ids) if name not in known]
+    given = set(ids)
+    missing = [name for name in known if name not in given]
+    if twice or unknown or missing:
+        faults = {"repeated": twice, "unknown": unknown, "missing": missing}
+        said = "; ".join(f"{len(names)} {what} ({_listed(names)})" for what, names in faults.items() if names)
+        why = _why_unknown(unknown, known) or _why_other(given, variant)
+        raise PubmillError(
+            f"expected each of the {len(known)} ids of the dataset once, found {len(rows)} predictions: "
+            f"{said}. {why}Nothing was scored"
+        )
+    of = {row.id: row for row in rows}
+    return [of[example.id] for example in examples]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = ", ..." if len(names) > _SHOWN else ""
+    return ", ".join(map(show, names[:_SHOWN])) + more
+
+
+def _why_unknown(unknown: Sequence[str], known: Mapping[str, Example]) -> str:
+    """Return the reason for unknown ids if they are known ids with something added: the gold label, say."""
+    lengths = sorted({len(name) for name in known}, reverse=True)
+    extended = {name: example for name in unknown for example in _extended(name, known, lengths)}
+    leaked = [name for name, one in extended.items() if any(part in name for part in _gold_strings(one))]
+    if leaked:
+        return "The ids hold the gold labels, which a system must not see. "
+    return ""
+
+
+def _extended(name: str, known: Mapping[str, Example], lengths: Sequence[int]) -> Iterable[Example]:
+    """Yield the example whose id, of one of these lengths, begins or ends this one; the longest."""
+    for length in lengths:
+        for part in (name[:length], name[-length:]):
+            if length < len(name) and part in known:
+                yield known[part]
+                return
+
+
+def _gold_strings(example: Any) -> list[str]:
+    """Return the gold of an example as texts of an id."""
+    if hasattr(example, "score"):
+        return [str(example.score)]
+    if hasattr(example, "label"):
+        return [str(example.label)]
+    if hasattr(example, "answers"):
+        return [*(answer.text for answer in example.answers), *example.golds]
+    labels = example.labels
+    return [*labels, ",".join(labels)] if not isinstance(example, TokensExample) else ["".join(labels)]
+
+
+def _why_other(ids: set[str], variant: FindVariant) -> str:
+    other = variant(ids)
+    return f"These are the ids of {other}, another variant of the corpus. " if other else ""
+
+
+def _by_words(rows: Sequence[PredictionRow], examples: Sequence[Any]) -> list[PredictionRow]:
+    """Return the rows of sentences without ids. The words show the order; ends of sentences, which some
+    published forms set elsewhere, are not compared."""
+    words = [(word, row) for row in rows for word in row.words or ()]
+    labels = [label for row in rows for label in row.value]
+    expected = [word for example in examples for word in example.words]
+    if [word for word, _ in words] != expected:
+        raise PubmillError(_why_words_differ(words, expected, rows, examples))
+    found, start = [], 0
+    for example in examples:
+        end = start + len(example.words)
+        place = words[start][1].where
+        found.append(PredictionRow(where=place, id=example.id, key="labels", value=labels[start:end]))
+        start = end
+    return found
+
+
+def _why_words_differ(
+    words: Sequence[tuple[str, PredictionRow]],
+    expected: Sequence[str],
+    rows: Sequence[PredictionRow],
+    examples: Sequence[TokensExample],
+) -> str:
+    if Counter(tuple(row.words or ()) for row in rows) == Counter(tuple(one.words) for one in examples):
+        return (
+            "the sentences are those of the dataset in another order, and the file has no ids; give the "
+            "dataset's order, or a line `# id = ID` before each sentence. Nothing was scored"
+        )
+    if Counter(word for word, _ in words) == Counter(expected):
+        return (
+            "the words are those of the dataset in another order, and in other sentences, and the file has "
+            "no ids; give the dataset's sentences in its order, or a line `# id = ID` before each. Nothing "
+            "was scored"
+        )
+    pairs = zip(words, expected, strict=False)
+    place = next((f"from {row.where} on" for (word, row), other in pairs if word != other), "at the end")
+    return (
+        f"the words differ from the dataset's {place} ({len(words)} words, expected "
+        f"{len(expected)}): another variant of the dataset, other tokens, or an incomplete file. Nothing "
+        "was scored"
+    )
+
+
+def _by_text(
+    rows: Sequence[PredictionRow], examples: Sequence[Example], recipe: SubmissionRecipe
+) -> list[PredictionRow]:
+    """Return rows without ids, whose texts show that they are in the examples' order."""
+    if not all(row.texts or row.text for row in rows):
+        raise PubmillError(
+            f"{rows[0].where}: neither ids nor the dataset's texts, so nothing shows which prediction "
+            "belongs to which example; add an id to each. Nothing was scored"
+        )
+    if len(rows) != len(examples):
+        raise PubmillError(
+            f"{len(rows)} predictions without ids, expected {len(examples)}: an incomplete file, or another "
+            "variant of the dataset. Nothing was scored"
+        )
+    wrong = [row for row, one in zip(rows, examples, strict=True) if _differs(row, one, recipe)]
+    if wrong:
+        known = {text for example in examples for text in texts_of(example, recipe)}
+        shuffled = all(set(_given_texts(row)) <= known for row in rows)
+        why = "the dataset's texts in another order" if shuffled else "texts that are not the dataset's"
+        raise PubmillError(
+            f"{wrong[0].where}: {len(wrong)} of {len(rows)} predictions stand beside {why}, and the file has "
+            "no ids. Nothing was scored"
+        )
+    return list(rows)
+
+
+def _check_input(row: PredictionRow, example: Example, recipe: SubmissionRecipe) -> None:
+    if row.dataset not in (None, recipe.dataset):
+        raise PubmillError(
+            f"{row.where}: predictions for {show(row.dataset or '')}, not for {recipe.dataset}. Nothing was "
+            "scored"
+        )
+    if row.words is not None and isinstance(example, TokensExample) and row.words != example.words:
+        raise PubmillError(
+            f"{row.where}: the words of {show(example.id)} are not the dataset's: another variant of it, or "
+            "other tokens. Nothing was scored"
+        )
+    if not isinstance(example, TokensExample) and _differs(row, example, recipe):
+        raise PubmillError(
+            f"{row.where}: the text of {show(example.id)} is not the dataset's: another variant of it? "
+            "Nothing was scored"
+        )
+
+
+def _differs(row: PredictionRow, example: Example, recipe: SubmissionRecipe) -> bool:
+    return not set(_given_texts(row)) <= texts_of(example, recipe)
+
+
+def _given_texts(row: PredictionRow) -> Iterable[str]:
+    return (*row.texts, *([row.text] if row.text else []))
+
+
+def texts_of(example: Any, recipe: SubmissionRecipe) -> set[str]:
+    """Return every text by which files may repeat an example's input."""
+    if isinstance(example, TokensExample):
+        return {" ".join(example.words)}
+    names = ("text", "text_pair", "question", "context", "document")
+    found = [getattr(example, name, None) for name in names]
+    plain = {text for text in found if text is not None}
+    if isinstance(example, SequenceExample) and example.entities:
+        plain |= _transformed(example, recipe)
+    return plain | set(map(one_line, plain)) | {""}
+
+
+def _transformed(example: SequenceExample, recipe: SubmissionRecipe) -> set[str]:
+    found = {marked_text(example)}
+    if recipe.dummies:
+        found.add(dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap).text)
+    return found
+
+
+def marked_text(example: SequenceExample) -> str:
+    """Return the text with marks around the two arguments of a relation."""
+    change = markers if len(example.entities) == len(MARKS) else None
+    if change is None:
+        return original(example.text, example.entities).text
+    return change(example.text, example.entities, MARKS).text

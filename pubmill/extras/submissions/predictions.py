@@ -1,0 +1,271 @@
+"""Predictions of pubmill's own form (`pubmill.metrics.records`) from matched rows."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pubmill.convert.source_files import show
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import is_label_list
+from pubmill.examples.subword_labels import SUBWORDS
+from pubmill.examples.tagging import to_labels, to_mentions
+from pubmill.extras.submissions.alignment import Lost, align, place_words
+from pubmill.extras.submissions.conll_form import LABEL, as_bio
+from pubmill.extras.submissions.json_forms import answers_of, is_text_list, spans_of
+from pubmill.extras.submissions.rows import PredictedSpan, PredictionRow
+from pubmill.extras.submissions.tsv_form import SEPARATOR
+from pubmill.messages.nearest_names import nearest
+from pubmill.metrics.records import is_finite_number
+from pubmill.recipes.submissions import SubmissionRecipe
+
+UNMAPPED = "(unmapped answer)"
+"""Label of an answer without a mapping: no gold has it, so it counts as wrong."""
+_AROUND = re.compile(r"^[\s\"'`*(\[]+|[\s\"'`*.,;:!)\]]+$")
+_BETWEEN = re.compile(r"[,;|\n]")
+
+
+@dataclass
+class LeftAside:
+    """What reading a submission has left aside: spans that no labels of words express, and free strings
+    without a mapping (place and string). `spans`, `answers`: how many there were of each."""
+
+    lost: list[Lost] = field(default_factory=list)
+    spans: int = 0
+    answers: int = 0
+    unmapped: list[tuple[str, str]] = field(default_factory=list)
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+def plain_answer(text: str) -> str:
+    """Return a free string as mappings compare it: without case, quotes and marks around it."""
+    return " ".join(_AROUND.sub("", _AROUND.sub("", text)).casefold().split())
+
+
+class Normaliser:
+    """Turns the value of a row into a prediction of pubmill's own form."""
+
+    def __init__(self, recipe: SubmissionRecipe) -> None:
+        self.recipe = recipe
+        self.reading = LeftAside()
+        self._labels = set(recipe.labels)
+        self._answers = {plain_answer(answer): label for answer, label in recipe.mapping.items()}
+        self._check_mapping()
+
+    def _check_mapping(self) -> None:
+        several = self.recipe.kind in ("multilabel", "tokens")
+        allowed = self._labels | ({""} if several else set())
+        wrong = sorted(set(self.recipe.mapping.values()) - allowed)
+        if wrong and self.recipe.kind not in ("regression", "span"):
+            raise PubmillError(
+                f"the mapping names labels that the dataset lacks: {', '.join(map(show, wrong))}; "
+                f"its labels are {', '.join(sorted(self._labels)) or 'without type'}"
+            )
+        if len(self._answers) < len(self.recipe.mapping):
+            raise PubmillError("the mapping has two answers that differ only by case or marks around them")
+
+    def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
+        """Return the lines of predictions, one per example; a `PubmillError` for labels that the dataset
+        lacks, and if most spans fit no words or most free strings have no mapping."""
+        self._check_declared(matched)
+        of_kind: dict[str, Callable[[PredictionRow, Any], dict[str, Any]]] = {
+            "tokens": self._tokens,
+            "sequence": self._sequence,
+            "multilabel": self._multilabel,
+            "regression": self._regression,
+            "span": self._span,
+        }
+        build = of_kind[self.recipe.kind]
+        pairs = zip(matched, examples, strict=True)
+        self.reading.answers += sum(row.key != "output" for row in matched)
+        made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
+        self._refuse_unknown_labels()
+        self.check_alignment()
+        self._check_answers()
+        return made
+
+    def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
+        free = next((row for row in rows if row.key == "output"), None)
+        if free is not None and not self.recipe.mapping and self.recipe.kind in ("sequence", "multilabel"):
+            raise PubmillError(
+                f"{free.where}: free strings of a language model need a declared mapping from answers to "
+                f"labels (--mapping FILE, or `mapping` in the model's spec); labels are "
+                f"{', '.join(sorted(self._labels))}"
+            )
+
+    def check_alignment(self) -> None:
+        """Check that most spans fit the words: if not, they count something else than characters."""
+        lost = [one for one in self.reading.lost if one.why.startswith("begins")]
+        if 2 * len(lost) > self.reading.spans:
+            raise PubmillError(
+                f"{lost[0].where}: {len(lost)} of {self.reading.spans} spans begin or end inside of words; "
+                "do they count characters of the text given in `pubmill inputs`, from 0? Nothing was scored"
+            )
+
+    def _check_answers(self) -> None:
+        """Check that most free strings could be read: if not, a score would say nothing of the system."""
+        unmapped, answers = self.reading.unmapped, self.reading.answers
+        if 2 * len(unmapped) > answers:
+            (place, first), *_ = unmapped
+            known = ", ".join(map(show, self.recipe.mapping)) or "none"
+            raise PubmillError(
+                f"{place}: {len(unmapped)} of {answers} answers have no mapping, the first of them "
+                f"{show(' '.join(first.split()))}; declared answers: {known}. Declare those that the system "
+                "gave, or take marks such as bullets and code fences off them. Nothing was scored"
+            )
+
+    def _refuse_unknown_labels(self) -> None:
+        if not self.reading.unknown:
+            return
+        label, place = next(iter(self.reading.unknown.items()))
+        named = ", ".join(map(show, list(self.reading.unknown)[:5]))
+        near = ", ".join(repr(one) for one in nearest(label, self._labels)[:12]) or "none"
+        raise PubmillError(
+            f"{place}: {len(self.reading.unknown)} labels that the dataset lacks: {named}; its labels are "
+            f"{near}. Correct them, or declare a mapping. Nothing was scored"
+        )
+
+    def known(self, label: str, where: str) -> str:
+        """Return a label or type of the dataset; note one that it lacks."""
+        mapped = self.recipe.mapping.get(label, label)
+        if mapped not in self._labels:
+            self.reading.unknown.setdefault(label, where)
+        return mapped
+
+    def _mapped(self, answer: str, where: str) -> str:
+        """Return the label of a free string; note one without a mapping."""
+        self.reading.answers += 1
+        label = self._answers.get(plain_answer(answer))
+        if label is None:
+            self.reading.unmapped.append((where, answer))
+            return UNMAPPED
+        return label
+
+    def _tokens(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+        if row.key == "output":
+            return {"labels": self._labels_of_spans(self._spans_in_output(row, example), row, example)}
+        if row.key == "mentions":
+            return {"labels": self._labels_of_spans(row.value, row, example)}
+        if row.key == "prediction" and not is_text_list(row.value):
+            return {"labels": self._labels_of_spans(spans_of(row.value, row.where), row, example)}
+        labels = row.value
+        if not is_text_list(labels) or not all(map(LABEL.fullmatch, labels)):
+            raise PubmillError(f"{row.where}: expected BIO labels of words, or mentions")
+        if len(labels) != len(example.words):
+            raise PubmillError(
+                f"{row.where}: {len(labels)} labels for the {len(example.words)} words of {show(example.id)}"
+                ": other tokens, or another variant of the dataset. Nothing was scored"
+            )
+        return {"labels": [self._known_tag(label, row.where) for label in as_bio(labels)]}
+
+    def _known_tag(self, label: str, where: str) -> str:
+        if label == "O":
+            return label
+        prefix, _, of = label.partition("-")
+        kind = self.known(of, where)
+        return f"{prefix}-{kind}" if kind else prefix
+
+    def _labels_of_spans(self, spans: Sequence[PredictedSpan], row: PredictionRow, example: Any) -> list[str]:
+        text = row.text if row.text is not None else " ".join(example.words)
+        places = place_words(text, example.words)
+        if None in places:
+            raise PubmillError(
+                f"{row.where}: the text of {show(example.id)} lacks words of the dataset: another variant of "
+                "it? Nothing was scored"
+            )
+        return self.labels_of(spans, places, row.where, len(example.words))
+
+    def labels_of(
+        self, spans: Sequence[PredictedSpan], places: Sequence[tuple[int, int] | None], where: str, words: int
+    ) -> list[str]:
+        """Return the BIO labels of predicted spans; those that cannot be expressed are noted."""
+        typed = [span._replace(type=self.known(span.type, where)) for span in spans]
+        mentions, lost = align(typed, places, where)
+        self.reading.spans += len(spans)
+        self.reading.lost += lost
+        return to_labels(mentions, words, "bio")
+
+    def _spans_in_output(self, row: PredictionRow, example: Any) -> list[PredictedSpan]:
+        """Return the mentions in a free string: a line each, `TYPE: text` or, in a dataset of one type, only
+        the text, of which every occurrence counts."""
+        text = " ".join(example.words)
+        spans: list[PredictedSpan] = []
+        for line in filter(None, map(str.strip, row.value.split("\n"))):
+            self.reading.answers += 1
+            of, colon, named = line.partition(":")
+            kind = self._answers.get(plain_answer(of)) if colon else None
+            name, kind = (named.strip(), kind) if kind is not None else (line, self._only_type())
+            found = [match.start() for match in re.finditer(re.escape(name), text)]
+            if plain_answer(line) in self._answers and not found:
+                continue  # a declared answer without mentions, such as "none"
+            if kind is None or not found:
+                self.reading.unmapped.append((row.where, line))
+                continue
+            spans += [PredictedSpan(start, start + len(name), kind) for start in found]
+        return spans
+
+    def _only_type(self) -> str | None:
+        return self.recipe.labels[0] if len(self.recipe.labels) == 1 else None
+
+    def _sequence(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+        if row.key == "output":
+            return {"label": self._mapped(row.value, row.where)}
+        if row.key not in ("label", "prediction") or not isinstance(row.value, str):
+            raise PubmillError(f"{row.where}: expected one label, a string")
+        return {"label": self.known(row.value, row.where)}
+
+    def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+        if row.key == "output":
+            parts = [part for part in _BETWEEN.split(row.value) if part.strip()]
+            labels = [self._mapped(part, row.where) for part in parts]
+        elif is_text_list(row.value):
+            labels = [self.known(label, row.where) for label in row.value]
+        elif row.key == "prediction" and isinstance(row.value, str):
+            labels = [self.known(label, row.where) for label in row.value.split(SEPARATOR) if label]
+        else:
+            raise PubmillError(f"{row.where}: expected a list of labels")
+        if len(set(labels)) < len(labels) and row.key != "output":
+            raise PubmillError(f"{row.where}: a label occurs twice")
+        return {"labels": sorted(set(labels) - {""})}
+
+    def _regression(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+        value = row.value
+        if isinstance(value, str):
+            value = _number(plain_answer(value) if row.key == "output" else value)
+        if not is_finite_number(value):
+            raise PubmillError(
+                f"{row.where}: expected a finite number; a correlation cannot count an answer as wrong"
+            )
+        return {"score": float(value)}
+
+    def _span(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+        if row.key == "output":
+            answers = [(row.value.strip(), 1.0)]
+        elif row.key == "answers":
+            answers = row.value
+        elif row.key == "prediction":
+            answers = answers_of(row.value, row.where)
+        else:
+            raise PubmillError(f"{row.where}: expected answers")
+        return {"answers": [{"text": text, "probability": probability} for text, probability in answers]}
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text) if re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", text) else None
+    except ValueError:
+        return None
+
+
+def is_constant(rows: Sequence[dict[str, Any]]) -> bool:
+    """Return whether all predictions are the same: any system may predict the same for every example."""
+    values = {repr(to_mentions(one["labels"]) if _is_tagged(one) else _values(one)) for one in rows}
+    return len(values) == 1
+
+
+def _is_tagged(row: dict[str, Any]) -> bool:
+    return "labels" in row and is_label_list(row["labels"])
+
+
+def _values(row: dict[str, Any]) -> list[Any]:
+    return [value for name, value in sorted(row.items()) if name not in ("id", SUBWORDS)]

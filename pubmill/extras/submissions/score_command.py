@@ -1,0 +1,110 @@
+"""`pubmill score`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import FULL, Results
+from pubmill.cli.verbs import Verb
+from pubmill.errors import PubmillError
+from pubmill.hardware.process_limits import limited
+from pubmill.messages.nearest_names import unknown
+from pubmill.messages.progress import report_progress
+from pubmill.storage.privacy import keep_private
+from pubmill.storage.submission_files import submitted_files
+
+if TYPE_CHECKING:
+    from pubmill.extras.submissions.scores import ScoredSubmission
+    from pubmill.recipes.submissions import System
+
+
+def score(
+    predictions: Annotated[Path, typer.Argument(help="file of predictions, or a folder of DATASET.EXT")],
+    dataset: Annotated[
+        str | None, typer.Option(help="name of its spec, for example chemprot@blurb; not for a folder")
+    ] = None,
+    results: Results = FULL,
+    form: Annotated[str | None, typer.Option(help="form of the file (default: from its content)")] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="JSON: answer, label or type -> label of the dataset")
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="JSON text or file: name, version, url or prompt, local")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="folder for predictions, scores and exports")] = None,
+    all_scorers: Annotated[
+        bool, typer.Option("--all-scorers", help="score by every published scorer, too")
+    ] = False,
+) -> None:
+    """Score predictions of any system for a converted dataset.
+
+    docs/submissions.md has the forms that are read. With --output, also writes the predictions in pubmill's
+    form, the scores as scores.json, the records of Every Eval Ever, and BLURB's submission, a zip archive.
+    """
+    root = checkout()
+    from pubmill.extras.submissions.forms import FORMS
+    from pubmill.extras.submissions.submission import read_mapping
+    from pubmill.recipes import read
+    from pubmill.recipes.submissions import System
+
+    if form is not None and form not in FORMS:
+        raise PubmillError(unknown("form", form, list(FORMS)))
+    of_system = read(System, system, option="--system") if system else None
+    way = Way(results, form, read_mapping(mapping), of_system, all_scorers)
+    limited(lambda: score_files(root, predictions, dataset, way, output))()
+    if output:
+        report_progress(f"predictions and scores written to {output}")
+
+
+class Way(NamedTuple):
+    """How predictions are read and scored: options of the verb."""
+
+    results: Path
+    form: str | None
+    mapping: dict[str, str]
+    system: "System | None"
+    all_scorers: bool
+
+
+def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, output: Path | None) -> None:
+    """Score each file, print its scores, and write them below `output`, if any."""
+    from pubmill.extras.submissions import written_scores
+    from pubmill.extras.submissions.scores import score_submission
+    from pubmill.extras.submissions.submission import recipe_of
+    from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+    from pubmill.inspection.scorer_printing import print_scores
+
+    specs = specs_of_results(root, way.results)
+    if dataset is not None:
+        check_name(specs, dataset)
+    documents: dict[int, dict[str, Any]] = {}
+    for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
+        folder, spec = converted_folder(root, way.results, name), specs.datasets[name]
+        keep_private([folder])
+        recipe = recipe_of(folder, way.system, way.form, way.mapping, spec.dummies)
+        found = score_submission(path, recipe, way.results)
+        print_scored(found, seed)
+        if way.all_scorers:
+            print_scores(found.by_every_scorer(spec.task))
+        if output:
+            written_scores.write(output, found, seed)
+            documents.setdefault(seed, {}).update(written_scores.document_for_blurb(found))
+    if output:
+        written_scores.write_for_blurb(output, documents)
+
+
+def print_scored(found: "ScoredSubmission", seed: int) -> None:
+    """Print the scores, the metric of the dataset first, and what was left aside."""
+    shown = [f"{name} {100 * found.metrics[name]:.2f}" for name in found.main_first()]
+    recipe = found.recipe
+    print(
+        f"{recipe.dataset} {recipe.split}, seed {seed}, {len(found.examples)} examples, "
+        f"{found.submission.form}: {', '.join(shown)}"
+    )
+    for line in found.shown_left_aside():
+        print(f"  {line}")
+
+
+VERB = Verb("Data and predictions", score)

@@ -1,0 +1,117 @@
+"""Scores of a submission, outside of a study."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pubmill.convert.source_files import show, withholding
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, Example, read_examples
+from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, runs_on
+from pubmill.metrics import SCORERS
+from pubmill.metrics.conventions import ConventionScore, score_by_all
+from pubmill.metrics.records import checked_predictions
+from pubmill.recipes.submissions import SubmissionRecipe
+from pubmill.storage.files import sha256
+from pubmill.storage.privacy import PUBLIC
+
+_LISTED = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredSubmission:
+    """A scored submission: `metrics`, all that are defined (fractions or a correlation), `counts` of what
+    they are computed from, and the predictions as they were read (`predicted`: in the form of metrics).
+    `same_as`: a run's file of exactly these predictions."""
+
+    path: Path
+    recipe: SubmissionRecipe
+    examples: Sequence[Example]
+    submission: Submission
+    predicted: Sequence[Any]
+    metrics: dict[str, float]
+    counts: dict[str, int]
+    same_as: Path | None = None
+
+    def main_first(self) -> list[str]:
+        """Return the names of the metrics, the dataset's main one first."""
+        return sorted(self.metrics, key=lambda name: name != self.recipe.metric)
+
+    def by_every_scorer(self, task: str) -> list[ConventionScore]:
+        """Return the scores by every convention of the literature that applies to a task."""
+        recipe = self.recipe
+        return score_by_all(recipe.kind, task, self.examples, self.predicted, recipe.negative)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the scores with what they are of, as JSON values; no text of the dataset is in them."""
+        recipe, reading = self.recipe, self.submission.reading
+        return {
+            "dataset": recipe.dataset,
+            "split": recipe.split,
+            "system": asdict(recipe.system) if recipe.system else None,
+            "form": self.submission.form,
+            "examples": len(self.examples),
+            "metric": recipe.metric,
+            "metrics": self.metrics,
+            "counts": self.counts,
+            "unaligned": [[one.where, *one.span, one.why] for one in reading.lost],
+            "unmapped": [where for where, _ in reading.unmapped],
+            "sha256": sha256(self.path),
+        }
+
+    def left_aside(self) -> list[str]:
+        """Return lines about spans that no words express, answers without a mapping, and a run with the same
+        predictions."""
+        reading, public = self.submission.reading, self.recipe.access == PUBLIC
+        lines = [f"exactly the predictions of {self.same_as}"] if self.same_as else []
+        if reading.lost:
+            lines.append(f"{len(reading.lost)} of {reading.spans} spans fit no words, and are left out")
+            lines += [f"  {one.where}: {one.span.start}-{one.span.end} {one.why}" for one in reading.lost]
+        if reading.unmapped:
+            lines.append(
+                f"{len(reading.unmapped)} of {reading.answers} answers have no mapping, and count as wrong"
+            )
+            with withholding(not public):
+                lines += [f"  {where}: {show(' '.join(text.split()))}" for where, text in reading.unmapped]
+        return lines
+
+    def shown_left_aside(self) -> list[str]:
+        """Return the first of these lines, for a terminal."""
+        lines = self.left_aside()
+        return [*lines[:_LISTED], *(["  ..."] if len(lines) > _LISTED else [])]
+
+
+def examples_of(folder: Path, recipe: SubmissionRecipe) -> list[Example]:
+    """Return the examples of the split that submissions predict."""
+    examples = list(read_examples(folder / f"{recipe.split}.jsonl.gz", KINDS[recipe.kind]))
+    if not examples:
+        raise PubmillError(f"{folder} has no examples of {recipe.split}; convert the dataset again")
+    return examples
+
+
+def score_submission(path: Path, recipe: SubmissionRecipe, results: Path) -> ScoredSubmission:
+    """Score a file of predictions for a dataset converted in the results folder; a `PubmillError` says why a
+    file is refused, and then nothing of it is scored."""
+    datasets = results / "datasets"
+    examples = examples_of(datasets / recipe.dataset, recipe)
+    submission = read_submission(path, recipe, examples, datasets)
+    same_as = copied_from(submission, runs_on(results, recipe.dataset))
+    return replace(scored(path, recipe, examples, submission), same_as=same_as)
+
+
+def scored(
+    path: Path, recipe: SubmissionRecipe, examples: Sequence[Any], submission: Submission
+) -> ScoredSubmission:
+    """Return the scores of predictions that were read."""
+    predicted = checked_predictions(submission.lines, examples, str(path), "correct the file")
+    found = SCORERS[recipe.kind](examples, predicted, recipe.negative)
+    return ScoredSubmission(
+        path=path,
+        recipe=recipe,
+        examples=examples,
+        submission=submission,
+        predicted=predicted,
+        metrics=found.metrics,
+        counts=found.counts,
+    )

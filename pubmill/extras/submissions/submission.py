@@ -1,0 +1,206 @@
+"""A submission: another system's predictions for a split, read, checked and scored."""
+
+import json
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pubmill.convert.source_files import withholding
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
+from pubmill.examples.subword_labels import SUBWORDS
+from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, tsv_form
+from pubmill.extras.submissions.document_rows import rows_of
+from pubmill.extras.submissions.forms import check_end, form_of, read_text
+from pubmill.extras.submissions.matching import match
+from pubmill.extras.submissions.predictions import LeftAside, Normaliser, is_constant
+from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.recipes.finetuning import Dummies
+from pubmill.recipes.submissions import SubmissionRecipe, System
+from pubmill.storage.files import read_json, read_jsonl_gz
+from pubmill.storage.privacy import CREDENTIALED, PUBLIC
+from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """Predictions in pubmill's own form, one line per example in order, with the form of the file and what
+    was left aside."""
+
+    form: str
+    lines: list[dict[str, Any]]
+    reading: LeftAside
+
+
+def recipe_of(
+    folder: Path,
+    system: System | None = None,
+    form: str | None = None,
+    mapping: dict[str, str] | None = None,
+    dummies: Dummies | None = None,
+) -> SubmissionRecipe:
+    """Return the recipe for a converted dataset, from its card; a `PubmillError` if it is no card."""
+    card = read_json(folder / CARD)
+    try:
+        values = {name: card[name] for name in ("dataset", "kind", "access", "metric", "negative")}
+        values |= {"split": split_of(card["splits"]), "labels": labels_of(card)}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PubmillError(
+            f"{folder / CARD}: not the card of a dataset ({type(error).__name__}: {error}); convert the "
+            "dataset again"
+        ) from None
+    return SubmissionRecipe(**values, dummies=dummies, form=form, mapping=mapping or {}, system=system)
+
+
+def split_of(splits: Iterable[str]) -> str:
+    """Return the split that submissions predict: test, or the last that the dataset has."""
+    return max(splits, key=SPLITS.index)
+
+
+def labels_of(card: dict[str, Any]) -> tuple[str, ...]:
+    """Return the labels, or types of mentions, of all splits of a dataset; "" for mentions without type."""
+    names = {measure for counts in card["counts"].values() for measure in counts}
+    family = "words." if card["kind"] == "tokens" else "labels."
+    found = sorted(name.removeprefix(family) for name in names if name.startswith(family))
+    return tuple(found or ([""] if card["kind"] == "tokens" else []))
+
+
+def check_access(recipe: SubmissionRecipe) -> None:
+    """Check that a credentialed dataset's inputs were sent to nobody, as its licence demands."""
+    if recipe.access == CREDENTIALED and not (recipe.system and recipe.system.local):
+        raise PubmillError(
+            f"{recipe.dataset} is a credentialed dataset: its text must not be sent to a service of others, "
+            "such as a hosted language model (physionet's rule). Declare `local: true` in the statement "
+            "about the system if it ran on a machine of your own"
+        )
+
+
+def read_submission(
+    path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None = None
+) -> Submission:
+    """Read a file of predictions completely, or raise a `PubmillError` that says why it is refused.
+
+    `datasets`: the folder of converted datasets, among which another variant is recognised by its ids. For
+    a dataset that isn't public, no message has text of the file.
+    """
+    check_access(recipe)
+    with withholding(recipe.access != PUBLIC):
+        try:
+            return _read(path, recipe, examples, datasets)
+        except PubmillError as error:
+            prefix = "" if str(error).startswith(str(path)) else f"{path}: "
+            raise PubmillError(f"{prefix}{error}") from None
+        except Exception as error:
+            if recipe.access == PUBLIC:
+                raise
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise PubmillError(
+                f"{path}: {type(error).__name__} at {Path(place.filename).name}:{place.lineno}; its message "
+                "is withheld, as it may contain licensed text"
+            ) from None
+
+
+def _read(
+    path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None
+) -> Submission:
+    text = read_text(path)
+    form = form_of(text, str(path), recipe.form)
+    check_end(text, form, str(path))
+    normaliser = Normaliser(recipe)
+    rows = _rows(path, text, form, examples, normaliser)
+    if not rows:
+        raise PubmillError(f"{path}: no predictions in it")
+    if "\\u" in text:
+        _check_characters(rows)
+    matched = match(rows, examples, recipe, lambda ids: _variant_of(ids, recipe, datasets))
+    return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
+
+
+def _rows(
+    path: Path, text: str, form: str, examples: Sequence[Example], normaliser: Normaliser
+) -> list[PredictionRow]:
+    lines = text.removesuffix("\n").split("\n")
+    match form:
+        case "conll":
+            return list(conll_form.read(lines, str(path)))
+        case "blurb-tsv":
+            return list(tsv_form.read(lines, str(path)))
+        case "jsonl":
+            return list(json_forms.read_lines(lines, str(path)))
+        case "json":
+            content = json_forms.parse(text, str(path))
+            if blurb.is_submission(content):
+                return list(blurb.read(content, normaliser.recipe.dataset, examples, str(path)))
+            return list(json_forms.read_document(content, str(path)))
+    try:
+        documents = list(document_forms.read(path, form))
+    except PubmillError:
+        if normaliser.recipe.access == PUBLIC:
+            raise
+        raise PubmillError(
+            f"{path}: not valid {form}; the message is withheld, as it may contain licensed text"
+        ) from None
+    return rows_of(documents, examples, normaliser)
+
+
+def _check_characters(rows: Iterable[PredictionRow]) -> None:
+    """Check that UTF-8 can encode predictions: JSON may have half of a surrogate pair as an escape."""
+    for row in rows:
+        try:
+            json.dumps([row.id, row.value, row.beside], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise PubmillError(
+                f"{row.where}: half of a surrogate pair (as \\ud83d alone) is not a character; correct it"
+            ) from None
+
+
+def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) -> str | None:
+    """Return another variant of the corpus, converted beside the dataset, that has exactly these ids."""
+    base = recipe.dataset.partition("@")[0]
+    for folder in sorted(datasets.glob(f"{base}*")) if datasets else ():
+        other = folder.name
+        if other == recipe.dataset or other.partition("@")[0] != base or not (folder / CARD).is_file():
+            continue
+        card = read_json(folder / CARD)
+        path = folder / f"{split_of(card['splits'])}.jsonl.gz"
+        if {example.id for example in read_examples(path, KINDS[card["kind"]])} == ids:
+            return other
+    return None
+
+
+def _comparable(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a line of predictions a copy must have too."""
+    return {name: value for name, value in line.items() if name != SUBWORDS}
+
+
+def _is_copy(own: Mapping[str, Mapping[str, Any]], path: Path) -> bool:
+    """Return whether a file has exactly these predictions, by id; it is read up to the first difference."""
+    number = 0
+    for number, line in enumerate(read_jsonl_gz(path), 1):  # noqa: B007 (used below)
+        if not isinstance(line, dict) or own.get(line.get("id", "")) != _comparable(line):
+            return False
+    return number == len(own)
+
+
+def copied_from(submission: Submission, others: Iterable[Path]) -> Path | None:
+    """Return the file among others that has exactly these predictions; equal ones for every example are no
+    copy."""
+    if is_constant(submission.lines):
+        return None
+    own = {line["id"]: _comparable(line) for line in submission.lines}
+    return next((other for other in others if _is_copy(own, other)), None)
+
+
+def runs_on(results: Path, dataset: str) -> list[Path]:
+    """Return the predictions of all final runs on a dataset."""
+    return sorted(results.glob(BELOW.final("*", "*", dataset, "*", "*", PREDICTIONS)))
+
+
+def read_mapping(path: Path | None) -> dict[str, str]:
+    """Read a mapping of answers, labels or types to labels of the dataset; no file is an empty mapping."""
+    mapping = read_json(path) if path else {}
+    if not isinstance(mapping, dict) or not all(isinstance(label, str) for label in mapping.values()):
+        raise PubmillError(f"{path}: expected a JSON object: answer, label or type -> label of the dataset")
+    return mapping

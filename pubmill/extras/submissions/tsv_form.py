@@ -1,0 +1,123 @@
+"""Tab-separated predictions: BLURB's published forms with predicted labels, or a table of ids and labels."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from pubmill.convert.hoc import HALLMARKS
+from pubmill.convert.source_files import quote, show
+from pubmill.errors import PubmillError
+from pubmill.extras.submissions.rows import PredictionRow
+
+IDS = ("id", "index", "pair_id")
+PREDICTED = ("prediction", "predicted", "label", "labels", "score", "answer", "output")
+TEXTS = (
+    "document", "text", "text_pair", "dummies", "sentence", "sent1", "sent2", "question", "context",
+)  # fmt: skip
+"""Headings of ids, predictions and inputs."""
+GOLD = ("gold", "gold_label", "gold_labels", "target", "expected", "reference")
+MISSING = "?"
+"""Stands in `pubmill inputs` where the prediction belongs."""
+SEPARATOR = "|"
+"""Separates the labels of a document."""
+_FLAGS = re.compile(r"\d+_[01](,\d+_[01])*")
+_SENTENCE = re.compile(r"(.+)_s(\d{1,9})")
+
+
+class _Sentence(NamedTuple):
+    """A row of BLURB's form of HoC."""
+
+    document: str
+    number: int
+    place: str
+    flags: str
+    text: str
+
+    def labels(self) -> list[str]:
+        """Return the hallmarks whose flag is 1."""
+        flags = zip(HALLMARKS, self.flags.split(","), strict=True)
+        return [label for label, flag in flags if flag.endswith("_1")]
+
+
+def is_tsv(lines: Sequence[str]) -> bool:
+    """Return whether every line has the same number of columns, at least two."""
+    counts = {line.count("\t") for line in lines if line}
+    return len(counts) == 1 and 0 not in counts
+
+
+def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
+    """Yield a row for each line; the first one may be a header, else ids are first and predictions last."""
+    cells = [(f"{where}:{number}", line.split("\t")) for number, line in enumerate(lines, 1) if line]
+    if not cells:
+        raise PubmillError(f"{where}: no lines")
+    width = len(cells[0][1])
+    for place, row in cells:
+        if len(row) != width or width < 2:
+            raise PubmillError(f"{place}: expected {max(width, 2)} columns, found {len(row)}")
+    header = [cell.strip().casefold() for cell in cells[0][1]]
+    if set(header) <= {*IDS, *PREDICTED, *TEXTS, *GOLD}:
+        named, rows = _layout(header, cells[0][0]), cells[1:]
+    else:
+        named, rows = (0, width - 1), cells
+    if rows and all(_FLAGS.fullmatch(row[named[1]]) for _, row in rows):
+        yield from _sentence_flags(rows, *named)
+    else:
+        yield from _rows(rows, *named)
+
+
+def _layout(header: list[str], place: str) -> tuple[int | None, int]:
+    """Return the columns of ids, if any, and of predictions."""
+    if gold := [name for name in header if name in GOLD]:
+        raise PubmillError(f"{place}: the column {gold[0]} holds gold labels; give predictions only")
+    ids = [number for number, name in enumerate(header) if name in IDS]
+    predicted = [number for number, name in enumerate(header) if name in PREDICTED]
+    if len(predicted) != 1 or len(ids) > 1:
+        shown = ", ".join(header[number] for number in predicted) or "none"
+        raise PubmillError(
+            f"{place}: expected one column of predictions ({', '.join(PREDICTED)}) and at most one of ids "
+            f"({', '.join(IDS)}); columns of predictions: {shown}. A gold label does not belong into the file"
+        )
+    return (ids[0] if ids else None), predicted[0]
+
+
+def _rows(
+    rows: Sequence[tuple[str, list[str]]], of_id: int | None, predicted: int
+) -> Iterator[PredictionRow]:
+    ids = [None if of_id is None else row[of_id] for _, row in rows]
+    numbered = ids == [str(number) for number in range(len(rows))]
+    for (place, row), name in zip(rows, ids, strict=True):
+        if row[predicted] == MISSING:
+            raise PubmillError(f"{place}: no prediction, only the {MISSING} of the inputs")
+        texts = tuple(cell for number, cell in enumerate(row) if number not in (of_id, predicted))
+        # the index of BLURB's tables is a line number; rows of it are identified by their text
+        known = None if numbered and any(texts) else name
+        yield PredictionRow(where=place, id=known, key="prediction", value=row[predicted], texts=texts)
+
+
+def _sentence_flags(
+    rows: Iterable[tuple[str, list[str]]], of_id: int | None, flags: int
+) -> Iterator[PredictionRow]:
+    """Yield a row per document of BLURB's form of HoC: labels of a document are those of its sentences."""
+    named = []
+    for place, row in rows:
+        text = " ".join(cell for number, cell in enumerate(row) if number not in (of_id, flags))
+        found = _SENTENCE.fullmatch(row[of_id]) if of_id is not None else None
+        numbers = [flag.partition("_")[0] for flag in row[flags].split(",")]
+        if found is None or numbers != [str(number) for number in range(len(HALLMARKS))]:
+            raise PubmillError(
+                f"{place}: expected a flag for each of {len(HALLMARKS)} hallmarks (0_0,1_1,...) and an index "
+                f"PMID_sN, found {quote(row[flags])} and {quote('' if of_id is None else row[of_id])}"
+            )
+        named.append(_Sentence(found[1], int(found[2]), place, row[flags], text))
+    for document, grouped in groupby(named, lambda one: one.document):
+        sentences = list(grouped)
+        if [one.number for one in sentences] != list(range(len(sentences))):
+            raise PubmillError(
+                f"{sentences[0].place}: the sentences of {show(document)} are not numbered s0, s1, ..."
+            )
+        labels = {label for one in sentences for label in one.labels()}
+        texts = (" ".join(one.text for one in sentences),) if any(one.text for one in sentences) else ()
+        yield PredictionRow(
+            where=sentences[0].place, id=document, key="labels", value=sorted(labels), texts=texts
+        )

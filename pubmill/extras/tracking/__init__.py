@@ -1,0 +1,1 @@
+"""Scored runs in an MLflow tracking server."""

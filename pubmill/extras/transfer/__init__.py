@@ -1,0 +1,1 @@
+"""Scores of a model on other datasets with mentions of the same type."""

@@ -1,0 +1,58 @@
+"""A verb is a module: adding or deleting it is all that the command needs."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+VERB = '''
+from pubmill.cli.verbs import Verb
+
+def greet() -> None:
+    """Greet the reader."""
+    print("good morning")
+
+VERB = Verb("Look", greet)
+'''
+
+
+@pytest.fixture(scope="module")
+def package(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package, without its extras, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(root / "pubmill", folder / "pubmill", ignore=shutil.ignore_patterns("__pycache__"))
+    for extra in (folder / "pubmill/extras").iterdir():
+        shutil.rmtree(extra) if extra.is_dir() else None
+    return folder / "pubmill"
+
+
+def said(package: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "pubmill.cli", *words]
+    return subprocess.run(command, cwd=package.parent, capture_output=True, text=True, check=True).stdout
+
+
+def verbs(package: Path) -> set[str]:
+    return set(re.findall(r"^  (\w+)  ", said(package, "--help"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("place", ["cli/greet_command.py", "extras/manners/greet_command.py"])
+def test_a_module_adds_a_verb(package: Path, place: str) -> None:
+    assert "greet" not in verbs(package)
+    path = package / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(VERB)
+    (path.parent / "__init__.py").touch()
+    try:
+        assert "greet" in verbs(package)
+        assert said(package, "greet") == "good morning\n"
+    finally:
+        path.unlink()
+
+
+def test_verbs_of_two_words_need_no_module_of_the_first(package: Path) -> None:
+    assert not {"score", "tex", "track"} & verbs(package)
+    shown = said(package, "audit", "--help")
+    assert "ranks" in shown and "page" not in shown

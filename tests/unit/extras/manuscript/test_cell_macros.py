@@ -1,0 +1,137 @@
+"""The file of macros: what each expands to, by a model of TeX and by TeX itself where it is installed."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.extras.manuscript.cell_macros import MACROS_FILE, check_study, macros_text, read_macros
+from pubmill.extras.manuscript.cell_texts import NONE, PARTS, CellKey, Tables, all_cells, cell_of
+from tests.expansion import Tex
+from tests.unit import toy_tables
+
+KEY = "{gu2020/table06}{bc2gm}{bert}"
+EMPTY = "{gu2020/table06}{gad}{ours}"
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Tables:
+    toy_tables.write_all(tmp_path)
+    return {"gu2020/table06": toy_tables.table(tmp_path)}
+
+
+@pytest.fixture
+def tex(tables: Tables) -> Tex:
+    made = Tex()
+    assert made.run(macros_text("toy", "small", tables)).strip() == "" and not made.errors
+    return made
+
+
+@pytest.mark.parametrize(
+    ("macro", "text"),
+    [
+        ("cell", "81.00"),
+        ("cellspread", "1.41"),
+        ("cellpublished", "80.90"),
+        ("celldiff", "+0.10"),
+        ("cellverdict", "not comparable"),
+        ("cellexact", "81.000000"),
+        ("celllink", "81.00"),
+    ],
+)
+def test_a_macro_gives_a_part_of_its_cell(tex: Tex, macro: str, text: str) -> None:
+    assert tex.run(rf"\{macro}{KEY}, \{macro} {KEY}") == f"{text}, {text} "
+    assert tex.errors == []
+
+
+def test_values_are_expandable_for_captions_and_other_packages(tex: Tex) -> None:
+    assert tex.expanded(rf"\cell{KEY}\cellexact{KEY}") == "81.0081.000000 "
+    assert tex.errors == []
+
+
+def test_an_unknown_key_is_an_error_that_names_it_and_the_file(tex: Tex) -> None:
+    assert tex.run(r"\cell{gu2020/table06}{bc2gm}{roberta}") == "?? "
+    assert tex.errors == ["pubmill: no cell {gu2020/table06}{bc2gm}{roberta}; cells.tex lists the keys"]
+
+
+def test_a_part_that_a_cell_does_not_have_is_a_dash_that_may_be_replaced(tex: Tex) -> None:
+    assert tex.run(rf"\cell{EMPTY}\celldiff{EMPTY}") == "------ "
+    assert tex.run(rf"\def\cellnone{{n/a}}\cell{EMPTY}") == "n/a "
+
+
+def test_a_difference_below_zero_has_a_minus_sign(tables: Tables, tmp_path: Path) -> None:
+    lower = toy_tables.PUBLISHED.replace("80.90", "90.00")
+    made = Tex()
+    made.run(macros_text("toy", "small", {"gu2020/table06": toy_tables.table(tmp_path, published=lower)}))
+    assert made.run(rf"\celldiff{KEY}") == "$-$9.00 " and not made.errors
+
+
+def test_a_link_leads_to_the_cell_in_the_page_of_its_table(tex: Tex) -> None:
+    tex.run(r"\def\cellbase{https://x.org/r/}\def\href#1#2{<#1>(#2)}")
+    expected = "<https://x.org/r/tables/gu2020/table06.html#table06-bert-bc2gm>(81.00) "
+    assert tex.run(rf"\celllink{KEY}") == expected and not tex.errors
+
+
+def test_the_anchor_of_a_link_is_in_the_page(tables: Tables) -> None:
+    from pubmill.report.rendering import to_html
+
+    assert 'id="table06-bert-bc2gm"' in to_html(tables["gu2020/table06"])
+
+
+def test_another_package_with_the_same_macro_is_an_error(tables: Tables) -> None:
+    made = Tex()
+    made.run(r"\def\cell#1{x}" + "\n" + macros_text("toy", "small", tables))
+    assert made.errors[0].startswith("pubmill: another package defines \\cell")
+
+
+def test_files_of_two_studies_can_be_used_together(tables: Tables, tex: Tex) -> None:
+    other = {"lewis2020/table02": tables["gu2020/table06"]}
+    tex.run(macros_text("other", "small", other))
+    assert tex.run(rf"\cell{KEY} \cell{{lewis2020/table02}}{{bc2gm}}{{bert}}") == "81.00 81.00 "
+    assert tex.errors == []
+
+
+def test_every_cell_can_be_read_back(tables: Tables) -> None:
+    found = dict(read_macros(macros_text("toy", "small", tables)))
+    assert found.keys() == {key for key, _ in all_cells(tables)}
+    for key, cell in all_cells(tables):
+        assert found[key] == {name: part.text(cell) for name, part in PARTS.items()}
+    assert found[CellKey("gu2020/table06", "gad", "ours")]["cell"] == NONE
+
+
+def test_a_file_of_another_study_is_refused() -> None:
+    text = macros_text("gu2020", "full", {})
+    check_study(text, "cells.tex", "gu2020", "full")
+    with pytest.raises(
+        PubmillError, match=r"cells.tex: it has the numbers of study gu2020, scale full, not of"
+    ):
+        check_study(text, "cells.tex", "small", "small")
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (("gu2020/table6", "bc2gm", "bert"), "no table 'gu2020/table6'; the nearest: gu2020/table06"),
+        (("gu2020/table06", "bc2", "bert"), "gu2020/table06: there is no row 'bc2'; the nearest: bc2gm"),
+        (("gu2020/table06", "bc2gm", "bart"), "there is no column 'bart'; the nearest: bert"),
+    ],
+)
+def test_an_unknown_name_is_reported_with_the_nearest(
+    tables: Tables, key: tuple[str, str, str], message: str
+) -> None:
+    with pytest.raises(PubmillError, match=message):
+        cell_of(tables, CellKey(*key))
+
+
+@pytest.mark.parametrize("engine", ["pdflatex", "lualatex", "tectonic"])
+def test_a_manuscript_compiles(tables: Tables, tmp_path: Path, engine: str) -> None:
+    if not shutil.which(engine):
+        pytest.skip(f"{engine} is not installed")
+    (tmp_path / MACROS_FILE).write_text(macros_text("toy", "small", tables))
+    paper = r"\documentclass{article}\input{cells}\begin{document}\section{\cell" + KEY
+    (tmp_path / "paper.tex").write_text(paper + r"}\celldiff" + KEY + r"\end{document}")
+    words = [] if engine == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
+    done = subprocess.run([engine, *words, "paper.tex"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()[-2000:]

@@ -1,0 +1,116 @@
+"""What a proof holds, and that it holds no text."""
+
+import gzip
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.extras.proof.assembling import assembled
+from pubmill.extras.proof.verifier.container import SUMS, unpack
+from pubmill.extras.proof.verifier.verification import check_proof
+from pubmill.metrics.contributions import read_items, write_items
+from pubmill.storage.files import write_jsonl_gz
+from pubmill.storage.result_paths import BELOW
+from tests.unit.extras.proof import toy_proof as toy
+from tests.world.part import CANARY
+
+
+def plain(content: bytes) -> bytes:
+    return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+
+
+def test_no_text_of_a_dataset_is_in_it(data: bytes, results: Path) -> None:
+    assert CANARY in gzip.decompress((results / BELOW.examples("words", "test")).read_bytes()).decode()
+    members = unpack(data)
+    assert len(members) > 60
+    for name, content in members.items():
+        assert CANARY.encode() not in plain(content), name
+
+
+def test_items_are_of_open_datasets_only(data: bytes) -> None:
+    members = unpack(data)
+    runs = toy.read(members, "runs.json.gz")
+    gold = {one["dataset"]: one["gold"] for one in runs["sets"]}
+    assert {name for name, member in gold.items() if member} == set(toy.OPEN)
+    assert len(toy.names_of(members, "items/runs/")) == len(toy.OPEN) * len(toy.MODELS) * toy.SEEDS
+    first = toy.read(members, gold["words"])[0]
+    assert first.keys() == {"id", "document", "labels", "layers"}
+
+
+def test_a_licensed_dataset_has_counts_and_hashes_only(data: bytes) -> None:
+    members = unpack(data)
+    runs = toy.read(members, "runs.json.gz")
+    [known] = [one for one in runs["sets"] if one["dataset"] == toy.SECRET]
+    assert known["gold"] is None and known["negative"] is None
+    labels = {name.split(":", 2)[2] for name in known["names"] if name.count(":") == 2}
+    assert labels == {"000000", "000001", "000002"}
+    own = [run for path, run in runs["runs"].items() if f"/{toy.SECRET}/" in path]
+    assert len(own) == 9 and all(run["items"] is None and len(run["record_sha256"]) == 64 for run in own)
+
+
+def test_the_label_in_the_data_counts_more_than_the_recipe(results: Path) -> None:
+    """A dataset whose card says that it is not public has no items, even if its spec says otherwise."""
+    members = unpack(toy.again(results, open_datasets=(*toy.OPEN, toy.SECRET, "questions")))
+    sets = toy.read(members, "runs.json.gz")["sets"]
+    assert {one["dataset"] for one in sets if one["gold"]} == set(toy.OPEN)
+
+
+def test_a_study_of_licensed_datasets_has_no_items_at_all(results: Path) -> None:
+    members = unpack(toy.again(results, open_datasets=()))
+    assert not toy.names_of(members, "items/")
+    sets = toy.read(members, "runs.json.gz")["sets"]
+    names = {name for one in sets for name in one["names"]}
+    assert not {"class:gold:up", "word:gold:PAR"} & names
+
+
+def test_the_same_study_gives_the_same_bytes(results: Path, data: bytes) -> None:
+    assert toy.again(results) == data
+
+
+def test_its_digest_and_program_are_beside_and_in_it(results: Path, data: bytes) -> None:
+    line = (results / f"{BELOW.proof('toy')}.sha256").read_text()
+    assert line == f"{hashlib.sha256(data).hexdigest()}  toy.proof.zip\n"
+    members = unpack(data)
+    assert members["verify.py"].decode() == assembled()
+    assert f"  {'verify.py'}\n" in members[SUMS].decode() and b"python verify.py" in members["README.md"]
+
+
+def test_hashes_are_those_of_the_files(results: Path, data: bytes) -> None:
+    runs = toy.read(unpack(data), "runs.json.gz")["runs"]
+    for path, run in runs.items():
+        assert run["record_sha256"] == hashlib.sha256((results / path).read_bytes()).hexdigest()
+        items = (results / BELOW.contributions(path)).read_bytes()
+        assert run["contributions_sha256"] == hashlib.sha256(items).hexdigest()
+
+
+def change_examples(folder: Path) -> None:
+    path = folder / BELOW.examples("topics", "test")
+    rows = [{**json.loads(line), "document": "x"} for line in gzip.decompress(path.read_bytes()).splitlines()]
+    write_jsonl_gz(path, rows)
+
+
+def test_items_that_are_not_those_of_the_runs_are_left_out(results: Path, tmp_path: Path) -> None:
+    """Records found on disk may be of other examples, or without predictions; they have counts and hashes."""
+    shutil.copytree(results.parent, tmp_path / "copy")
+    copied = tmp_path / "copy/results"
+    change_examples(copied)
+    (copied / BELOW.predictions("blurb", "bert", "words", "standard", 2)).unlink()
+    found = toy.again(copied)
+    runs = toy.read(unpack(found), "runs.json.gz")
+    assert {one["dataset"] for one in runs["sets"] if one["gold"]} == set(toy.OPEN) - {"topics"}
+    without = [path for path, run in runs["runs"].items() if "/words/" in path and not run["items"]]
+    assert without == [toy.record_path("bert", "words", 2)]
+    (tmp_path / "proof.zip").write_bytes(found)
+    assert check_proof(str(tmp_path / "proof.zip"), 1)["runs by their items"] == 35
+
+
+def test_a_record_without_its_contributions_is_refused(results: Path, tmp_path: Path) -> None:
+    shutil.copytree(results.parent, tmp_path / "copy")
+    lost = tmp_path / "copy/results" / BELOW.contributions(toy.record_path("bert", "words", 2))
+    write_items(lost, read_items(lost)._replace(contributions=None))
+    with pytest.raises(PubmillError, match="its contributions are of another run; score it again"):
+        toy.again(tmp_path / "copy/results")

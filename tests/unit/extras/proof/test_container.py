@@ -1,0 +1,68 @@
+"""The canonical archive: every byte counts."""
+
+import io
+import zipfile
+
+import pytest
+
+from pubmill.extras.proof.verifier.container import SUMS, RefusedError, intact, pack, sums, unpack
+
+MEMBERS = {"b/ü.txt": b"two", "a": b"", "c.bin": bytes(range(256))}
+
+
+def sealed() -> bytes:
+    return pack({**MEMBERS, SUMS: sums(MEMBERS)})
+
+
+def test_other_programs_read_it() -> None:
+    with zipfile.ZipFile(io.BytesIO(sealed())) as archive:
+        assert archive.testzip() is None
+        assert {name: archive.read(name) for name in archive.namelist()} == unpack(sealed())
+        for member in archive.infolist():
+            assert member.date_time == (1980, 1, 1, 0, 0, 0)
+            assert (member.compress_type, member.extract_version, member.extra) == (
+                zipfile.ZIP_STORED,
+                20,
+                b"",
+            )
+
+
+def test_the_list_of_sums_is_that_of_sha256sum() -> None:
+    first = sums(MEMBERS).decode().splitlines()[0]
+    assert first == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a"
+    assert intact(sealed()).keys() == {*MEMBERS, SUMS}
+
+
+def test_every_other_value_of_every_byte_is_refused() -> None:
+    """Headers, names, contents, sums, directory and end: each byte with three other values."""
+    data = sealed()
+    for place in range(len(data)):
+        for bit in (0x01, 0x20, 0x80):
+            damaged = bytearray(data)
+            damaged[place] ^= bit
+            with pytest.raises(RefusedError, match="damaged"):
+                intact(bytes(damaged))
+
+
+@pytest.mark.parametrize(("cut", "before", "after"), [(-1, b"", b""), (None, b"", b"\0"), (None, b"\0", b""),
+                                                      (0, b"", b""), (200, b"", b"")])  # fmt: skip
+def test_missing_and_additional_bytes_are_refused(cut: int | None, before: bytes, after: bytes) -> None:
+    with pytest.raises(RefusedError, match="damaged"):
+        intact(before + sealed()[:cut] + after)
+
+
+def test_members_that_other_programs_wrote_are_refused() -> None:
+    """The same members in another container, such as with compression, could hide bytes between them."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**MEMBERS, SUMS: sums(MEMBERS)}.items():
+            archive.writestr(name, content)
+    with pytest.raises(RefusedError, match="damaged"):
+        intact(written.getvalue())
+
+
+def test_the_refusal_names_the_changed_member() -> None:
+    with pytest.raises(RefusedError, match=r"SHA256SUMS does not fit c\.bin"):
+        intact(pack({**MEMBERS, "c.bin": b"x", SUMS: sums(MEMBERS)}))
+    with pytest.raises(RefusedError, match="SHA256SUMS"):
+        intact(pack(MEMBERS))

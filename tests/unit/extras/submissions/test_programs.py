@@ -1,0 +1,155 @@
+"""`pubmill inputs` and `pubmill score` on datasets of their own."""
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pubmill.cli.app import APP
+from tests.unit.extras.submissions import toy_datasets as toy
+from tests.unit.programs import Ended, make_checkout, run_verb
+
+SPEC = """
+name: NAME
+label: A toy
+kind: sequence
+task: relation
+domain: biomedical
+sources: {train: {url: "https://example.org/train.tsv", unchecked: a toy}}
+splits: [test]
+access: public
+licence: none
+citation: none
+converter: pubmill.convert.tsv:read
+options: {}
+dummies: {types: {C: "@CHEM$", G: "@GENE$"}, overlap: "@CHEM-GENE$"}
+expect: {}
+prompt: "PROMPT OF THE SPEC {text}"
+metric: micro_f1
+negative: none
+version: 1
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with the specs of two datasets, of which one is converted."""
+    (tmp_path / "specs/scales").mkdir(parents=True)
+    (tmp_path / "specs/datasets").mkdir()
+    scale = "name: demo\ntitle: a scale\ncomparable: false\nprefer: own\n"
+    (tmp_path / "specs/scales/demo.yaml").write_text(scale)
+    for name in ("rel", "rel@later"):
+        (tmp_path / f"specs/datasets/{name}.yaml").write_text(SPEC.replace("NAME", name))
+    make_checkout(tmp_path)
+    toy.make(tmp_path / "results/demo", "rel")
+    return tmp_path
+
+
+def run(checkout: Path, verb: str, *arguments: object) -> Ended:
+    """Run a verb on the results of the checkout."""
+    return run_verb(verb, *arguments, "--results", checkout / "results/demo", checkout=checkout)
+
+
+def test_scoring_loads_neither_torch_nor_transformers(root: Path) -> None:
+    loaded = ", ".join(
+        f"pubmill.extras.submissions.{name}" for name in ("scores", "inputs_without_gold", "supplied")
+    )
+    code = f"import sys, {loaded}"
+    check = "sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
+    assert subprocess.run([sys.executable, "-c", f"{code}; {check}"], cwd=root, check=False).returncode == 0
+
+
+def test_inputs_use_the_spec_s_own_prompt(checkout: Path) -> None:
+    said = run(checkout, "inputs", "rel", checkout / "inputs").stdout
+    assert said.endswith("rel test: inputs of 12 examples, without gold\n") and "inputs.bioc.xml" in said
+    first = json.loads((checkout / "inputs/prompts.jsonl").read_text().splitlines()[0])
+    assert first["prompt"].startswith("PROMPT OF THE SPEC In 1 assays [E1] drug1")
+
+
+def test_a_folder_is_scored_and_exported(checkout: Path) -> None:
+    for seed in (1, 2):
+        (checkout / f"mine/seed-{seed}").mkdir(parents=True)
+    (checkout / "mine/seed-1/rel.tsv").write_text(toy.blurb_tsv())
+    (checkout / "mine/seed-1/relation.tsv").touch()
+    (checkout / "mine/seed-2/rel.jsonl").write_text(toy.jsonl("rel").replace('"blocks"', '"none"', 1))
+    system = json.dumps({"name": "a/b", "version": "1", "url": "u"})
+    out = checkout / "out"
+    mine = checkout / "mine"
+    printed = run(checkout, "score", mine, "--output", out, "--system", system)
+    ignored, written = printed.stderr.splitlines()
+    assert ignored.startswith(f"pubmill: {mine / 'seed-1/relation.tsv'} is not scored: it is named after no")
+    assert ignored.endswith("the nearest: rel@later, rel")
+    assert written == f"pubmill: predictions and scores written to {out}"
+    first, second = printed.stdout.splitlines()
+    assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
+    assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
+    scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
+    assert scores["metrics"]["accuracy"] == pytest.approx(11 / 12) and scores["system"]["name"] == "a/b"
+    assert {path.suffix for path in (out / "every-eval-ever/data/rel/a/b").iterdir()} == {".json", ".jsonl"}
+    assert not list(out.glob("blurb.*"))  # no dataset of BLURB
+    assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
+
+
+def test_datasets_of_blurb_are_exported_in_its_form(checkout: Path) -> None:
+    for name, of in (("chemprot@blurb", "rel"), ("biosses", "sim")):
+        (checkout / f"specs/datasets/{name}.yaml").write_text(SPEC.replace("NAME", name))
+        toy.make(checkout / "results/demo", of, name)
+        (checkout / "mine").mkdir(exist_ok=True)
+        (checkout / f"mine/{name}.jsonl").write_text(toy.jsonl(of))
+    out = checkout / "out"
+    said = run(checkout, "score", checkout / "mine", "--output", out).stdout
+    assert "not in the archive for BLURB: 2 scores are outside of 0 to 4" in said
+    with zipfile.ZipFile(out / "blurb.seed-1.zip") as archive:
+        assert archive.namelist() == ["chemprot@blurb.json"]
+        content = json.loads(archive.read("chemprot@blurb.json"))
+    assert (content["dataset_name"], content["model_name"]) == ("ChemProt", "unnamed")
+
+
+def test_all_scorers_are_shown(checkout: Path) -> None:
+    (checkout / "mine.jsonl").write_text(toy.jsonl("rel").replace('"blocks"', '"none"', 1))
+    file = checkout / "mine.jsonl"
+    ended = run(checkout, "score", file, "--dataset", "rel", "--all-scorers")
+    first, *lines = ended.stdout.splitlines()
+    scores = {line.split()[0]: line.split()[1] for line in lines if len(line.split()) > 1}
+    assert "micro_f1 93.33" in first and scores["micro_f1"] == "93.33" and scores["accuracy"] == "91.67"
+    assert len(scores) > len(first.split(", "))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["file"], r"file: give --dataset for a file of predictions, and leave it out for a folder"),
+        (["folder", "--dataset", "rel"], r"leave it out for a folder of DATASET.EXT"),
+        (["file", "--dataset", "rel", "--system", "none"], r"^--system: 'none' is neither JSON text"),
+        (["file", "--dataset", "rel", "--system", "{}"], r"^--system: not a valid System"),
+        (["folder"], r"no file is named DATASET.EXT after a dataset"),
+        (["file", "--dataset", "rell"], r"there is no dataset 'rell'; the nearest: rel, rel@later"),
+        (["file", "--dataset", "rel@later"], r"rel@later is not there yet. Make it: .venv/bin/snakemake"),
+        (["file", "--dataset", "rel", "--mapping", "list.json"], r"expected a JSON object: answer, label"),
+        (["file", "--dataset", "rel"], r"file: its form cannot be recognised"),
+        (["file", "--dataset", "rel", "--system", "{}"], r"name: missing"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: list[str], message: str, checkout: Path) -> None:
+    (checkout / "file").write_text("prose\n")
+    (checkout / "list.json").write_text("[]")
+    (checkout / "folder").mkdir()
+    ended = run(checkout, "score", *arguments)
+    assert ended.returncode == 1 and re.search(message, ended.stderr.removeprefix("pubmill: error: "))
+
+
+def test_predictions_of_others_are_read_under_limits(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`run_verb` takes the limits away, which would hold for the rest of the tests, too."""
+    monkeypatch.chdir(checkout)
+    begun: list[object] = []
+    monkeypatch.setattr(
+        "pubmill.extras.submissions.score_command.limited", lambda main: lambda: begun.append(main)
+    )
+    CliRunner().invoke(APP, ["score", "file", "--dataset", "rel"])
+    assert len(begun) == 1
