@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
 PATTERNS = {
@@ -29,7 +28,7 @@ def class_of(name: str) -> str:
 def seconds_by_class(step: Callable[[], Any], steps: int) -> dict[str, float]:
     """Return the seconds of a step by class of kernel, and those in which none runs (`IDLE`).
 
-    On a processor, which has no kernels, an operation that calls no other stands for one.
+    On a processor, which has no kernels, the own time of an operation stands for one.
     """
     on_gpu = torch.cuda.is_available()
     with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]) as profiler:
@@ -37,13 +36,19 @@ def seconds_by_class(step: Callable[[], Any], steps: int) -> dict[str, float]:
             step()
         if on_gpu:
             torch.cuda.synchronize()
-    kind = DeviceType.CUDA if on_gpu else DeviceType.CPU
     kernels = [
-        (one.time_range.start, one.time_range.end, one.name.removeprefix("aten::"))
+        (one.time_range.start, one.time_range.start + _own_time(one), one.name.removeprefix("aten::"))
         for one in profiler.events() or []
-        if one.device_type == kind and not one.cpu_children
+        if one.device_type.name == ("CUDA" if on_gpu else "CPU")
     ]
     return {name: microseconds / 1e6 / steps for name, microseconds in sums(kernels).items()}
+
+
+def _own_time(event: Any) -> float:
+    """Return the microseconds of an event without those of the operations that it calls."""
+    return float(
+        event.time_range.elapsed_us() if event.device_type.name == "CUDA" else event.self_cpu_time_total
+    )
 
 
 def sums(kernels: list[tuple[float, float, str]]) -> dict[str, float]:

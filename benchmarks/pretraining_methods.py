@@ -75,8 +75,8 @@ def measure(make: Any, case: Case, seconds: float, rate: float) -> MethodRow:
     begun = time.perf_counter()
     way, _ = fitting(make, case.at_once // case.length)
     start = time.perf_counter() - begun
-    if isinstance(way, Ours) and way.work.methods_refused:
-        raise RuntimeError(way.work.methods_refused)
+    if isinstance(way, Ours) and way.work.computation.refused:
+        raise RuntimeError(way.work.computation.refused)
     with watched_clocks() as clocks:
         windows = [way.run(seconds) for _ in range(WINDOWS)]
     operations, took = (sum(getattr(one, name) for one in windows) for name in ("flops", "seconds"))
@@ -136,8 +136,8 @@ def compare(case: Case, folder: Path, seconds: float, output: Path | None) -> li
 def profiled(case: Case) -> None:
     """Print where the time of a step goes, beside the prediction."""
     work = Ours(case.recipe(), make_packed(20_000 if ON_GPU else 1_000), case.at_once // case.length)
-    if work.work.methods_refused:
-        raise RuntimeError(work.work.methods_refused)
+    if work.work.computation.refused:
+        raise RuntimeError(work.work.computation.refused)
     for _ in range(3):
         work.run(0.0)
     found = seconds_by_class(lambda: work.run(0.0), PROFILED)

@@ -17,7 +17,7 @@ import transformers
 from benchmarks import trainers_loop
 from benchmarks.trainers_loop import WARMING_STEPS
 from pubmill.hardware.torch_setup import configure_cuda
-from pubmill.pretraining import engine
+from pubmill.pretraining import computation
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.distributed import World
@@ -100,13 +100,13 @@ class Ours:
     ) -> None:
         if ON_GPU:
             configure_cuda(deterministic=False)
-        with patch.object(engine, "fastest", lambda *given: methods or fastest(*given)):
+        with patch.object(computation, "fastest", lambda *given: methods or fastest(*given)):
             self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE), at_once=at_once)
         self.step = 0
 
     @property
     def methods(self) -> str:
-        return self.work.methods.describe()
+        return self.work.computation.methods.describe()
 
     def run(self, seconds: float) -> Speed:
         tokens = operations = 0.0

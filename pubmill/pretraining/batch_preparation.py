@@ -114,6 +114,15 @@ class BatchPreparation:
         return self._flat_sizes[at_once]
 
 
+def denominators(batch: PackedBatch, hidden: Masked) -> dict[str, float]:
+    """Return the denominators of the losses, for the whole batch."""
+    return {
+        "tokens": float(len(batch.ids)),
+        "masked": float(len(hidden.labels)),
+        "pairs": float((batch.pair_labels != UNLABELLED).sum()),
+    }
+
+
 def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:
     """Return the number of positions that the network processes together."""
     most = TOKENS_AT_ONCE[device.type]

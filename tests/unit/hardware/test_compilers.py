@@ -1,10 +1,10 @@
 """What Triton needs on a machine with a GPU: a C compiler and the headers of Python."""
 
+import sysconfig
 from pathlib import Path
 
 import pytest
 
-from pubmill.hardware import compilers
 from pubmill.hardware.compilers import compiler_fault, fault_of_kernels
 
 
@@ -15,7 +15,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.parent.mkdir()
     path.touch(0o755)
     (tmp_path / "Python.h").touch()
-    monkeypatch.setattr(compilers.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
     return path
 
 

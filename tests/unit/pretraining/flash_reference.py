@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pubmill.pretraining import cross_entropy, engine, unpadded
+from pubmill.pretraining import computation, cross_entropy, unpadded
 from pubmill.pretraining.forward import plain_attention
 from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.unpadded import SequenceBounds
@@ -28,7 +28,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBoun
 def use(monkeypatch: pytest.MonkeyPatch, methods: Methods) -> None:
     """Let the engine choose these methods on a processor."""
     monkeypatch.setattr(unpadded, "flash_attention", attention)
-    monkeypatch.setattr(engine, "fastest", lambda *given: methods)
+    monkeypatch.setattr(computation, "fastest", lambda *given: methods)
 
 
 def use_own_cache(monkeypatch: pytest.MonkeyPatch) -> None:

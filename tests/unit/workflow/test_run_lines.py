@@ -96,8 +96,8 @@ def test_the_summary_names_methods_that_did_not_work_once_with_their_jobs(tmp_pa
     log = tmp_path / "a.log"
     progress = progress_after(plan(pretrain=2))
     for number in (1, 2):
-        progress.add(start(number, "pretrain", log=str(log)))  # type: ignore[arg-type]
+        progress.add(start(number, "pretrain", log=str(log)))
         log.write_text("pubmill: slower than planned: no C compiler\npubmill: step 1\n")
-        progress.add(finish(number, 10.0))  # type: ignore[arg-type]
+        progress.add(finish(number, 10.0))
     lines = summary_lines(progress, ["a.html"], 1020.0)
     assert lines[-2:] == ["slower than planned: 2 jobs: no C compiler", "To read: a.html"]
