@@ -14,8 +14,8 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
 from pubmill.graph.study_graph import audit_recipe
-from pubmill.report.audit_rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.audit_rendering import AUDIT_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.audit import audit
 
 
@@ -26,7 +26,9 @@ def main() -> None:
     parser.add_argument("--specs", type=Path, default=ROOT / "specs", help="folder of the specs")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
-    for path in write_forms(arguments.output, audit(audit_recipe(arguments.specs), arguments.specs), FORMS):
+    for path in write_formats(
+        arguments.output, audit(audit_recipe(arguments.specs), arguments.specs), AUDIT_RENDERERS
+    ):
         print(path)
 
 

@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.extras.checklist.checklist_evidence import read_study
-from pubmill.extras.checklist.document import FORMS, fill
+from pubmill.extras.checklist.document import CHECKLIST_RENDERERS, fill
 from pubmill.recipes.report import ChecklistRecipe
-from pubmill.storage.checksums import write_forms
+from pubmill.storage.checksums import write_formats
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     checklist = fill(read_study(recipes.read(ChecklistRecipe, arguments.recipe), arguments.results))
-    write_forms(arguments.output, checklist, FORMS)
+    write_formats(arguments.output, checklist, CHECKLIST_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.report.comparison_rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.table_rendering import COMPARISON_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.cells import read_table
 from pubmill.tables.comparisons import comparisons
 
@@ -29,7 +29,9 @@ def main() -> None:
     parser.add_argument("--results", required=True, type=Path, help="folder with the table's records")
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
-    write_forms(arguments.output, comparisons(read_table(arguments.table), arguments.results), FORMS)
+    write_formats(
+        arguments.output, comparisons(read_table(arguments.table), arguments.results), COMPARISON_RENDERERS
+    )
 
 
 if __name__ == "__main__":

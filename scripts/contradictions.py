@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
-from pubmill.report.contradictions import FORMS, find_contradictions
-from pubmill.storage.checksums import write_forms
+from pubmill.report.contradictions import CONTRADICTION_RENDERERS, find_contradictions
+from pubmill.storage.checksums import write_formats
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     found = find_contradictions(recipes.read(ContradictionsRecipe, arguments.recipe), arguments.specs)
-    write_forms(arguments.output, found, FORMS)
+    write_formats(arguments.output, found, CONTRADICTION_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.report import PageRecipe
-from pubmill.report.croissant import FORMS
+from pubmill.report.croissant import DATASET_PAGE_RENDERERS
 from pubmill.report.dataset_pages import make_page
-from pubmill.storage.checksums import write_forms
+from pubmill.storage.checksums import write_formats
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     page = make_page(recipes.read(PageRecipe, arguments.recipe), arguments.results)
-    write_forms(arguments.output, page, FORMS)
+    write_formats(arguments.output, page, DATASET_PAGE_RENDERERS)
 
 
 if __name__ == "__main__":

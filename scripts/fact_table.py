@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.fact_tables import FactTableRecipe
-from pubmill.report.fact_rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.fact_cells import build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
 
@@ -35,7 +35,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = recipes.read(FactTableRecipe, arguments.recipe)
     table = build(recipe, read_facts(arguments.published, recipe), read_artefacts(recipe, arguments.results))
-    write_forms(arguments.output, table, FORMS)
+    write_formats(arguments.output, table, FACT_TABLE_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.overlaps import OverlapRecipe
-from pubmill.report.overlap_rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.overlap_rendering import OVERLAP_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.cells import read_table
 from pubmill.tables.overlap_tables import overlap_table
 
@@ -35,7 +35,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = recipes.read(OverlapRecipe, arguments.recipe)
     found = overlap_table(recipe, read_table(arguments.table), arguments.results)
-    write_forms(arguments.output, found, FORMS)
+    write_formats(arguments.output, found, OVERLAP_RENDERERS)
 
 
 if __name__ == "__main__":

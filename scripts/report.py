@@ -17,7 +17,7 @@ from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.report import ReportRecipe
 from pubmill.report.study_report import read_report, render
-from pubmill.storage.checksums import write_forms
+from pubmill.storage.checksums import write_formats
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="page to write")
     arguments = parser.parse_args()
     report = read_report(recipes.read(ReportRecipe, arguments.recipe), arguments.results)
-    write_forms(arguments.output.with_suffix(""), report, {"html": render})
+    write_formats(arguments.output.with_suffix(""), report, {"html": render})
 
 
 if __name__ == "__main__":

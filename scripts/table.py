@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.tables import TableRecipe
-from pubmill.report.rendering import FORMS
-from pubmill.storage.checksums import write_forms
+from pubmill.report.table_rendering import TABLE_RENDERERS
+from pubmill.storage.checksums import write_formats
 from pubmill.tables.audit import read_audit, with_unreachable
 from pubmill.tables.finished_tables import finished_table
 
@@ -37,7 +37,7 @@ def main() -> None:
     table = finished_table(recipe, arguments.published, arguments.results)
     if arguments.audit:
         table = with_unreachable(table, read_audit(arguments.audit))
-    write_forms(arguments.output, table, FORMS)
+    write_formats(arguments.output, table, TABLE_RENDERERS)
 
 
 if __name__ == "__main__":

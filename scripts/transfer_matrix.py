@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill import recipes
 from pubmill.errors import run
 from pubmill.extras.transfer.transfer_matrix import transfer_matrix
-from pubmill.extras.transfer.transfer_rendering import FORMS
+from pubmill.extras.transfer.transfer_rendering import TRANSFER_RENDERERS
 from pubmill.recipes.transfers import TransferMatrixRecipe
-from pubmill.storage.checksums import write_forms
+from pubmill.storage.checksums import write_formats
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
     arguments = parser.parse_args()
     found = transfer_matrix(recipes.read(TransferMatrixRecipe, arguments.recipe), arguments.results)
-    write_forms(arguments.output, found, FORMS)
+    write_formats(arguments.output, found, TRANSFER_RENDERERS)
 
 
 if __name__ == "__main__":

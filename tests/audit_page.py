@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pubmill.extras.audit.printed_values_of_runs import DIFFERENT, EQUAL, findings_on_runs
 from pubmill.graph.study_graph import audit_recipe, graph_of_all_tables
-from pubmill.report.audit_rendering import to_markdown
+from pubmill.report.audit_rendering import AUDIT_RENDERERS
 from pubmill.tables.audit import audit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,7 +48,7 @@ def as_markdown(specs: Path) -> str:
         values = ", ".join(sorted({value.text for value in one.values}))
         lines.append(f"| {' '.join(dataset)} | {model} | {one.kind} | {values} | {'; '.join(one.why)} |")
     counts = " and ".join(f"{sum(one.kind == kind for one in found)} {kind}" for kind in (EQUAL, DIFFERENT))
-    page = to_markdown(audit(audit_recipe(specs), specs))
+    page = AUDIT_RENDERERS["md"](audit(audit_recipe(specs), specs))
     return page.rstrip("\n") + "\n" + RUNS + "\n".join(lines) + f"\n\nTogether: {counts}.\n"
 
 

@@ -33,7 +33,7 @@ def compare(
     The test uses their stored predictions and resamples documents.
     """
     checkout()
-    from pubmill.report.comparison_rendering import FORMS
+    from pubmill.report.table_rendering import COMPARISON_RENDERERS
     from pubmill.tables.cells import read_table
     from pubmill.tables.comparisons import comparisons, with_columns
 
@@ -43,7 +43,7 @@ def compare(
     if not file.is_file():
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     found = comparisons(with_columns(read_table(file), columns), Path(results.results))
-    print(FORMS["md"](found))
+    print(COMPARISON_RENDERERS["md"](found))
 
 
 VERB = Verb("Look", compare)

@@ -175,7 +175,7 @@ def checked_predictions(
     """Return the predictions of lines as `read_predictions` does; messages begin with `where`."""
     examples = {example.id: example for example in gold}
     predicted: dict[str, Any] = {}
-    form = FORMS[type(gold[0])]
+    form = PREDICTION_FORMS[type(gold[0])]
     for number, row in enumerate(lines, 1):
         fault = _row_fault(row, form, examples, predicted)
         if fault:
@@ -283,7 +283,7 @@ def _answer_ranking(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, flo
     return [(answer["text"], answer["probability"]) for answer in answers]
 
 
-FORMS: dict[type[Example], PredictionForm] = {
+PREDICTION_FORMS: dict[type[Example], PredictionForm] = {
     TokensExample: PredictionForm("labels", _labels_fault, {SUBWORDS: _subwords_fault}),
     SequenceExample: PredictionForm("label", _label_fault),
     MultilabelExample: PredictionForm("labels", _label_set_fault),

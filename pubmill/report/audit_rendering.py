@@ -1,26 +1,20 @@
-"""Render the audit of published values as JSON, Markdown and HTML."""
+"""Renderers of the audit of published values."""
 
-from collections.abc import Callable
+from typing import Any
 
 from pubmill.messages import commands
-from pubmill.report.rendering import environment, escape_markdown, to_json
+from pubmill.report.rendering import renderers
+from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.audit import Audit
 
 
-def to_markdown(shown: Audit) -> str:
-    """Render the page for GitHub."""
-    command = commands.pubmill(*"audit value 87.56 --metric accuracy --n 140 --runs 10".split())
-    ranks_command = commands.pubmill(*"audit ranks gu2020/table06".split())
-    return (
-        environment(escape_markdown)
-        .get_template("audit.md.j2")
-        .render(shown=shown, command=command, ranks_command=ranks_command)
-    )
+def audit_values(shown: Audit) -> dict[str, Any]:
+    """Return the variables of the page's templates, with the commands that it advises."""
+    return {
+        "shown": shown,
+        "command": commands.pubmill(*"audit value 87.56 --metric accuracy --n 140 --runs 10".split()),
+        "ranks_command": commands.pubmill(*"audit ranks gu2020/table06".split()),
+    }
 
 
-def to_html(shown: Audit) -> str:
-    """Render a self-contained page without scripts."""
-    return environment().get_template("audit.html.j2").render(shown=shown)
-
-
-FORMS: dict[str, Callable[[Audit], str]] = {"json": to_json, "md": to_markdown, "html": to_html}
+AUDIT_RENDERERS = renderers("audit", PAGE_FORMATS, audit_values)

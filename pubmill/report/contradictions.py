@@ -7,16 +7,17 @@ paper), and from remarks on other papers in the tables' specs (`elsewhere`).
 """
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pandas import DataFrame, concat
 
 from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
 from pubmill.recipes.tables import Aggregate
-from pubmill.report.rendering import environment, escape_markdown, to_json
+from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
+from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.cells import parse
 from pubmill.tables.published_values import half_unit, published_of_cells, read_published
 
@@ -173,14 +174,4 @@ def _distinct_terms(what: str, terms: Iterable[str]) -> list[str]:
     return [f"{what}: {', '.join(distinct)}"] if len(distinct) > 1 else []
 
 
-def to_markdown(shown: Contradictions) -> str:
-    """Render the page for GitHub."""
-    return environment(escape_markdown).get_template("contradictions.md.j2").render(shown=shown)
-
-
-def to_html(shown: Contradictions) -> str:
-    """Render a self-contained page without scripts."""
-    return environment().get_template("contradictions.html.j2").render(shown=shown)
-
-
-FORMS: dict[str, Callable[[Contradictions], str]] = {"json": to_json, "md": to_markdown, "html": to_html}
+CONTRADICTION_RENDERERS = renderers("contradictions", PAGE_FORMATS, lambda page: {"contradictions": page})

@@ -6,7 +6,7 @@ numbers and names, but no text of the dataset.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import is_dataclass
 from posixpath import dirname, relpath
 from types import NoneType
@@ -14,8 +14,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pubmill.examples.kinds import KINDS as EXAMPLES
 from pubmill.examples.kinds import optional_fields
-from pubmill.report import dataset_pages
-from pubmill.report.dataset_pages import Page
+from pubmill.report.dataset_pages import PAGE_RENDERERS, Page
 from pubmill.storage.result_paths import BELOW
 
 Node = dict[str, Any]
@@ -155,5 +154,5 @@ def _part(parent: str, split: str, column: str, name: str, hint: Any) -> Node:
     return node | {"source": source}
 
 
-FORMS: dict[str, Callable[[Page], str]] = {**dataset_pages.FORMS, "croissant.json": to_croissant}
+DATASET_PAGE_RENDERERS = {**PAGE_RENDERERS, "croissant.json": to_croissant}
 """All files of a dataset's page."""

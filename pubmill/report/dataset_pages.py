@@ -3,18 +3,18 @@
 A page is made from the dataset's card and spec, so it contains numbers and names but no text of the dataset.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.report import PageRecipe, PageSource
-from pubmill.report.rendering import environment, escape_markdown, to_json
+from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.storage.result_paths import paths_of_scale
+from pubmill.storage.result_paths import PAGE_FORMATS, paths_of_scale
 from pubmill.tables.cells import parse
 from pubmill.tables.dataset_cards import NAMED, Card, CardPart, read_card
 
@@ -210,15 +210,8 @@ def read_page(path: Path) -> Page:
     return parse(Page, read_json(path), str(path))
 
 
-def to_html(page: Page) -> str:
-    """Render a self-contained page without scripts."""
-    return environment().get_template("dataset_page.html.j2").render(page=page)
+def _values(page: Page) -> dict[str, Any]:
+    return {"page": page, "recipe": page.recipe}
 
 
-def to_markdown(page: Page) -> str:
-    """Render the page as a README for a repository."""
-    template = environment(escape_markdown).get_template("dataset_page.md.j2")
-    return template.render(page=page, recipe=page.recipe)
-
-
-FORMS: dict[str, Callable[[Page], str]] = {"json": to_json, "md": to_markdown, "html": to_html}
+PAGE_RENDERERS = renderers("dataset_page", PAGE_FORMATS, _values)

@@ -1,9 +1,10 @@
-"""Render scores split by what items share with training, as JSON, CSV, Markdown and HTML."""
+"""Render scores split by what items share with training, : figures and renderers."""
 
-from collections.abc import Callable
+from typing import Any
 
 from pubmill.report.figures import EDGE, LANE, TOP, WIDTH, Axis, Lane, Strip
-from pubmill.report.rendering import csv_text, environment, escape_markdown, to_json
+from pubmill.report.rendering import renderers
+from pubmill.storage.result_paths import OVERLAP_FORMATS
 from pubmill.tables.overlap_tables import BY, CellParts, OverlapTable, overlap_frame
 
 DRAWN = ("mentions", "arguments")
@@ -49,26 +50,8 @@ def _strip(table: OverlapTable, group: list[CellParts]) -> Strip:
     )
 
 
-def to_csv(table: OverlapTable) -> str:
-    """Render one CSV line per part, with its counts."""
-    return csv_text(overlap_frame(table))
+def _values(table: OverlapTable) -> dict[str, Any]:
+    return {"found": table, "by": BY, "strips": recall_strips(table)}
 
 
-def to_markdown(table: OverlapTable) -> str:
-    """Render pipe tables for GitHub."""
-    template = environment(escape_markdown).get_template("overlap.md.j2")
-    return template.render(found=table, by=BY)
-
-
-def to_html(table: OverlapTable) -> str:
-    """Render a self-contained page, whose only script sorts its tables."""
-    template = environment().get_template("overlap.html.j2")
-    return template.render(found=table, by=BY, strips=recall_strips(table))
-
-
-FORMS: dict[str, Callable[[OverlapTable], str]] = {
-    "json": to_json,
-    "csv": to_csv,
-    "md": to_markdown,
-    "html": to_html,
-}
+OVERLAP_RENDERERS = renderers("overlap", OVERLAP_FORMATS, _values, overlap_frame)

@@ -1,14 +1,13 @@
-"""Render a table as JSON, CSV, Markdown, LaTeX and HTML; names, labels, notes and reasons are always
-escaped."""
+"""Text of numbers, templates with escaping, and renderers of data models by format."""
 
 import base64
 import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -20,8 +19,9 @@ from pubmill.metrics import METRICS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.recipes.tables import Row
 from pubmill.report.latex_escaping import escape_tex
-from pubmill.tables.cells import Cell, OtherCell, SeedScore, Table
-from pubmill.tables.table_frames import cell_frame
+from pubmill.tables.cells import Cell, OtherCell, SeedScore
+
+Model = TypeVar("Model")
 
 MINUS = "\N{MINUS SIGN}"
 COMPOSITES = {
@@ -134,13 +134,6 @@ def metric(name: str | None) -> str:
     return COMPOSITES.get(name or "", (name or "").replace("_", " "))
 
 
-def reasons(table: Table) -> dict[str, str]:
-    """Map every distinct reason for a missing value, here or in a cell that is referred to, to its mark."""
-    cells = [cell for *_, cell in table.read()]
-    others = [cell.copied_from.cell for cell in cells if cell.copied_from]
-    return marks(cell.missing for cell in (*cells, *others))
-
-
 def collapse(cell: Cell) -> str:
     """Return how many runs of a cell collapsed, and its value without them; empty if none did."""
     if not cell.collapsed:
@@ -161,23 +154,6 @@ def other_score(other: OtherCell) -> str:
     values = [] if other.cell.value is None else [number(other.cell.value)]
     verdicts = [VERDICTS[other.cell.verdict.verdict][0]] if other.cell.verdict else []
     return ", ".join(values + verdicts)
-
-
-def links(table: Table) -> dict[str, str]:
-    """Return the pages of other tables that a table's own page links to: table -> relative address."""
-    others = (cell.other for *_, cell in table.read() if cell.other)
-    return {other.table: f"../{other.table}.html" for other in others if other.linked}
-
-
-def marks(reasons: Iterable[str | None]) -> dict[str, str]:
-    """Map every distinct reason, in the order given, to its mark (a, b, ... z, aa)."""
-    distinct = dict.fromkeys(reason for reason in reasons if reason)
-    return {reason: _column_letters(i) for i, reason in enumerate(distinct)}
-
-
-def _column_letters(index: int) -> str:
-    before, last = divmod(index, 26)
-    return (_column_letters(before - 1) if before else "") + chr(ord("a") + last)
 
 
 def escape_markdown(text: str) -> str:
@@ -250,11 +226,6 @@ def to_json(shown: Any) -> str:
     return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def to_csv(table: Table) -> str:
-    """Render one CSV line per cell, with full precision for further processing."""
-    return csv_text(cell_frame(table))
-
-
 def csv_text(lines: DataFrame) -> str:
     """Render lines as CSV, without text that a spreadsheet would read as a formula."""
     inert = lines.apply(lambda column: Series([_defuse_formula(value) for value in column], dtype="object"))
@@ -266,28 +237,29 @@ def _defuse_formula(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
-def to_markdown(table: Table) -> str:
-    """Render a pipe table for GitHub."""
-    template = environment(escape_markdown).get_template("table.md.j2")
-    return template.render(table=table, reasons=reasons(table))
+ESCAPES: dict[str, Callable[[str], str] | None] = {"md": escape_markdown, "tex": escape_tex, "html": None}
+"""Format of a template -> the function that escapes its values; None: as HTML."""
 
 
-def to_latex(table: Table) -> str:
-    """Render a complete LaTeX document; its tabular can be copied into another one (needs booktabs)."""
-    template = environment(escape_tex).get_template("table.tex.j2")
-    return template.render(table=table, reasons=reasons(table))
+def renderers(
+    template: str,
+    formats: Sequence[str],
+    values: Callable[[Model], Mapping[str, Any]],
+    frame: Callable[[Model], DataFrame] | None = None,
+) -> dict[str, Callable[[Model], str]]:
+    """Return a function for each format that renders a data model.
 
+    JSON contains the whole model, CSV the lines of its `frame`; other formats are the templates
+    `TEMPLATE.FORMAT.j2` with the variables that `values` returns. A page in HTML is self-contained; its only
+    script, if any, sorts its tables.
+    """
 
-def to_html(table: Table) -> str:
-    """Render a self-contained page, whose only script sorts the table."""
-    template = environment().get_template("table.html.j2")
-    return template.render(table=table, reasons=reasons, links=links(table))
+    def of_format(name: str) -> Callable[[Model], str]:
+        if name == "json":
+            return to_json
+        if name == "csv" and frame:
+            return lambda model: csv_text(frame(model))
+        file = f"{template}.{name}.j2"
+        return lambda model: environment(ESCAPES[name]).get_template(file).render(values(model))
 
-
-FORMS: dict[str, Callable[[Table], str]] = {
-    "json": to_json,
-    "csv": to_csv,
-    "md": to_markdown,
-    "tex": to_latex,
-    "html": to_html,
-}
+    return {name: of_format(name) for name in formats}

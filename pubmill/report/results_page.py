@@ -15,9 +15,10 @@ from typing import Any
 from pubmill.messages import commands
 from pubmill.recipes.report import StudyResults
 from pubmill.report.forest_plots import forests
-from pubmill.report.rendering import duration, environment, escape_markdown, number, p_value, to_markdown
+from pubmill.report.rendering import duration, environment, escape_markdown, number, p_value
 from pubmill.report.report_content import PretrainingSummary, study_command
 from pubmill.report.study_report import read_pretraining
+from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.report.table_views import TableRuns, table_runs
 from pubmill.report.tallies import VerdictTally, tally
 from pubmill.storage.files import read_json
@@ -60,7 +61,7 @@ class TableResult:
     @property
     def markdown(self) -> str:
         """The table as its own file has it, without its title."""
-        return to_markdown(self.shown).partition("\n\n")[2].strip()
+        return TABLE_RENDERERS["md"](self.shown).partition("\n\n")[2].strip()
 
     @property
     def runs(self) -> TableRuns:

@@ -16,7 +16,6 @@ from pubmill.report import citations
 from pubmill.report.charts import Chart, agreement, fragmentation, learning
 from pubmill.report.contradictions import Contradictions, read_contradictions
 from pubmill.report.dataset_pages import read_page
-from pubmill.report.fact_rendering import fact_marks
 from pubmill.report.figures import Strip, curve, strips
 from pubmill.report.overlap_rendering import recall_strips
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
@@ -29,6 +28,7 @@ from pubmill.report.report_content import (
 )
 from pubmill.report.run_trainings import read_trainings
 from pubmill.report.statements import statements_by_paper
+from pubmill.report.table_rendering import fact_marks
 from pubmill.report.table_views import runs_by_folder, table_runs
 from pubmill.storage.files import read_json
 from pubmill.storage.path_lists import paths_of

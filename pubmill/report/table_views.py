@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.forest_plots import Forest, forests
-from pubmill.report.rendering import reasons
+from pubmill.report.table_rendering import reasons
 from pubmill.report.tallies import VerdictTally, tally
 from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table
 from pubmill.tables.comparisons import Comparisons

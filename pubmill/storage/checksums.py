@@ -26,11 +26,11 @@ def write_folder_sums(folder: Path) -> None:
     (folder / FOLDER_SUMS).write_text(_lines(files, folder), encoding="utf-8")
 
 
-def write_forms(stem: Path, shown: Any, forms: Mapping[str, Callable[[Any], str]]) -> list[Path]:
-    """Write what is `shown` in all forms (ending -> function that renders it), then their SHA-256 to
-    `STEM.sha256`; return the paths of the forms."""
-    paths = [stem.with_name(f"{stem.name}.{form}") for form in forms]
-    for path, render in zip(paths, forms.values(), strict=True):
+def write_formats(stem: Path, shown: Any, renderers: Mapping[str, Callable[[Any], str]]) -> list[Path]:
+    """Write what is `shown` in all formats (ending -> function that renders it), then their SHA-256 to
+    `STEM.sha256`; return their paths, without that of the digests."""
+    paths = [stem.with_name(f"{stem.name}.{name}") for name in renderers]
+    for path, render in zip(paths, renderers.values(), strict=True):
         with writing(path) as temporary:
             temporary.write_text(render(shown), encoding="utf-8")
     with writing(stem.with_name(f"{stem.name}{SUMS}")) as temporary:

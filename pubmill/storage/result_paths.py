@@ -28,10 +28,11 @@ TOKEN_FILES = (*_PACKED, *(f"held-out/{name}" for name in _PACKED))
 CHECKPOINT_FILES = (WEIGHTS, "auxiliary.safetensors", "optimizer.safetensors", CONFIG, LOG, STATE)
 MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
-TABLE_FORMS = ("json", "csv", "md", "tex", "html")
-COMPARISON_FORMS = PAGE_FORMS = ("json", "md", "html")
-DATASET_PAGE_FORMS = (*PAGE_FORMS, "croissant.json")
-CHECKLIST_FORMS = ("md", "html")
+TABLE_FORMATS = ("json", "csv", "md", "tex", "html")
+PAGE_FORMATS = ("json", "md", "html")
+DATASET_PAGE_FORMATS = (*PAGE_FORMATS, "croissant.json")
+CHECKLIST_FORMATS = ("md", "html")
+OVERLAP_FORMATS = ("json", "csv", "md", "html")
 
 Number = int | str
 """A number, or the wildcard for one."""
@@ -245,7 +246,7 @@ class Paths:
         return _with_suffix(self.at(f"transfer/{protocol}/{model}/{setting}"), form)
 
     def transfers_files(self, protocol: str, model: str, setting: str) -> list[str]:
-        return [self.transfers(protocol, model, setting, form) for form in PAGE_FORMS]
+        return [self.transfers(protocol, model, setting, form) for form in PAGE_FORMATS]
 
     # Tables, pages, reports
 
@@ -254,13 +255,13 @@ class Paths:
         return _with_suffix(self.at(f"{self._tables}/{table}"), form)
 
     def table_files(self, table: str) -> list[str]:
-        return [self.table(table, form) for form in TABLE_FORMS]
+        return [self.table(table, form) for form in TABLE_FORMATS]
 
     def comparisons(self, table: str, form: str = "") -> str:
         return _with_suffix(f"{self.table(table)}.comparisons", form)
 
     def comparison_files(self, table: str) -> list[str]:
-        return [self.comparisons(table, form) for form in COMPARISON_FORMS]
+        return [self.comparisons(table, form) for form in PAGE_FORMATS]
 
     def table_basis(self, table: str) -> str:
         """Return what a table is recomputed from in a proof."""
@@ -270,26 +271,26 @@ class Paths:
         return _with_suffix(f"{self.table(table)}.overlap", form)
 
     def overlap_files(self, table: str) -> list[str]:
-        return [self.overlap(table, form) for form in ("json", "csv", "md", "html")]
+        return [self.overlap(table, form) for form in OVERLAP_FORMATS]
 
     def page(self, dataset: str, form: str = "") -> str:
         """Return the page of a dataset."""
         return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
 
     def page_files(self, dataset: str) -> list[str]:
-        return [self.page(dataset, form) for form in DATASET_PAGE_FORMS]
+        return [self.page(dataset, form) for form in DATASET_PAGE_FORMATS]
 
     def contradictions(self, form: str = "") -> str:
         return _with_suffix(self.at("pages/contradictions"), form)
 
     def contradiction_files(self) -> list[str]:
-        return [self.contradictions(form) for form in PAGE_FORMS]
+        return [self.contradictions(form) for form in PAGE_FORMATS]
 
     def audit(self, form: str = "") -> str:
         return _with_suffix(self.at("reports/audit"), form)
 
     def audit_files(self) -> list[str]:
-        return [self.audit(form) for form in PAGE_FORMS]
+        return [self.audit(form) for form in PAGE_FORMATS]
 
     def report(self, study: str, form: str = "") -> str:
         return _with_suffix(self.at(f"reports/{study}"), form)
@@ -298,7 +299,7 @@ class Paths:
         return _with_suffix(f"{self.report(study)}.checklist", form)
 
     def checklist_files(self, study: str) -> list[str]:
-        return [self.checklist(study, form) for form in CHECKLIST_FORMS]
+        return [self.checklist(study, form) for form in CHECKLIST_FORMATS]
 
     def seeds(self, study: str) -> str:
         """Return how many seeds of each run a study makes, where a protocol decides that as runs finish."""

@@ -21,7 +21,7 @@ from pubmill.tables.fact_table_models import (
     FactTable,
     pieces,
 )
-from pubmill.tables.printed_facts import FORMS, is_equal, is_of_kind
+from pubmill.tables.printed_facts import PATTERNS, is_equal, is_of_kind
 from pubmill.tables.published_values import published_lines
 
 UNEXPLAINED = "differs, and neither the specs nor this table say why"
@@ -53,8 +53,8 @@ def read_facts(path: Path, recipe: FactTableRecipe) -> DataFrame:
         if not (note if not printed else is_of_kind(printed, kind)):
             raise PubmillError(
                 f"{line.Index}: {printed!r} is not a valid {kind!r}; expected one of the kinds "
-                f"{', '.join(FORMS)} and a value of that kind, such as 5203, 1, 0.18 or NER, or no value and "
-                f"an explaining note"
+                f"{', '.join(PATTERNS)} and a value of that kind, such as 5203, 1, 0.18 or NER, or no value "
+                f"and an explaining note"
             )
     subject, fact = ("column", "row") if recipe.subjects == "datasets" else ("row", "column")
     names = {subject: "subject", fact: "fact", "metric": "kind", "value": "printed"}

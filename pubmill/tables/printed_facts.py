@@ -7,7 +7,7 @@ from pubmill.recipes.fact_tables import FactKind, FactValue
 
 _SIZES = {"k": 10**3, "m": 10**6, "b": 10**9, "gb": 10**9, "million": 10**6, "billion": 10**9}
 _WHOLE = r"\d+|\d+(\.\d+)? ?([kKMB]|GB|million|billion)"
-FORMS: dict[str, str] = {
+PATTERNS: dict[str, str] = {
     "text": r".+",
     "boolean": r"[01]",
     "ratio": r"\d+(\.\d+)?x?",
@@ -24,7 +24,7 @@ FORMS: dict[str, str] = {
 
 def is_of_kind(printed: str, kind: str) -> bool:
     """Return whether a published value has the form of its kind."""
-    return kind in FORMS and re.fullmatch(FORMS[kind], printed) is not None
+    return kind in PATTERNS and re.fullmatch(PATTERNS[kind], printed) is not None
 
 
 def read_number(printed: str, kind: str) -> tuple[Decimal, Decimal]:

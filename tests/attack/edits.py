@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from pubmill.inspection.damaged_results import examine
 from pubmill.messages.run_sources import NO_SOURCES, VARIABLE, run_sources
 from pubmill.metrics.contributions import read_items
-from pubmill.storage.checksums import FOLDER_SUMS, SUMS, write_folder_sums, write_forms, write_predictions
+from pubmill.storage.checksums import FOLDER_SUMS, SUMS, write_folder_sums, write_formats, write_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json, write_jsonl_gz
 from pubmill.storage.parquet import is_damaged
 from tests.attack import Attack
@@ -116,7 +116,7 @@ def results() -> Path:
             (folder / name / file).write_text(json.dumps({file: name * 20}))
         write_folder_sums(folder / name)
     forms = dict.fromkeys(("json", "csv", "md", "tex", "html"), json.dumps)
-    write_forms(folder / "table06", {"bert": [81.25, 80.5]}, forms)
+    write_formats(folder / "table06", {"bert": [81.25, 80.5]}, forms)
     shutil.rmtree(folder / "predictions")  # without the report of their run
     return folder
 

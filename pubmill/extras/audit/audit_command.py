@@ -36,12 +36,12 @@ def page(
 ) -> None:
     """Test every published value by the specs at full scale; write a page in every form."""
     from pubmill.graph.study_graph import audit_recipe
-    from pubmill.report.audit_rendering import FORMS
-    from pubmill.storage.checksums import write_forms
+    from pubmill.report.audit_rendering import AUDIT_RENDERERS
+    from pubmill.storage.checksums import write_formats
     from pubmill.tables.audit import audit as audit_values
 
     output.parent.mkdir(parents=True, exist_ok=True)
-    for path in write_forms(output, audit_values(audit_recipe(SPECS), SPECS), FORMS):
+    for path in write_formats(output, audit_values(audit_recipe(SPECS), SPECS), AUDIT_RENDERERS):
         print(path)
 
 

@@ -26,15 +26,15 @@ def floors(
     scores; of all converted datasets unless --dataset names some.
     """
     checkout()
-    from pubmill.extras.baselines.floors_table import FORMS
+    from pubmill.extras.baselines.floors_table import BASELINE_RENDERERS
     from pubmill.extras.baselines.headroom import ceiling_of, headroom
     from pubmill.extras.baselines.measured import measure_floors
     from pubmill.inspection.converted_datasets import check_name, datasets_with_splits
     from pubmill.library.loaded_datasets import load_dataset
     from pubmill.specs import load
 
-    if form not in FORMS:
-        raise PubmillError(unknown("format", form, list(FORMS)))
+    if form not in BASELINE_RENDERERS:
+        raise PubmillError(unknown("format", form, list(BASELINE_RENDERERS)))
     specs = load(SPECS, "full")
     names = dataset or datasets_with_splits(sorted(specs.datasets), results, ("train", "test"))
     folder = output or Path(Paths(results).floors())
@@ -45,7 +45,7 @@ def floors(
         measured = measure_floors(data, {split: one.path for split, one in splits.items()}, folder / name)
         found.append(headroom(data, measured, ceiling_of(data, splits["test"]), specs, SPECS))
         report_progress(f"{len(found)} of {len(names)}: {name}")
-    print(FORMS[form](found), end="")
+    print(BASELINE_RENDERERS[form](found), end="")
 
 
 VERB = Verb("Papers", floors)

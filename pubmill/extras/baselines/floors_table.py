@@ -59,7 +59,7 @@ def to_text(found: Sequence[DatasetHeadroom]) -> str:
     return "\n".join([*lines, *_remarks(found)]) + "\n"
 
 
-FORMS: Mapping[str, Callable[[Sequence[DatasetHeadroom]], str]] = {
+BASELINE_RENDERERS: Mapping[str, Callable[[Sequence[DatasetHeadroom]], str]] = {
     "text": to_text,
     "md": to_markdown,
     "json": to_json,

@@ -13,7 +13,8 @@ from pubmill.extras.checklist import model_answers as models
 from pubmill.extras.checklist import search_answers as search
 from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, Item
 from pubmill.extras.checklist.checklist_evidence import StudyData
-from pubmill.report.rendering import environment, escape_markdown
+from pubmill.report.rendering import renderers
+from pubmill.storage.result_paths import CHECKLIST_FORMATS
 
 QUESTIONS: dict[str, dict[str, Callable[[StudyData], ChecklistAnswer]]] = {
     "Models and scores": {
@@ -87,14 +88,4 @@ def fill(study: StudyData) -> Checklist:
     )
 
 
-def to_markdown(checklist: Checklist) -> str:
-    """Render the checklist for a repository, or to copy into a submission form."""
-    return environment(escape_markdown).get_template("checklist.md.j2").render(checklist=checklist)
-
-
-def to_html(checklist: Checklist) -> str:
-    """Render a self-contained page without scripts."""
-    return environment().get_template("checklist.html.j2").render(checklist=checklist)
-
-
-FORMS: dict[str, Callable[[Checklist], str]] = {"md": to_markdown, "html": to_html}
+CHECKLIST_RENDERERS = renderers("checklist", CHECKLIST_FORMATS, lambda checklist: {"checklist": checklist})

@@ -12,7 +12,7 @@ from pubmill.corpus.shards import Document, write_shard
 from pubmill.inspection.damaged_results import CheckedFile, examine, report
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.pretraining.packed_tokens import write_packed
-from pubmill.storage.checksums import write_folder_sums, write_forms, write_predictions
+from pubmill.storage.checksums import write_folder_sums, write_formats, write_predictions
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
 from tests.unit.programs import Ended, make_checkout, run_verb
 from tests.unit.toy_shards import make_shard
@@ -33,7 +33,7 @@ def results(tmp_path: Path) -> Path:
         (made / folder).mkdir(parents=True)
         (made / folder / "model.safetensors").write_bytes(b"weights")
         write_folder_sums(made / folder)
-    write_forms(made / "page", {"scores": [1]}, {"html": str, "json": json.dumps})
+    write_formats(made / "page", {"scores": [1]}, {"html": str, "json": json.dumps})
     write_json(made / "seed-1.json", sealed({"score": 1.0}))
     write_items(
         made / "seed-1.items.npz", Items("tokens", "example", "d", Contributions(("a",), np.ones((9, 1))))

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.report.audit_rendering import FORMS
-from pubmill.report.rendering import FORMS as FORMS_OF_TABLES
+from pubmill.report.audit_rendering import AUDIT_RENDERERS
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
-from pubmill.storage.result_paths import PAGE_FORMS
+from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.tables.audit import Audit, Finding, read_audit, with_unreachable
 from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
 from tests.audit_page import as_markdown
@@ -67,20 +66,16 @@ def test_the_page_in_the_documentation_is_up_to_date(root: Path) -> None:
 
 @pytest.mark.parametrize("form", ["md", "html"])
 def test_pages_name_verdicts_places_and_reasons_and_escape_them(form: str) -> None:
-    page = FORMS[form](FOUND)
+    page = AUDIT_RENDERERS[form](FOUND)
     assert "gu2020 Tables 6, 7" in page and "The nearest scores." in page and "10.0 %" in page
     assert "<img" not in page and "&lt;img" in page
     assert "1 of 2" in page and "B 1\N{EN DASH}2; C 3" in page
     assert ("A\\|B" if form == "md" else "A|B") in page
 
 
-def test_the_program_writes_the_forms_that_its_rule_names() -> None:
-    assert set(FORMS) == set(PAGE_FORMS)
-
-
 def test_a_written_audit_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "audit.json"
-    path.write_text(FORMS["json"](FOUND))
+    path.write_text(AUDIT_RENDERERS["json"](FOUND))
     assert read_audit(path) == FOUND
     path.write_text("{}")
     with pytest.raises(PubmillError, match=r"audit\.json is not a Audit"):
@@ -115,17 +110,17 @@ def test_tables_and_report_mark_unreachable_values_which_the_tables_json_does_no
         True
     ) == 1
     assert to_json(marked) == to_json(table) and "unreachable" not in to_json(table)
-    forms = {form: render_table(marked) for form, render_table in FORMS_OF_TABLES.items()}
+    forms = {form: render_table(marked) for form, render_table in TABLE_RENDERERS.items()}
     assert "80.90<sup>∄</sup>" in forms["md"] and "80.90: k/10: the nearest scores." in forms["md"]
     assert (
         r"80.90}\textsuperscript{\textdagger}" in forms["tex"]
         and forms["html"].count("k/10: the nearest") == 1
     )
     for form in ("md", "tex", "html"):
-        plain = FORMS_OF_TABLES[form](table)
+        plain = TABLE_RENDERERS[form](table)
         assert "nreachable under the stated protocol" in forms[form], form
         assert "∄" not in plain and "dagger" not in plain and "nreachable" not in plain
-    assert forms["csv"] == FORMS_OF_TABLES["csv"](table)
+    assert forms["csv"] == TABLE_RENDERERS["csv"](table)
     put_table(tmp_path, table)
     put(
         tmp_path / "reports/audit.json",

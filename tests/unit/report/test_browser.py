@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.report.rendering import to_html
+from pubmill.report.table_rendering import TABLE_RENDERERS
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.waiting import patience
@@ -47,7 +47,7 @@ def page(tmp_path: Path) -> Path:
             made_up.write(tmp_path, made_up.record("bert", name, seed, score))
     made = made_up.recipe(rows=rows, records=records, composites=[], missing={})
     path = tmp_path / "table.html"
-    path.write_text(to_html(made_up.table(tmp_path, made, made_up.HEADER)))
+    path.write_text(TABLE_RENDERERS["html"](made_up.table(tmp_path, made, made_up.HEADER)))
     return path
 
 

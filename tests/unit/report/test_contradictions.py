@@ -10,7 +10,7 @@ from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
 from pubmill.report.contradictions import (
-    FORMS,
+    CONTRADICTION_RENDERERS,
     NO_REASON,
     Contradiction,
     find_contradictions,
@@ -92,13 +92,13 @@ def small(folder: Path, second: str) -> ContradictionsRecipe:
 
 def test_pages_escape_what_they_show(tmp_path: Path) -> None:
     found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
-    assert "B\\|&lt;i&gt;" in FORMS["md"](found)
-    assert "B|&lt;i&gt;" in FORMS["html"](found)
+    assert "B\\|&lt;i&gt;" in CONTRADICTION_RENDERERS["md"](found)
+    assert "B|&lt;i&gt;" in CONTRADICTION_RENDERERS["html"](found)
 
 
 def test_written_contradictions_are_read_again_and_selected_by_table(tmp_path: Path) -> None:
     found = find_contradictions(small(tmp_path, "84.6"), tmp_path)
-    (tmp_path / "found.json").write_text(FORMS["json"](found))
+    (tmp_path / "found.json").write_text(CONTRADICTION_RENDERERS["json"](found))
     assert read_contradictions(tmp_path / "found.json") == found == found.of_tables(["p/table2"])
     assert not found.of_tables(["p/table3"]).found
 

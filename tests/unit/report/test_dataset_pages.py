@@ -14,9 +14,9 @@ from pubmill.graph import checked_graph
 from pubmill.recipes.reading import build
 from pubmill.recipes.report import PageRecipe
 from pubmill.recipes.writing import as_json
-from pubmill.report.dataset_pages import FORMS, Page, make_page, read_page
+from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page, read_page
 from pubmill.specs.study import check_study
-from pubmill.storage.result_paths import DATASET_PAGE_FORMS
+from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
 
@@ -77,7 +77,7 @@ def page(results: Path, made: PageRecipe | None = None, **card: Any) -> Page:
 
 @pytest.mark.parametrize("form", SHOWN)
 def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
-    text = FORMS[form](page(tmp_path))
+    text = PAGE_RENDERERS[form](page(tmp_path))
     text = parsed(text).text_content() if form == "html" else text.replace("&#64;", "@")
     for part in (
         "Drugs (drugs@blurb)", "10 ✓", "CPR:3", "20.0 %", "95th percentile", "12.25", "contradictory texts",
@@ -93,14 +93,14 @@ def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_page_that_is_the_same_again(tmp_path: Path, kind: str, form: str) -> None:
     made = page(tmp_path, recipe(kind=kind))
-    assert FORMS[form](made) == FORMS[form](made)
-    assert "Lengths" in FORMS[form](made)
+    assert PAGE_RENDERERS[form](made) == PAGE_RENDERERS[form](made)
+    assert "Lengths" in PAGE_RENDERERS[form](made)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_written_for_the_report_is_read_again(tmp_path: Path, kind: str) -> None:
     made = page(tmp_path, recipe(kind=kind))
-    (tmp_path / "page.json").write_text(FORMS["json"](made))
+    (tmp_path / "page.json").write_text(PAGE_RENDERERS["json"](made))
     assert read_page(tmp_path / "page.json") == made
 
 
@@ -117,19 +117,19 @@ def test_a_label_that_a_split_lacks_is_none_of_it(tmp_path: Path) -> None:
     test = {**made_up.COMMON, "examples": 1, "labels.x": 1}
     made = page(tmp_path, counts={"train": train, "test": test}, expect={"train": {"labels.x": 5}})
     assert [[cell.value for cell in line.cells] for line in made.labels] == [[1, 1], [2, 0]]
-    assert "expected 5" in FORMS["html"](made)
+    assert "expected 5" in PAGE_RENDERERS["html"](made)
 
 
 def test_made_up_data_is_said_to_be(tmp_path: Path) -> None:
     made = page(tmp_path, recipe(made_up=True, scale="demo", scale_title="demo scale, made-up data"))
-    assert "made-up data" in parsed(FORMS["html"](made)).xpath("string(//*[@class='banner'])")
-    assert "**Demo scale, made-up data.**" in FORMS["md"](made)
+    assert "made-up data" in parsed(PAGE_RENDERERS["html"](made)).xpath("string(//*[@class='banner'])")
+    assert "**Demo scale, made-up data.**" in PAGE_RENDERERS["md"](made)
 
 
 def test_a_page_holds_no_path_of_this_machine_and_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
     made = page(tmp_path)
-    assert not any("/home/somebody" in render(made) for render in FORMS.values())
-    found = parsed(FORMS["html"](made))
+    assert not any("/home/somebody" in render(made) for render in PAGE_RENDERERS.values())
+    found = parsed(PAGE_RENDERERS["html"](made))
     assert not found.xpath("//script | //link | //img | //@src")
     assert len(found.xpath("//@id")) == len(set(found.xpath("//@id")))
 
@@ -141,8 +141,8 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
         recipe(label=HOSTILE, licence=HOSTILE, conflicts=[HOSTILE], notes=[HOSTILE], negative=HOSTILE),
         counts={"train": counts},
     )
-    assert not parsed(FORMS["html"](made)).xpath("//script")
-    text = FORMS["md"](made)
+    assert not parsed(PAGE_RENDERERS["html"](made)).xpath("//script")
+    text = PAGE_RENDERERS["md"](made)
     assert "<script>" not in text and "[z](" not in text
     line = next(line for line in text.splitlines() if line.startswith("| &lt;script"))
     assert line.replace("\\|", "").count("|") == 3
@@ -173,7 +173,7 @@ def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "pages").iterdir()} == {
-        f"drugs@blurb.{form}" for form in (*DATASET_PAGE_FORMS, "sha256")
+        f"drugs@blurb.{form}" for form in (*DATASET_PAGE_FORMATS, "sha256")
     }
     assert not any("CANARY" in path.read_text() for path in (tmp_path / "pages").iterdir())
 

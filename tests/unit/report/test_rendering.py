@@ -16,28 +16,22 @@ from lxml import html
 from pubmill.metrics import METRICS
 from pubmill.recipes.tables import Reason
 from pubmill.report.rendering import (
-    FORMS,
     SORTING,
     count,
     duration,
     escape_markdown,
     fact,
     groups,
-    marks,
     metric,
     number,
     p_value,
     quantity,
-    reasons,
     sentence,
     share,
     signed,
     surplus,
-    to_csv,
-    to_html,
-    to_latex,
-    to_markdown,
 )
+from pubmill.report.table_rendering import TABLE_RENDERERS, marks, reasons
 from pubmill.tables.cells import Table, read_table
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
@@ -85,26 +79,26 @@ def test_reasons_are_marked_in_reading_order(table: Table) -> None:
 
 def test_json_gives_the_same_table_back(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "table06.json"
-    path.write_text(FORMS["json"](table))
+    path.write_text(TABLE_RENDERERS["json"](table))
     assert read_table(path) == table
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", TABLE_RENDERERS)
 def test_every_form_says_the_scale_and_is_the_same_again(table: Table, form: str) -> None:
-    text = FORMS[form](table)
+    text = TABLE_RENDERERS[form](table)
     assert "small" in text
-    assert text == FORMS[form](table)
+    assert text == TABLE_RENDERERS[form](table)
 
 
 @pytest.mark.parametrize("form", ["md", "tex", "html"])
 def test_titles_warn_unless_the_scale_is_comparable(table: Table, form: str) -> None:
-    assert "not comparable" in FORMS[form](table)
-    comparable = FORMS[form](replace(table, comparable=True))
-    assert comparable.count("not comparable") < FORMS[form](table).count("not comparable")
+    assert "not comparable" in TABLE_RENDERERS[form](table)
+    comparable = TABLE_RENDERERS[form](replace(table, comparable=True))
+    assert comparable.count("not comparable") < TABLE_RENDERERS[form](table).count("not comparable")
 
 
 def test_csv_has_one_line_a_cell(table: Table) -> None:
-    lines = list(csv.DictReader(io.StringIO(to_csv(table))))
+    lines = list(csv.DictReader(io.StringIO(TABLE_RENDERERS["csv"](table))))
     assert len(lines) == 2 * 3
     assert lines[0]["value"] == "81.0"
     assert lines[0]["seeds"] == "1: 80.0; 2: 82.0"
@@ -112,7 +106,7 @@ def test_csv_has_one_line_a_cell(table: Table) -> None:
 
 
 def test_html_shows_ours_published_and_difference(table: Table) -> None:
-    page = parsed(to_html(table))
+    page = parsed(TABLE_RENDERERS["html"](table))
     cell = page.xpath("//tbody[1]/tr[1]/td[1]")[0]
     text = " ".join(cell.text_content().split())
     assert (
@@ -123,7 +117,7 @@ def test_html_shows_ours_published_and_difference(table: Table) -> None:
 
 
 def test_html_marks_empty_cells_and_explains_them(table: Table) -> None:
-    page = parsed(to_html(table))
+    page = parsed(TABLE_RENDERERS["html"](table))
     assert page.xpath("//tbody[2]/tr[1]/td[1]//sup/@title") == ["relation extraction is not run"]
     assert "relation extraction is not run" in page.xpath("string(//dl[@class='legend'])")
 
@@ -135,18 +129,18 @@ def test_reasons_are_numbered_at_their_cells_and_listed_once_below(tmp_path: Pat
     made = made_up.table(tmp_path, made_up.recipe(reasons=[of_cell, of_row]))
     assert (made.marks("bert", "gad"), made.marks("ours", ""), made.marks("", "gad")) == ("1", "1", "2")
     assert made.marks("ours", "gad") == made.marks("bert", "") == ""
-    page = parsed(to_html(made))
+    page = parsed(TABLE_RENDERERS["html"](made))
     assert [one.text for one in page.xpath("//dt[number(.) > 0]")] == ["1", "2"]
     assert page.xpath("string(//th[@scope='row'][contains(., 'GAD')]/sup)").endswith("2")
     assert len(page.xpath("//table[contains(@class, 'scores')]//sup[@class='why']")) == 3
-    markdown, latex = to_markdown(made), to_latex(made)
+    markdown, latex = TABLE_RENDERERS["md"](made), TABLE_RENDERERS["tex"](made)
     assert markdown.count("<sup>1</sup>") == 3 and "\n- <sup>1</sup> The paper's Table 3" in markdown
     assert latex.count("\\textsuperscript{1} The paper's Table 3 \\& its text.") == 1
-    assert FORMS["json"](made).count("another split") == 1
+    assert TABLE_RENDERERS["json"](made).count("another split") == 1
 
 
 def test_html_needs_nothing_from_elsewhere(table: Table) -> None:
-    page = parsed(to_html(table))
+    page = parsed(TABLE_RENDERERS["html"](table))
     assert not page.xpath("//link | //img | //@src")
     assert scripts(page) == [SORTING]
 
@@ -162,7 +156,7 @@ def scripts(page: html.HtmlElement) -> list[str]:
 
 
 def test_cells_link_to_their_runs(table: Table) -> None:
-    page = parsed(to_html(table))
+    page = parsed(TABLE_RENDERERS["html"](table))
     links = page.xpath("//td//a/@href")
     assert links and all(page.xpath("//details//tr[@id=$id]", id=link[1:]) for link in links)
     [line] = page.xpath("//details//tr[@id=$id]", id=links[0][1:])
@@ -170,14 +164,14 @@ def test_cells_link_to_their_runs(table: Table) -> None:
 
 
 def test_html_escapes_names_notes_and_reasons(tmp_path: Path) -> None:
-    page = parsed(to_html(hostile(tmp_path)))
+    page = parsed(TABLE_RENDERERS["html"](hostile(tmp_path)))
     assert scripts(page) == [SORTING]
     assert page.xpath("//sup[@title=$text]", text=HOSTILE)
     assert "<script>" in page.xpath("string(//thead)")
 
 
 def test_markdown_escapes_and_keeps_its_columns(tmp_path: Path) -> None:
-    text = to_markdown(hostile(tmp_path))
+    text = TABLE_RENDERERS["md"](hostile(tmp_path))
     assert "<script>" not in text and "[z](" not in text
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in lines} == {4}
@@ -185,7 +179,7 @@ def test_markdown_escapes_and_keeps_its_columns(tmp_path: Path) -> None:
 
 
 def test_latex_escapes(tmp_path: Path) -> None:
-    text = to_latex(hostile(tmp_path))
+    text = TABLE_RENDERERS["tex"](hostile(tmp_path))
     assert "\\input" not in text
     assert "\\textbackslash{}input\\{/etc/passwd\\}" in text
     assert text.count("\\begin{") == text.count("\\end{")
@@ -194,7 +188,7 @@ def test_latex_escapes(tmp_path: Path) -> None:
 def test_csv_holds_no_formulas(tmp_path: Path) -> None:
     made_up.write_all(tmp_path)
     table = made_up.table(tmp_path, made_up.recipe(missing={"gad": "=HYPERLINK(1)"}))
-    lines = list(csv.DictReader(io.StringIO(to_csv(table))))
+    lines = list(csv.DictReader(io.StringIO(TABLE_RENDERERS["csv"](table))))
     assert lines[2]["missing"] == "'=HYPERLINK(1)"
 
 
@@ -207,7 +201,7 @@ def test_escaped_markdown_has_no_live_character(text: str) -> None:
 
 @pytest.mark.parametrize("form", ["md", "tex", "html"])
 def test_files_end_with_one_line_break(table: Table, form: str) -> None:
-    assert re.search(r"\S\n\Z", FORMS[form](table))
+    assert re.search(r"\S\n\Z", TABLE_RENDERERS[form](table))
 
 
 @pytest.mark.parametrize(

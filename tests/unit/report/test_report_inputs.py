@@ -11,12 +11,12 @@ from pubmill.errors import PubmillError
 from pubmill.extras.checklist.checklist_evidence import read_study
 from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import write_record
-from pubmill.report import contradictions, croissant, dataset_pages
+from pubmill.report.croissant import DATASET_PAGE_RENDERERS
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
-from pubmill.storage.result_paths import DATASET_PAGE_FORMS, PAGE_FORMS
+from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 from tests.unit.report import toy_cards as cards_made_up
@@ -104,9 +104,8 @@ def test_the_inputs_are_what_is_read(tmp_path: Path, who: str) -> None:
         (tmp_path / "away").rename(results / file)
 
 
-def test_the_programs_write_the_forms_that_their_rules_name() -> None:
-    assert set(dataset_pages.FORMS) == set(contradictions.FORMS) == set(PAGE_FORMS)
-    assert set(croissant.FORMS) == set(DATASET_PAGE_FORMS)
+def test_the_program_of_dataset_pages_writes_the_files_that_its_rule_names() -> None:
+    assert tuple(DATASET_PAGE_RENDERERS) == DATASET_PAGE_FORMATS
 
 
 def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:

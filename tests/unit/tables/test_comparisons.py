@@ -10,7 +10,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.metrics.entities import entity_metrics
-from pubmill.report.comparison_rendering import FORMS
+from pubmill.report.table_rendering import COMPARISON_RENDERERS
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import Comparisons, comparisons, with_columns
 from tests.pages import parsed
@@ -101,12 +101,14 @@ def test_one_model_alone_is_compared_with_none(tmp_path: Path) -> None:
     found = compared(tmp_path, one)
     assert found.rows == ()
     for form in ("md", "html"):
-        assert "No row has two models" in FORMS[form](found)
+        assert "No row has two models" in COMPARISON_RENDERERS[form](found)
 
 
 def test_a_table_without_runs_compares_nothing(tmp_path: Path) -> None:
     found = compared(tmp_path, table(tmp_path, recipe(records={}), "row,column,metric,value,note\n"))
-    assert found.rows == () and "No row has two models with complete scores." in FORMS["md"](found)
+    assert found.rows == () and "No row has two models with complete scores." in COMPARISON_RENDERERS["md"](
+        found
+    )
 
 
 def test_a_pipeline_of_one_run_is_compared_too(tmp_path: Path) -> None:
@@ -142,15 +144,15 @@ def test_contributions_of_something_else_are_refused(tmp_path: Path, what: str) 
 
 def test_forms_show_every_comparison(tmp_path: Path) -> None:
     found = compared(tmp_path, made(tmp_path))
-    page = parsed(FORMS["html"](found))
+    page = parsed(COMPARISON_RENDERERS["html"](found))
     lines = [" ".join(line.text_content().split()) for line in page.xpath("//tbody/tr[td]")]
     assert len(lines) == 2
     assert lines[0].startswith(f"Bert +{found.rows[0].pairs[0].difference:.2f}")
     assert "0.001" in lines[0]
-    text = FORMS["md"](found)
+    text = COMPARISON_RENDERERS["md"](found)
     assert "| BC2GM<br>entity F1<br>60 documents | Ours | Bert | +" in text
-    assert "not comparable with the paper" in FORMS["html"](found)
-    assert parse(Comparisons, json.loads(FORMS["json"](found)), "here") == found
+    assert "not comparable with the paper" in COMPARISON_RENDERERS["html"](found)
+    assert parse(Comparisons, json.loads(COMPARISON_RENDERERS["json"](found)), "here") == found
 
 
 def test_some_columns_are_chosen_by_key_or_label(tmp_path: Path) -> None:

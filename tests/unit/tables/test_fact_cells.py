@@ -15,7 +15,7 @@ from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.recipes.fact_tables import FactTableRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
-from pubmill.report.fact_rendering import FORMS
+from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
 from pubmill.tables.dataset_cards import Card, label_bias
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
@@ -237,29 +237,29 @@ def test_repeats_of_an_answer_are_counted_over_examples() -> None:
 
 def test_json_gives_the_same_table_back(tmp_path: Path) -> None:
     made = table(tmp_path, recipe())
-    (tmp_path / "t.json").write_text(FORMS["json"](made))
+    (tmp_path / "t.json").write_text(FACT_TABLE_RENDERERS["json"](made))
     again = read_fact_table(tmp_path / "t.json")
     assert again == made
     kinds = [type(again.cells["drugs"][key].value) for key in ("t/task", "t/train", "t/blurb", "t/bias")]
     assert kinds == [str, int, bool, float]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FACT_TABLE_RENDERERS)
 def test_every_form_is_the_same_again_and_warns_of_made_up_data(tmp_path: Path, form: str) -> None:
     made = table(tmp_path, recipe(comparable=False))
-    assert FORMS[form](made) == FORMS[form](made)
-    assert form == "csv" or "made-up data" in FORMS[form](made)
+    assert FACT_TABLE_RENDERERS[form](made) == FACT_TABLE_RENDERERS[form](made)
+    assert form == "csv" or "made-up data" in FACT_TABLE_RENDERERS[form](made)
 
 
 def test_csv_has_one_line_a_cell(tmp_path: Path) -> None:
-    lines = list(csv.DictReader(io.StringIO(FORMS["csv"](table(tmp_path, recipe())))))
+    lines = list(csv.DictReader(io.StringIO(FACT_TABLE_RENDERERS["csv"](table(tmp_path, recipe())))))
     assert len(lines) == 2 * len(COLUMNS)
     assert lines[1] | {"value": "2", "published": "2", "equal": "1", "measure": "mentions"} == lines[1]
     assert lines[3] | {"equal": "0", "reason": UNEXPLAINED} == lines[3]
 
 
 def test_html_tells_equal_differing_and_empty_cells_apart(tmp_path: Path) -> None:
-    page = parsed(FORMS["html"](table(tmp_path, recipe())))
+    page = parsed(FACT_TABLE_RENDERERS["html"](table(tmp_path, recipe())))
     first, second = (" ".join(tr.text_content().split()) for tr in page.xpath("//tbody/tr"))
     assert "ours 2 , equal to the published = 2" in first
     assert "ours 2 , differs from the published ≠ 4 244*, difference (−4 242), reason b" in first
@@ -286,13 +286,13 @@ def hostile(tmp_path: Path) -> FactTable:
 
 
 def test_html_escapes(tmp_path: Path) -> None:
-    page = parsed(FORMS["html"](hostile(tmp_path)))
+    page = parsed(FACT_TABLE_RENDERERS["html"](hostile(tmp_path)))
     assert not page.xpath("//script")
     assert page.xpath("//sup[@title=$text]", text=HOSTILE)
 
 
 def test_markdown_escapes_and_keeps_its_columns(tmp_path: Path) -> None:
-    text = FORMS["md"](hostile(tmp_path))
+    text = FACT_TABLE_RENDERERS["md"](hostile(tmp_path))
     assert "<script>" not in text and "[z](" not in text
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in lines} == {len(COLUMNS) + 2}
@@ -300,18 +300,18 @@ def test_markdown_escapes_and_keeps_its_columns(tmp_path: Path) -> None:
 
 
 def test_latex_escapes(tmp_path: Path) -> None:
-    text = FORMS["tex"](hostile(tmp_path))
+    text = FACT_TABLE_RENDERERS["tex"](hostile(tmp_path))
     assert "\\input" not in text and "<script>" not in text
     assert text.count("\\begin{") == text.count("\\end{")
 
 
 def test_latex_has_thin_spaces_in_large_counts(tmp_path: Path) -> None:
-    assert "4\\,244" in FORMS["tex"](table(tmp_path, recipe()))
+    assert "4\\,244" in FACT_TABLE_RENDERERS["tex"](table(tmp_path, recipe()))
 
 
 def test_csv_holds_no_formulas(tmp_path: Path) -> None:
     made = recipe(row("drugs"), row("notes", lacking="=HYPERLINK(1)"))
-    assert "'=HYPERLINK(1)" in FORMS["csv"](table(tmp_path, made))
+    assert "'=HYPERLINK(1)" in FACT_TABLE_RENDERERS["csv"](table(tmp_path, made))
 
 
 def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
@@ -323,7 +323,7 @@ def test_the_program_by_hand_and_its_errors(tmp_path: Path, root: Path) -> None:
     ]  # fmt: skip
     good = subprocess.run(command, capture_output=True, text=True)
     assert good.returncode == 0, good.stderr
-    forms = {f".{form}" for form in (*FORMS, "sha256")}
+    forms = {f".{form}" for form in (*FACT_TABLE_RENDERERS, "sha256")}
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == forms
     (tmp_path / "datasets/drugs/card.json").unlink()
     bad = subprocess.run(command, capture_output=True, text=True)
@@ -342,7 +342,7 @@ def test_an_empty_published_cell_stands_there_with_its_note(tmp_path: Path) -> N
     assert found.all_notes[-3:] == ("drugs: not reported", "drugs: no word (none; at all)", "drugs: sorry")
     assert "nothing to compare" in found.summary
     for form in ("html", "md", "tex"):
-        assert FORMS[form](found).count("not reported") >= 2, form
+        assert FACT_TABLE_RENDERERS[form](found).count("not reported") >= 2, form
 
 
 def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None:
@@ -350,9 +350,9 @@ def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None
         HEADER + "t/blurb,drugs,boolean,1,a suite\nt/blurb,notes,boolean,0,a suite\nt/task,notes,text,x,\n"
     )
     found = table(tmp_path, recipe(row("drugs"), row("notes"), down="Fact"), published)
-    page = parsed(FORMS["html"](found))
+    page = parsed(FACT_TABLE_RENDERERS["html"](found))
     assert [th.text for th in page.xpath("//thead//th")] == ["Fact", "drugs", "notes"]
     lines = [" ".join(tr.xpath("./th")[0].text_content().split()) for tr in page.xpath("//tbody/tr")]
     assert lines == ["Task", "Train", "Dev", "Test", "BLURB a suite", "Bias"]
     assert not [note for note in found.all_notes if "a suite" in note]
-    assert FORMS["md"](found).count("| Bias |") == 1
+    assert FACT_TABLE_RENDERERS["md"](found).count("| Bias |") == 1

@@ -16,7 +16,7 @@ from pubmill.metrics.training_overlap import Counts, total
 from pubmill.recipes.overlaps import OverlapRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.report.overlap_rendering import FORMS
+from pubmill.report.overlap_rendering import OVERLAP_RENDERERS
 from pubmill.storage.files import write_json, write_jsonl_gz
 from pubmill.tables.cells import parse
 from pubmill.tables.overlap_of_runs import overlaps_of_runs
@@ -162,13 +162,14 @@ def test_years_are_shown_of_columns_without_a_corpus(tmp_path: Path) -> None:
     made = toy_table(tmp_path, recipe(records={"bert": {"bc2gm": paths("bert", "bc2gm", 1)}}))
     plain = overlap_table(OverlapRecipe(cells={"bert": ("bc2gm",)}, corpora={}), made, tmp_path)
     assert "years" not in {one.by for one in plain.cells} and plain.year_notes == []
-    assert "dated" not in FORMS["json"](plain) and "Years" not in FORMS["md"](plain) + FORMS["html"](plain)
+    assert "dated" not in OVERLAP_RENDERERS["json"](plain)
+    assert all("Years" not in OVERLAP_RENDERERS[form](plain) for form in ("md", "html"))
     own = OverlapRecipe(cells={"bert": ("bc2gm",)}, corpora={}, dated=("abstracts",))
     found = overlap_table(own, made, tmp_path)
     assert [one.by for one in found.cells] == ["mentions", "documents", "years"]
     assert found.year_notes == ["BC2GM: 1 of 2 documents have a year, 1 have none."]
-    assert all(found.year_notes[0] in FORMS[form](found) for form in ("md", "html"))
-    assert parse(OverlapTable, json.loads(FORMS["json"](found)), "here") == found
+    assert all(found.year_notes[0] in OVERLAP_RENDERERS[form](found) for form in ("md", "html"))
+    assert parse(OverlapTable, json.loads(OVERLAP_RENDERERS["json"](found)), "here") == found
 
 
 def test_a_document_is_in_the_corpus_if_any_of_its_examples_was_found(tmp_path: Path) -> None:
@@ -203,7 +204,7 @@ def test_the_cells_of_a_table(tmp_path: Path) -> None:
         (by, 2) for by in ("mentions", "documents", "pretraining", "years")
     ]
     assert all(one.together == Counts(6, 4, 2) for one in found.cells)
-    forms = {form: render(found) for form, render in FORMS.items()}
+    forms = {form: render(found) for form, render in OVERLAP_RENDERERS.items()}
     assert "bc2gm,bert,mentions,new name,2,2,0,0\n" in forms["csv"]
     assert "| BERT | 100.00, R 100.00 | — | — | R 0.00 | R 0.00 | — | 40.00, R 33.33 |" in forms["md"]
     assert "BC2GM, by the words of mentions" in forms["html"] and "33% of gold" in forms["html"]
@@ -213,7 +214,10 @@ def test_the_cells_of_a_table(tmp_path: Path) -> None:
 def test_a_table_without_such_cells(tmp_path: Path) -> None:
     write_all(tmp_path)
     found = overlap_table(OverlapRecipe(cells={}, corpora={}), toy_table(tmp_path), tmp_path)
-    assert all("No cell has runs on entities or relations" in FORMS[form](found) for form in ("md", "html"))
+    assert all(
+        "No cell has runs on entities or relations" in OVERLAP_RENDERERS[form](found)
+        for form in ("md", "html")
+    )
 
 
 def supplied_run(

@@ -10,7 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.reading import build as build_recipe
 from pubmill.recipes.tables import TableRecipe
 from pubmill.recipes.writing import as_json, as_values
-from pubmill.report.rendering import FORMS
+from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.statistics.equivalence import combined, equivalence_p, uncertainty
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import comparisons
@@ -142,13 +142,13 @@ def test_one_cell_of_a_row_may_be_not_comparable(tmp_path: Path) -> None:
         assert own and usual and (own.verdict, own.why) == ("not comparable", "other split")
         assert usual.verdict == "within the minimal detectable difference"
         assert table.cells["ours"][key].difference == pytest.approx(10)
-    page = parsed(FORMS["html"](table))
+    page = parsed(TABLE_RENDERERS["html"](table))
     assert page.xpath("//td//span[@title='not comparable: other split']")
 
 
 def test_every_form_shows_what_a_cell_refers_to(tmp_path: Path) -> None:
     table = made(tmp_path, referring())
-    page = parsed(FORMS["html"](table))
+    page = parsed(TABLE_RENDERERS["html"](table))
     copied, minus = (
         page.xpath(f"//td//span[@class='detail'][starts-with(., '{text}')]")[0]
         for text in ("copied from", "minus")
@@ -157,30 +157,30 @@ def test_every_form_shows_what_a_cell_refers_to(tmp_path: Path) -> None:
     assert minus.text_content() == "minus older Table 1: 80.50, reproduced"
     [link] = copied.xpath(".//a")
     assert (link.get("href"), link.get("title")) == ("../older/table01.html", "Base <b>, BC2GM")
-    assert "copied from older Table 1: 80.50, reproduced |" in FORMS["md"](table)
-    assert "<br>minus older Table 1: 80.50, reproduced |" in FORMS["md"](table)
+    assert "copied from older Table 1: 80.50, reproduced |" in TABLE_RENDERERS["md"](table)
+    assert "<br>minus older Table 1: 80.50, reproduced |" in TABLE_RENDERERS["md"](table)
     for text in ("from older Table 1: 80.50, reproduced", "minus older Table 1: 80.50, reproduced"):
-        assert text in FORMS["tex"](table)
-    assert "<b>" not in FORMS["html"](table).replace("<b><span", "").replace("93.33 <b>(+0.08)", "")
+        assert text in TABLE_RENDERERS["tex"](table)
+    assert "<b>" not in TABLE_RENDERERS["html"](table).replace("<b><span", "").replace("93.33 <b>(+0.08)", "")
 
 
 def test_a_table_that_is_not_made_has_no_link_and_a_reason(tmp_path: Path) -> None:
     why = "older Table 1 is not a table of this study"
     table = made(tmp_path, referring(other(records={}, missing={"base": why}), linked=False))
-    page = parsed(FORMS["html"](table))
+    page = parsed(TABLE_RENDERERS["html"](table))
     assert not page.xpath("//td//a[contains(@href, 'table01')]")
     [copied] = page.xpath("//td//span[@class='detail'][starts-with(., 'copied from')]")
     [mark] = copied.xpath(".//sup")
     assert copied.text_content() == f"copied from older Table 1: —{mark.text}"
     legend = page.xpath("//dl[@class='legend']/*/text()")
     assert legend[legend.index(mark.text) + 1] == why
-    assert f"copied from older Table 1: — <sup>{mark.text}</sup>" in FORMS["md"](table)
-    assert f"- <sup>{mark.text}</sup> {why}" in FORMS["md"](table)
+    assert f"copied from older Table 1: — <sup>{mark.text}</sup>" in TABLE_RENDERERS["md"](table)
+    assert f"- <sup>{mark.text}</sup> {why}" in TABLE_RENDERERS["md"](table)
 
 
 def test_json_and_csv_have_the_other_cell_and_other_tables_have_no_such_fields(tmp_path: Path) -> None:
     table = made(tmp_path, referring())
-    again = parse(Table, json.loads(FORMS["json"](table)), "here")
+    again = parse(Table, json.loads(TABLE_RENDERERS["json"](table)), "here")
     assert again.cells["bert"]["bc2gm"].copied_from == table.cells["bert"]["bc2gm"].copied_from
     frame = cell_frame(table).set_index(["column", "row"])
     copied, minus, none = (
@@ -191,7 +191,7 @@ def test_json_and_csv_have_the_other_cell_and_other_tables_have_no_such_fields(t
     assert (copied["other_verdict"], none["other_table"]) == ("reproduced", None)
     usual = made(tmp_path, recipe(**PLAIN, records={"ours": {"bc2gm": paths("ours", "bc2gm", 3)}}), HEADER)
     assert "other_table" not in cell_frame(usual).columns
-    cells = json.loads(FORMS["json"](usual))["cells"]["ours"]["bc2gm"]
+    cells = json.loads(TABLE_RENDERERS["json"](usual))["cells"]["ours"]["bc2gm"]
     assert not {"copied_from", "minus"} & cells.keys()
 
 

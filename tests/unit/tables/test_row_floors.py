@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.report.rendering import FORMS
+from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.storage.files import write_json
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.finished_tables import finished_table
@@ -62,7 +62,7 @@ def test_tables_show_floors_and_the_share_of_the_room(tmp_path: Path) -> None:
     bc2gm, gad = table.rows
     assert table.room(bc2gm, 81.0) == pytest.approx(0.5026, abs=1e-4)
     assert table.room(gad, 81.0) is None and table.room(bc2gm, None) is None
-    forms = {form: render(table) for form, render in FORMS.items()}
+    forms = {form: render(table) for form, render in TABLE_RENDERERS.items()}
     (tmp_path / "table.json").write_text(forms["json"])
     assert read_table(tmp_path / "table.json") == table
     header, line, *_ = forms["csv"].splitlines()
@@ -81,17 +81,21 @@ def test_a_table_without_floors_has_no_column_for_them(tmp_path: Path) -> None:
     table = made(tmp_path)
     assert table.floors == {}
     for form in ("csv", "md", "html"):
-        assert "loor" not in FORMS[form](table) and "of room" not in FORMS[form](table)
+        assert "loor" not in TABLE_RENDERERS[form](table) and "of room" not in TABLE_RENDERERS[form](table)
 
 
 def test_published_values_have_no_room_at_a_scale_with_other_data(tmp_path: Path) -> None:
     file = put(tmp_path, "bc2gm", majority={"entity_f1": 0.618})
     table = made(tmp_path, floors={"bc2gm": [file]})
-    assert "published 50 %" not in FORMS["md"](table) and "ours 50 % of room" in FORMS["md"](table)
+    assert "published 50 %" not in TABLE_RENDERERS["md"](table) and "ours 50 % of room" in TABLE_RENDERERS[
+        "md"
+    ](table)
     assert table.published_room(table.rows[0], table.cells["bert"]["bc2gm"]) is None
 
 
 def test_a_value_below_the_floor_has_a_share_with_a_minus_sign(tmp_path: Path) -> None:
     table = made(tmp_path, floors={"bc2gm": [put(tmp_path, "bc2gm", majority={"entity_f1": 0.85})]})
     for form in ("md", "html"):
-        assert "\N{MINUS SIGN}27 %" in FORMS[form](table) and "-27" not in FORMS[form](table)
+        assert "\N{MINUS SIGN}27 %" in TABLE_RENDERERS[form](table) and "-27" not in TABLE_RENDERERS[form](
+            table
+        )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.report.rendering import FORMS
+from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.statistics.equivalence import Uncertainty, combined, equivalence_p, uncertainty
 from pubmill.tables.cells import Table
 from tests.unit.toy_tables import HEADER, paths, recipe, record, row, table, write
@@ -124,7 +124,7 @@ def test_seeds_are_reported_where_three_ran(tmp_path: Path) -> None:
     assert need.freedom == 4
     assert one.seeds_needed.keys() == {"bc2gm"}
     for form in ("md", "html", "tex"):
-        assert f"BC2GM {need.seeds} (" in FORMS[form](one)
+        assert f"BC2GM {need.seeds} (" in TABLE_RENDERERS[form](one)
     few = {model: {"bc2gm": paths(model, "bc2gm", 2)} for model in SCORES}
     assert made(tmp_path, records=few).seeds_needed == {}
 
@@ -143,7 +143,7 @@ def test_seeds_are_reported_for_each_fold_separately(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["md", "tex", "html"])
 def test_every_form_has_verdicts_and_the_rule(tmp_path: Path, form: str) -> None:
-    text = FORMS[form](made(tmp_path))
+    text = TABLE_RENDERERS[form](made(tmp_path))
     shown = {"md": "<br>*reproduced*", "tex": "(0.00) R", "html": ">reproduced</span>"}[form]
     assert shown in text
     assert "fixed before anything was run" in text
@@ -151,9 +151,9 @@ def test_every_form_has_verdicts_and_the_rule(tmp_path: Path, form: str) -> None
 
 
 def test_programs_read_verdicts_too(tmp_path: Path) -> None:
-    lines = csv.DictReader(io.StringIO(FORMS["csv"](made(tmp_path))))
+    lines = csv.DictReader(io.StringIO(TABLE_RENDERERS["csv"](made(tmp_path))))
     found = next(line for line in lines if (line["column"], line["row"]) == ("ours", "bc2gm"))
     assert (found["verdict"], found["margin"]) == ("reproduced", "1.0")
     assert 0 < float(found["p"]) < 0.05 < float(found["minimal_detectable"])
     assert int(found["seeds_needed"]) > 2
-    assert '"verdict": "reproduced"' in FORMS["json"](made(tmp_path))
+    assert '"verdict": "reproduced"' in TABLE_RENDERERS["json"](made(tmp_path))

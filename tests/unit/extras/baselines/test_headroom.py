@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.examples.kinds import RegressionExample
-from pubmill.extras.baselines.floors_table import FORMS
+from pubmill.extras.baselines.floors_table import BASELINE_RENDERERS
 from pubmill.extras.baselines.headroom import (
     DatasetHeadroom,
     PublishedScore,
@@ -83,24 +83,24 @@ def test_the_agreement_of_annotators_leaves_each_out_once() -> None:
 
 
 def test_the_table_lists_floors_from_the_highest() -> None:
-    lines = FORMS["text"]([FOUND]).splitlines()
+    lines = BASELINE_RENDERERS["text"]([FOUND]).splitlines()
     assert [line.split() for line in lines[1:4]] == [
         ["d", "accuracy", "high", "50.0", "90.0", "70.00", "(p/table01)", "50", "%", "1", "of", "2"],
         ["low", "20.0"],
         ["none", "not", "defined"],
     ]
     assert lines[4:] == ["d: the ceiling is two annotators."]
-    markdown = FORMS["md"]([FOUND]).splitlines()
+    markdown = BASELINE_RENDERERS["md"]([FOUND]).splitlines()
     assert markdown[2] == "| d | accuracy | high | 50.0 | 90.0 | 70.00 (p/table01) | 50 % | 1 of 2 |"
     assert {line.count("|") for line in markdown[:5]} == {9}
 
 
 def test_a_floor_near_100_is_pointed_out() -> None:
     leaked = FOUND._replace(floors=[floor("text", 0.995)], published=[], ceiling=CeilingScore())
-    assert FORMS["text"]([leaked]).splitlines()[-1] == (
+    assert BASELINE_RENDERERS["text"]([leaked]).splitlines()[-1] == (
         "d: text scores 99.5. What it reads gives the labels away: what text is."
     )
-    [values] = json.loads(FORMS["json"]([leaked]))
+    [values] = json.loads(BASELINE_RENDERERS["json"]([leaked]))
     assert values["labels_given_away"] == ["text"] and values["best_published"] is None
-    [values] = json.loads(FORMS["json"]([FOUND]))
+    [values] = json.loads(BASELINE_RENDERERS["json"]([FOUND]))
     assert values["share_of_room"] == 0.5 and values["floors"]["none"] is None

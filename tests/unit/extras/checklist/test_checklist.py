@@ -16,7 +16,7 @@ from pubmill.extras.checklist.checklist_evidence import (
     read_study,
     run_paths,
 )
-from pubmill.extras.checklist.document import QUESTIONS, Checklist, fill, to_html, to_markdown
+from pubmill.extras.checklist.document import CHECKLIST_RENDERERS, QUESTIONS, Checklist, fill
 from pubmill.extras.checklist.model_answers import FROZEN, description
 from pubmill.graph import checked_graph
 from pubmill.recipes.reading import build, read
@@ -236,13 +236,13 @@ def test_a_record_that_is_missing_is_named(results: Path) -> None:
 def test_both_forms_escape_and_stand_alone(results: Path) -> None:
     hostile = "<img src=x onerror=alert(1)> | *b*"
     filled = fill(read_study(recipe(title=hostile), results))
-    page = parsed(to_html(filled))
+    page = parsed(CHECKLIST_RENDERERS["html"](filled))
     assert not page.xpath("//script | //link | //img | //@src") and page.xpath("string(//h1)").endswith(
         hostile
     )
     assert len(page.xpath("//h3")) == filled.total
     assert "not comparable" in page.xpath("string(//*[@class='banner'])")
-    text = to_markdown(filled)
+    text = CHECKLIST_RENDERERS["md"](filled)
     assert "<img" not in text and text.count("\n### ") == filled.total
     rows = [line for line in text.splitlines() if line.startswith("| bc2gm | t")]
     assert rows and all(row.replace("\\|", "").count("|") in (4, 5) for row in rows)

@@ -75,9 +75,9 @@ def test_a_link_leads_to_the_cell_in_the_page_of_its_table(tex: Tex) -> None:
 
 
 def test_the_anchor_of_a_link_is_in_the_page(tables: Tables) -> None:
-    from pubmill.report.rendering import to_html
+    from pubmill.report.table_rendering import TABLE_RENDERERS
 
-    assert 'id="table06-bert-bc2gm"' in to_html(tables["gu2020/table06"])
+    assert 'id="table06-bert-bc2gm"' in TABLE_RENDERERS["html"](tables["gu2020/table06"])
 
 
 def test_another_package_with_the_same_macro_is_an_error(tables: Tables) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.extras.transfer.transfer_matrix import TransferMatrix, transfer_matrix
-from pubmill.extras.transfer.transfer_rendering import FORMS
+from pubmill.extras.transfer.transfer_rendering import TRANSFER_RENDERERS
 from pubmill.recipes.reading import build
 from pubmill.recipes.transfers import TransferMatrixRecipe
 from pubmill.storage.files import write_json
@@ -58,7 +58,7 @@ def test_the_matrix_in_all_forms(tmp_path: Path) -> None:
     found = transfer_matrix(recipe(tmp_path), tmp_path)
     assert found.cell("ncbi", "bc5").value == pytest.approx(50.0) and found.cell("bc5", "bc5").is_own
     assert found.cell("ncbi", "bc5").seeds == {1: pytest.approx(60.0), 2: pytest.approx(40.0)}
-    forms = {form: render(found) for form, render in FORMS.items()}
+    forms = {form: render(found) for form, render in TRANSFER_RENDERERS.items()}
     assert parse(TransferMatrix, json.loads(forms["json"]), "here") == found
     assert "| BC5 | **80.00** | 70.00 |\n| &lt;NCBI&gt; | 50.00 | **90.00** |" in forms["md"]
     assert "<b>80.00</b>" in forms["html"] and "<NCBI>" not in forms["html"]
@@ -68,7 +68,7 @@ def test_the_matrix_in_all_forms(tmp_path: Path) -> None:
 def test_a_failed_run_leaves_the_cell_empty(tmp_path: Path) -> None:
     found = transfer_matrix(recipe(tmp_path, None), tmp_path)
     assert found.cell("ncbi", "bc5").value is None and found.cell("ncbi", "bc5").seeds[2] is None
-    assert "seed 2: failed" in FORMS["html"](found)
+    assert "seed 2: failed" in TRANSFER_RENDERERS["html"](found)
 
 
 def test_a_score_that_is_missing_or_of_another_form(tmp_path: Path) -> None:
