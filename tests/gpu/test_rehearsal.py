@@ -149,7 +149,7 @@ def test_a_program_that_hangs_is_a_failure(root: Path, python: Path) -> None:
 
 @pytest.mark.long
 def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: Path) -> None:
-    parts = ("methods", "profile", "tests", "pretraining", "finetuning", "processes")
+    parts = ("methods", "profile", "tests", "pretraining", "finetuning", "resume", "processes")
     for part in parts:
         done = gpu_sh(root, python, tmp_path, "--rehearse", part)
         assert done.returncode == 0, done.stderr
@@ -162,6 +162,8 @@ def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: 
     methods = [row["methods"] for row in figures_of_methods(tmp_path)]
     assert methods == [PLAIN.describe(), "the Trainer's loop", "the Trainer's loop with torch_compile"]
     assert "| products |" in (tmp_path / "profile.md").read_text()
+    resume = (tmp_path / "resume.md").read_text()
+    assert resume.count("same weights: True") == 4 and resume.count("same predictions: True") == 2
     processes = (tmp_path / "processes.md").read_text()
     for recipe in ("float32 without dropout: largest", "bfloat16 with dropout: largest"):
         assert f"two processes by gloo, {recipe}" in processes
