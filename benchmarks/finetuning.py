@@ -235,8 +235,8 @@ class Ours:
         """Train; return the seconds that it took. Raises a RuntimeError if a planned method does not work."""
         begun = now()
         self.trainer.train(self.split, None)
-        took, execution = now() - begun, self.trainer.describe_execution()
-        if refused := execution["update_refused"] or execution["graphs_refused"]:
+        took, how = now() - begun, self.trainer.describe_execution()
+        if refused := how["update_refused"] or how["graphs_refused"]:
             raise RuntimeError(refused)
         return took
 
@@ -248,10 +248,8 @@ class Ours:
 
 def timed(name: str, examples: int, encode: Callable[[], Any]) -> Any:
     """Return the result of `encode`; print its speed."""
-    begun = time.perf_counter()
-    encoded = encode()
-    took = time.perf_counter() - begun
-    print(f"{name}: texts to ids, {examples / took:,.0f} examples/s", flush=True)
+    begun, encoded = time.perf_counter(), encode()
+    print(f"{name}: texts to ids, {examples / (time.perf_counter() - begun):,.0f} examples/s", flush=True)
     return encoded
 
 

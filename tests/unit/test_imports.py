@@ -28,7 +28,7 @@ ROOMS: dict[str, str] = {
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "graph": "examples messages metrics recipes specs storage",
     "planning": "graph messages optimisers pretraining recipes specs storage",
-    "workflow": "graph messages optimisers planning specs storage tables",
+    "workflow": "graph hardware messages optimisers planning specs storage tables",
     "inspection": "convert examples graph hardware messages metrics planning pretraining"
     " recipes report specs statistics storage tables workflow",
     "library": "corpus examples finetuning messages metrics prediction recipes storage",
