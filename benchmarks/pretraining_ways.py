@@ -25,7 +25,7 @@ from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.flops import shape_of_network
 from pubmill.pretraining.instances import ranges
 from pubmill.pretraining.masking import Vocabulary
-from pubmill.pretraining.methods import Methods, fastest
+from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.packed_tokens import SPECIAL
 from pubmill.recipes import PretrainingRecipe
 from pubmill.vocabs.wordpiece import make_tokenizer, save
@@ -100,7 +100,8 @@ class Ours:
     ) -> None:
         if ON_GPU:
             configure_cuda(deterministic=False)
-        with patch.object(computation, "fastest", lambda *given: methods or fastest(*given)):
+        usual = computation.fastest
+        with patch.object(computation, "fastest", lambda *given: methods or usual(*given)):
             self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE), at_once=at_once)
         self.step = 0
 

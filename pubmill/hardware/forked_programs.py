@@ -2,8 +2,8 @@
 
 A fork begins with what the process has in memory and ends like any program, so that a run has its own random
 numbers, settings and GPU, and can be killed alone. The process must not use a GPU or threads before it forks.
-On Linux only; elsewhere, and where no such process answers, programs run by themselves. Needs only the
-standard library.
+On Linux 5.3 and later; elsewhere, and where no such process answers, programs run by themselves. Needs only
+the standard library.
 """
 
 import contextlib
@@ -28,6 +28,8 @@ END_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 LENGTH = 8
 """Bytes of the number before a request: its length."""
+SECONDS = 10.0
+"""Timeout of a request, which is sent at once."""
 
 
 class ForkServer:
@@ -56,8 +58,18 @@ class ForkServer:
 
 
 def start_server(program: Path) -> ForkServer | None:
-    """Start the process that forks for a program, unless the environment names one; None without it."""
-    return ForkServer(program) if sys.platform == "linux" and VARIABLE not in os.environ else None
+    """Start the process that forks for a program; None where the environment names one already, or the
+    system lacks what it needs (Linux 5.3)."""
+    return ForkServer(program) if VARIABLE not in os.environ and _has_pidfd() else None
+
+
+def _has_pidfd() -> bool:
+    """Return whether the system has handles of processes."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        return False
+    return True
 
 
 def status_in_fork() -> int | None:
@@ -128,7 +140,8 @@ def serve(number: int, prepare: Callable[[Request], None]) -> Request:
                 waiting = []
             elif listener.fileno() in ready:
                 caller, _ = listener.accept()
-                request = _receive(caller)
+                if (request := _receive(caller)) is None:
+                    continue
                 prepare(request)
                 child = os.fork()
                 if child == 0:
@@ -143,7 +156,17 @@ def serve(number: int, prepare: Callable[[Request], None]) -> Request:
     sys.exit()
 
 
-def _receive(caller: socket.socket) -> Request:
+def _receive(caller: socket.socket) -> Request | None:
+    """Return a caller's request; None if the caller ended, or stopped, before all was sent."""
+    caller.settimeout(SECONDS)
+    try:
+        return _read_request(caller)
+    except (OSError, ValueError):
+        caller.close()
+        return None
+
+
+def _read_request(caller: socket.socket) -> Request:
     length, streams, _, _ = socket.recv_fds(caller, LENGTH, len(STREAMS))
     with caller.makefile("rb") as sent:
         arguments, folder, mask, environment = json.loads(sent.read(int.from_bytes(length, "big")))

@@ -1,7 +1,9 @@
 """Programs in forks of one process: as if run alone, killed alone, and by themselves where nothing forks."""
 
+import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -121,6 +123,25 @@ def test_the_process_ends_after_its_last_fork(program: Path, server: ForkServer,
     assert (tmp_path / "alone").read_text().startswith(str(alone.pid))
     process.kill()
     assert server.process.wait(30) == 0
+
+
+def test_a_caller_that_ends_before_its_request_is_sent_disturbs_no_other(
+    program: Path, server: ForkServer, tmp_path: Path
+) -> None:
+    for sent in (b"", (1000).to_bytes(8, "big")):
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(os.environ[VARIABLE])
+            socket.send_fds(caller, [sent], [0, 1, 2]) if sent else None
+    assert start(program, "numbers", "0").communicate("")[0] and (tmp_path / "numbers").exists()
+
+
+def test_old_systems_run_programs_by_themselves(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(process: int) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    assert start_server(program) is None and VARIABLE not in os.environ
 
 
 def test_a_process_is_started_once_for_a_run(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
