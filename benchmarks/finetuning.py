@@ -52,15 +52,8 @@ import transformers
 from transformers import TrainingArguments
 
 from benchmarks import trainers_loop
-from benchmarks.finetuning_texts import (
-    CLASSES,
-    Examples,
-    Work,
-    joined,
-    mentions,
-    relations,
-    write_model,
-)
+from benchmarks.cuda_settings import production_settings
+from benchmarks.finetuning_texts import CLASSES, Examples, Work, joined, mentions, relations, write_model
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import make_reader
@@ -233,9 +226,10 @@ class Ours:
 
     def epoch(self) -> float:
         """Train; return the seconds that it took. Raises a RuntimeError if a planned method does not work."""
-        begun = now()
-        self.trainer.train(self.split, None)
-        took, how = now() - begun, self.trainer.describe_execution()
+        with production_settings(deterministic=True):
+            begun = now()
+            self.trainer.train(self.split, None)
+            took, how = now() - begun, self.trainer.describe_execution()
         if refused := how["update_refused"] or how["graphs_refused"]:
             raise RuntimeError(refused)
         return took

@@ -48,8 +48,8 @@ from benchmarks.pretraining_ways import (
     fitting,
     make_packed,
 )
+from pubmill.pretraining.arithmetic import BASE, LARGE, XXLARGE
 from pubmill.pretraining.flops import measured_rate
-from pubmill.pretraining.model_sizes import BASE, LARGE, XXLARGE
 from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.storage.files import write_json
 

@@ -8,7 +8,7 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from pubmill.messages.control_characters import escape_controls
+from pubmill.messages.wording import escape_controls
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")

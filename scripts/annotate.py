@@ -19,7 +19,7 @@ from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.hardware.process_limits import limited
 from pubmill.prediction.spacy_pipelines import annotate
-from pubmill.recipes.prediction import AnnotationRecipe
+from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.result_paths import PREDICTIONS

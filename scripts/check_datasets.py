@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
 from pubmill.graph import Graph
-from pubmill.hardware.cores import cores
+from pubmill.hardware.process_limits import cores
 from pubmill.inspection.converted_datasets import check_name
 from pubmill.inspection.data_check.checks import check_all, plan
 from pubmill.inspection.data_check.data_check_printing import print_outcomes

@@ -16,8 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
-from pubmill.storage.release_freezing import freeze
-from pubmill.storage.release_pins import PINNED
+from pubmill.storage.release_pins import PINNED, freeze
 
 
 def main() -> None:

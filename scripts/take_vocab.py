@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.storage.privacy import keep_private
-from pubmill.vocabs.released_tokenizers import take
+from pubmill.vocabs.diagnosis import import_vocab
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     arguments = parser.parse_args()
     keep_private([arguments.model])
-    diagnosis = take(arguments.model, arguments.output)
+    diagnosis = import_vocab(arguments.model, arguments.output)
     print(f"{arguments.output}: {diagnosis['size']} pieces")
 
 

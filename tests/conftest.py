@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pubmill.hardware.cores import cores
+from pubmill.hardware.process_limits import cores
 from tests.warm import Warm
 
 # On the tiny models of tests, several threads only wait for each other; must be set before torch is imported.

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable
 
-from pubmill.hardware.cores import cores
+from pubmill.hardware.process_limits import cores
 
 
 def patience(seconds: float) -> float:

@@ -9,8 +9,8 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import SPECS, Settings, StudyName, configuration, study_files
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.messages.counted_nouns import counted
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import counted
 
 
 def mirror(

@@ -9,8 +9,8 @@ import typer
 
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.messages.counted_nouns import counted
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import counted
 from pubmill.storage.privacy import keep_private, write_label_beside
 
 Format = Literal["text", "jsonl", "bioc-json", "bioc-xml", "pubtator"]

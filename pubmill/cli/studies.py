@@ -10,7 +10,7 @@ import typer
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.messages import commands
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
 from pubmill.specs.study import DEMO, configuration_files, study_of_scale
 from pubmill.storage.result_paths import Paths, paths_of_scale

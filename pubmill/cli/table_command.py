@@ -22,7 +22,7 @@ from pubmill.cli.studies import (
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
 

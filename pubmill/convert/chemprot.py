@@ -21,7 +21,7 @@ from pubmill.convert.source_files import ConverterInput, lines, one_line, quote
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.examples.sentences import SentenceSplitter
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import whole_number
 
 CHEMICAL, GENES = "CHEMICAL", ("GENE-Y", "GENE-N")
 GROUPS = frozenset(f"CPR:{number}" for number in range(11))

@@ -22,7 +22,7 @@ from pubmill.convert.exports import WriterOptions
 from pubmill.convert.source_files import ConverterInput, lines, quote
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
-from pubmill.messages.repeated_names import repeated
+from pubmill.messages.wording import repeated
 from pubmill.storage.archives import decode, members
 
 LAYERS = {"participants": "I-PAR", "interventions": "I-INT", "outcomes": "I-OUT"}

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import LARGEST_MEMBER, decode
-from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
+from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
 
 _GZIP = b"\x1f\x8b"
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pubmill.corpus.shards import Document
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import whole_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pubmill.corpus.gzipped import BROKEN, open_gzip
-from pubmill.corpus.paragraphs import paragraphs
+from pubmill.corpus.plain_text import paragraphs
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import whole_number
 
 COLUMNS = ("ROW_ID", "CATEGORY", "ISERROR", "TEXT")
 LICENCE = "PhysioNet Credentialed Health Data License"

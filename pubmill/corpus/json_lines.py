@@ -26,11 +26,10 @@ from typing import Any
 
 from pubmill.corpus.gzipped import read_lines
 from pubmill.corpus.medline_bytes import PMID_DIGITS
-from pubmill.corpus.paragraphs import paragraphs
-from pubmill.corpus.plain_text import LONGEST
+from pubmill.corpus.plain_text import LONGEST, paragraphs
 from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
-from pubmill.storage.json_keys import unique_keys
+from pubmill.storage.strict_parsing import unique_keys
 
 # ISO 639-1 codes to PubMed's three-letter codes (ISO 639-2/B), for the more common languages in PubMed.
 LANGUAGES = {

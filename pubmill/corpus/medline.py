@@ -28,9 +28,16 @@ from typing import IO, Literal
 
 from lxml import etree
 
-from pubmill.corpus.dates import day, year
 from pubmill.corpus.gzipped import BROKEN, open_gzip
-from pubmill.corpus.medline_bytes import ARTICLE_END, PMID_DIGITS, VERSION_DIGITS, Check, read_usual
+from pubmill.corpus.medline_bytes import (
+    ARTICLE_END,
+    PMID_DIGITS,
+    VERSION_DIGITS,
+    Check,
+    day,
+    read_usual,
+    year,
+)
 from pubmill.corpus.shards import BOOK, Document, Sections, single_spaced
 from pubmill.corpus.xml_parser import fault, parser
 from pubmill.errors import PubmillError

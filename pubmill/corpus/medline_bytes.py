@@ -16,7 +16,6 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from pubmill.corpus.dates import day, year
 from pubmill.corpus.shards import Document, Sections, single_spaced
 
 ARTICLE_END = b"</PubmedArticle>"
@@ -176,3 +175,25 @@ def _listed_values(listed: bytes) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 12)
 def _language_codes(languages: bytes) -> tuple[str, ...]:
     return tuple(" ".join(_listed_values(languages)).lower().split())
+
+
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+
+
+@lru_cache(maxsize=1 << 14)
+def day(*numbers: str | None) -> str:
+    """Return year, month and day as YYYY-MM-DD; a few real citations have only year and month."""
+    parts: list[str] = []
+    for text, digits in zip(numbers, (4, 2, 2), strict=True):
+        number = (text or "").strip()
+        if not number.isdecimal():
+            break
+        parts.append(number.zfill(digits))
+    return "-".join(parts)
+
+
+@lru_cache(maxsize=1 << 14)
+def year(text: str) -> str:
+    """Return the first year in a text such as `1998 Dec-1999 Jan`; "" if there is none."""
+    found = _YEAR.search(text)
+    return found[0] if found else ""

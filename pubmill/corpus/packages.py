@@ -17,8 +17,7 @@ from pubmill.corpus.article_metadata import ArticleMetadata, plain_pmid
 from pubmill.corpus.gzipped import open_gzip
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import BROKEN, TooLargeError, tar_members
-from pubmill.storage.json_keys import unique_keys
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import unique_keys, whole_number
 
 # Far larger than any real article (tens of MB).
 ARTICLE_LIMIT = 134_217_728

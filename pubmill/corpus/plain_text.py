@@ -5,13 +5,13 @@ documents. If a document is a whole file, its paragraphs (separated by blank lin
 """
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
 from pubmill.corpus.gzipped import read_lines
-from pubmill.corpus.paragraphs import paragraphs
-from pubmill.corpus.shards import Document
+from pubmill.corpus.shards import Document, single_spaced
 from pubmill.errors import PubmillError
 
 Division = Literal["file", "line", "blank-line"]
@@ -69,3 +69,15 @@ def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 f"{path}:{number}: not UTF-8 (byte {error.start + 1} of the line); convert the file, for "
                 f"example with `iconv -f latin1 -t utf-8`"
             ) from None
+
+
+_BLANK_LINES = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)\s*")
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text, which blank lines separate; other line breaks become spaces.
+
+    NUL characters, which some exports leave, become spaces too. Empty paragraphs are left out.
+    """
+    found = (single_spaced(part) for part in _BLANK_LINES.split(text.replace("\0", " ")))
+    return [part for part in found if part.strip()]

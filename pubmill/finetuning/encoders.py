@@ -2,16 +2,17 @@
 
 import logging
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from tokenizers.pre_tokenizers import ByteLevel
-from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.utils import logging as transformers_logging
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.preloaded import take
 from pubmill.storage.encoder_checks import check_encoder, check_tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 DROPOUTS = (
     "hidden_dropout_prob",
@@ -24,12 +25,14 @@ DROPOUTS = (
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
 
 
-def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedTokenizerBase:
+def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedTokenizerBase":
     """Return the model folder's own fast tokenizer; with `words`, for words that are read as in a sentence.
 
     With `words`, byte-level BPE (RoBERTa, ModernBERT) treats every word, including a sentence's first, as
     preceded by a space. Other tokenizers are not changed; `Reader` gives them words with or without a space.
     """
+    from transformers import AutoTokenizer
+
     check_is_model_folder(folder)
     spaced = {"add_prefix_space": True} if words else {}
     tokenizer = AutoTokenizer.from_pretrained(
@@ -43,7 +46,7 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> PreTrainedToken
     return tokenizer
 
 
-def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrainedModel:
+def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrainedModel":
     """Return the model folder's encoder on a device, as `read_encoder` reads it."""
     encoder = take(read_encoder, folder, dropout)
     if device.type == "cpu":
@@ -54,8 +57,10 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> PreTrain
     return placed.to(device)  # type: ignore[no-any-return]
 
 
-def read_encoder(folder: Path, dropout: float) -> PreTrainedModel:
+def read_encoder(folder: Path, dropout: float) -> "PreTrainedModel":
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
+    from transformers import AutoConfig, AutoModel
+
     check_is_model_folder(folder)
     _quieten()
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -81,7 +86,7 @@ def read_encoder(folder: Path, dropout: float) -> PreTrainedModel:
     return read
 
 
-def longest_input(encoder: PreTrainedModel) -> int:
+def longest_input(encoder: "PreTrainedModel") -> int:
     """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
 
     For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length.
@@ -94,12 +99,12 @@ def longest_input(encoder: PreTrainedModel) -> int:
     return int(encoder.config.max_position_embeddings) - offset
 
 
-def has_segments(encoder: PreTrainedModel) -> bool:
+def has_segments(encoder: "PreTrainedModel") -> bool:
     """Whether the encoder has segment ids, which distinguish two texts."""
     return int(getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
 
 
-def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
+def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
     """Return the encoder's layers, lowest first.
 
     Raises a `PubmillError` for an encoder whose layers share their weights (ALBERT), as no single layer can
@@ -119,7 +124,7 @@ def layers(encoder: PreTrainedModel) -> torch.nn.ModuleList:
     return found[0]
 
 
-def embeddings(encoder: PreTrainedModel) -> list[torch.nn.Module]:
+def embeddings(encoder: "PreTrainedModel") -> list[torch.nn.Module]:
     """Return all modules below the lowest layer: embeddings, their norm and projection.
 
     Embeddings of relative positions that all layers share (DeBERTa) are included.
@@ -152,11 +157,13 @@ def check_is_model_folder(folder: Path) -> None:
 
 def _quieten() -> None:
     """Suppress transformers' report on heads missing from a checkpoint; errors remain."""
+    from transformers.utils import logging as transformers_logging
+
     transformers_logging.set_verbosity(logging.ERROR)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def forward(encoder: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, segments: Any) -> torch.Tensor:
+def forward(encoder: "PreTrainedModel", ids: torch.Tensor, mask: torch.Tensor, segments: Any) -> torch.Tensor:
     """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them."""
     further = {} if segments is None else {"token_type_ids": segments}
     mask = attention_mask(encoder, mask) if mask.device.type == "cuda" else mask
@@ -164,7 +171,7 @@ def forward(encoder: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, seg
     return hidden
 
 
-def attention_mask(encoder: PreTrainedModel, mask: torch.Tensor) -> torch.Tensor:
+def attention_mask(encoder: "PreTrainedModel", mask: torch.Tensor) -> torch.Tensor:
     """Return the mask (inputs x tokens) in the form that fused attention reads: 0 at tokens, else -infinity.
 
     transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch,

@@ -1,10 +1,12 @@
 """Choice of how a device computes a fine-tuning: precision of the working weights, batches, CUDA graphs."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
-from transformers import PreTrainedModel
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ def choose_execution(device: torch.device, precision: str) -> Execution:
     return ON_TENSOR_CORES if precision == "bfloat16" else ON_GPU
 
 
-def tokens_at_once(encoder: PreTrainedModel, device: torch.device, execution: Execution) -> int | None:
+def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: Execution) -> int | None:
     """Return the padded tokens that a GPU can compute at once: those whose activations fill half of its
     memory. None for a processor, which computes each batch at once."""
     if device.type != "cuda":

@@ -2,20 +2,23 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
-from transformers import PreTrainedModel
 
 from pubmill.finetuning.encoders import forward
 from pubmill.finetuning.inputs import Batch
 from pubmill.recipes import FinetuningRecipe
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
 
 class TaskModel(nn.Module):
     """An encoder with a head that scores the encodings at a batch's places."""
 
-    def __init__(self, encoder: PreTrainedModel, head: nn.Module) -> None:
+    def __init__(self, encoder: "PreTrainedModel", head: nn.Module) -> None:
         super().__init__()
         self.encoder = encoder
         self.head = head

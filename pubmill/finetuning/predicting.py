@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from pubmill.finetuning.batch_sampling import prediction_batches
 from pubmill.finetuning.encoders import has_segments, longest_input
@@ -20,6 +19,9 @@ from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import autocast, choose_precision
 from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Output = Callable[[torch.nn.Module, torch.Tensor, Batch], torch.Tensor]
 """A function of the model, a batch's scores and the batch that returns values for each instance."""
@@ -41,7 +43,7 @@ def choose_device() -> torch.device:
 
 
 def make_reader(
-    recipe: FinetuningRecipe, tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel
+    recipe: FinetuningRecipe, tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel"
 ) -> Reader:
     """Return the reader for an encoder, which may be shorter than the recipe allows."""
     segments = recipe.segments if has_segments(encoder) else "none"

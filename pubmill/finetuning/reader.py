@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Literal
-
-from transformers import PreTrainedTokenizerBase
+from typing import TYPE_CHECKING, Literal
 
 from pubmill.errors import PubmillError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 CHUNK = 1000
 """Number of texts per call of the tokenizer: it uses all cores on a list, and memory stays small."""
@@ -44,7 +45,7 @@ class Reader:
 
     def __init__(
         self,
-        tokenizer: PreTrainedTokenizerBase,
+        tokenizer: "PreTrainedTokenizerBase",
         max_length: int,
         segments: Literal["separate", "single", "none"],
         words: Literal["spaced", "alone"] = "spaced",
@@ -156,7 +157,7 @@ def _trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _frame(tokenizer: PreTrainedTokenizerBase, pair: bool) -> Frame:
+def _frame(tokenizer: "PreTrainedTokenizerBase", pair: bool) -> Frame:
     """Determine from an example how the tokenizer places special tokens around one text or two."""
     texts = ("a", "b") if pair else ("a",)
     encoded = tokenizer(*texts, return_special_tokens_mask=True, return_token_type_ids=True)

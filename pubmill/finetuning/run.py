@@ -35,10 +35,9 @@ from pubmill.messages.progress import report_progress
 from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.writing import as_values
-from pubmill.storage.checksums import write_predictions
+from pubmill.storage.checksums import folder_sha256, write_predictions
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC, access_of, label_of_process
-from pubmill.storage.weights_digest import folder_sha256
 
 
 @dataclass(frozen=True, kw_only=True)

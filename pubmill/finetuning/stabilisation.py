@@ -3,15 +3,19 @@
 All steps change the encoder before training and are independent of the task.
 """
 
+from typing import TYPE_CHECKING
+
 import torch
-from transformers import PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import embeddings, layers
 from pubmill.recipes import FinetuningRecipe
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
-def prepare_encoder(encoder: PreTrainedModel, recipe: FinetuningRecipe) -> None:
+
+def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> None:
     """Remove top layers, re-initialise the top remaining ones and freeze low ones, as the recipe specifies.
 
     Raises a `PubmillError` if the encoder has too few layers, or layers that cannot be separated.
@@ -27,7 +31,7 @@ def prepare_encoder(encoder: PreTrainedModel, recipe: FinetuningRecipe) -> None:
         freeze_layers(encoder, recipe.frozen_layers)
 
 
-def remove_layers(encoder: PreTrainedModel, number: int) -> None:
+def remove_layers(encoder: "PreTrainedModel", number: int) -> None:
     """Remove the top `number` of layers (tinn2021 section 3.5); a norm that follows the layers stays."""
     stack = layers(encoder)
     config = encoder.config
@@ -38,7 +42,7 @@ def remove_layers(encoder: PreTrainedModel, number: int) -> None:
 
 
 @torch.no_grad()
-def reinitialise_layers(encoder: PreTrainedModel, number: int) -> None:
+def reinitialise_layers(encoder: "PreTrainedModel", number: int) -> None:
     """Re-initialise the top `number` of layers with the encoder's own initialisation, from torch's global
     generator (Zhang et al. 2021)."""
     stack = layers(encoder)
@@ -49,7 +53,7 @@ def reinitialise_layers(encoder: PreTrainedModel, number: int) -> None:
         layer.apply(encoder._init_weights)
 
 
-def freeze_layers(encoder: PreTrainedModel, number: int) -> None:
+def freeze_layers(encoder: "PreTrainedModel", number: int) -> None:
     """Freeze the embeddings and the lowest `number` of layers (Grießhaber et al. 2020).
 
     Only their weights are frozen: their dropout stays active, as in all other fine-tuning.

@@ -9,12 +9,11 @@ text of the dataset.
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassification, PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
@@ -31,21 +30,20 @@ from pubmill.finetuning.tasks.task import Task
 from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.recipes.writing import as_values
-from pubmill.storage.checksums import write_folder_sums
+from pubmill.storage.checksums import REPORT, folder_sha256, write_folder_sums
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import check_folder_in_place, reported
-from pubmill.storage.weights_digest import REPORT, folder_sha256
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 FORMAT = 1
 """Version of `pubmill.json`; increased if older programs would misread it."""
 FACTS, HEAD = "pubmill.json", "head.safetensors"
 HEAD_SETTINGS = ("task", "head", "head_sizes", "pooling", "crf")
 """Fields that must match before another recipe may use a head."""
-STANDARD: dict[str, Any] = {
-    "tokens": AutoModelForTokenClassification,
-    "span": AutoModelForQuestionAnswering,
-}
-"""Kind of task -> transformers' classes with a linear layer on each token."""
+STANDARD = {"tokens": "AutoModelForTokenClassification", "span": "AutoModelForQuestionAnswering"}
+"""Kind of task -> transformers' class with a linear layer on each token."""
 TOLERANCE = 1e-4
 """Largest difference between scores of transformers' class and ours: products of other shapes round
 differently."""
@@ -219,8 +217,10 @@ def _is_string_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _transformers_model(task: Task[Any], model: TaskModel) -> PreTrainedModel | None:
+def _transformers_model(task: Task[Any], model: TaskModel) -> "PreTrainedModel | None":
     """Return transformers' own class with these weights, if it has one that gives the same scores."""
+    import transformers
+
     state = {value.ndim: value for value in model.head.state_dict().values()}
     kind = STANDARD.get(task.recipe.task)
     if kind is None or len(model.head.state_dict()) != 2 or state.keys() != {1, 2}:
@@ -231,7 +231,7 @@ def _transformers_model(task: Task[Any], model: TaskModel) -> PreTrainedModel | 
         config.id2label = dict(enumerate(task.labels))
         config.label2id = {label: number for number, label in enumerate(task.labels)}
     try:
-        whole: PreTrainedModel = kind.from_config(config, trust_remote_code=False)
+        whole: PreTrainedModel = getattr(transformers, kind).from_config(config, trust_remote_code=False)
     except ValueError:
         return None  # None for this encoder.
     layers = [child for child in whole.children() if isinstance(child, torch.nn.Linear)]
@@ -249,7 +249,7 @@ def _transformers_model(task: Task[Any], model: TaskModel) -> PreTrainedModel | 
 
 
 @torch.inference_mode()
-def _same_scores(whole: PreTrainedModel, reader: Reader, model: TaskModel) -> bool:
+def _same_scores(whole: "PreTrainedModel", reader: Reader, model: TaskModel) -> bool:
     """Return whether transformers' class gives our scores, in float32."""
     batch = _probe_batch(reader, model.encoder)
     segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
@@ -260,7 +260,7 @@ def _same_scores(whole: PreTrainedModel, reader: Reader, model: TaskModel) -> bo
     return found.shape == expected.shape and torch.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE)
 
 
-def _probe_batch(reader: Reader, encoder: PreTrainedModel) -> Batch:
+def _probe_batch(reader: Reader, encoder: "PreTrainedModel") -> Batch:
     """Return two inputs of different lengths, with ids from the whole vocabulary."""
     room, size = min(reader.room(pair=False), 30), len(reader.tokenizer)
     instances = []

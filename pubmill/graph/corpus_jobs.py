@@ -10,7 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph.pmc_shards import packages, pmc_shards
 from pubmill.graph.pubmed_files import pubmed_files
 from pubmill.graph.user_folders import UserFolders
-from pubmill.messages.repeated_names import repeated
+from pubmill.messages.wording import repeated
 from pubmill.recipes.corpora import (
     ClinicalParsingRecipe,
     LatestRecipe,

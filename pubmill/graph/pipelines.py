@@ -9,8 +9,7 @@ from pubmill.graph.scoring_versions import scoring_versions
 from pubmill.graph.stage_versions import VERSIONS
 from pubmill.graph.supplied_predictions import SuppliedPredictions
 from pubmill.graph.user_folders import UserFolders
-from pubmill.recipes.prediction import AnnotationRecipe
-from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs import Specs
 from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights

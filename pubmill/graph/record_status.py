@@ -12,11 +12,11 @@ from pubmill.graph.pipelines import OFF_THE_SHELF, Pipelines
 from pubmill.graph.record_digests import RecordDigests
 from pubmill.graph.runs import Runs
 from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import Paths
-from pubmill.storage.weights_digest import folder_sha256, hashed_files
 
 UNREADABLE = "can't be read"
 OTHER_RECIPES = "by other recipes or stage versions than the present ones"

@@ -6,7 +6,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.graph.content_digests import Digests
 from pubmill.graph.user_folders import UserFolders
-from pubmill.messages.nearest_names import SHOWN, nearest
+from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs import Specs
 from pubmill.specs.model_specs import PredictionsWeights

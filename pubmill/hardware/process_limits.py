@@ -5,6 +5,7 @@ known file (benchmarks/README.md); a cluster's limits, from the rule's `mem_mb` 
 """
 
 import errno
+import os
 import resource
 import signal
 from collections.abc import Callable, Iterator
@@ -74,3 +75,8 @@ def _error_number(error: BaseException) -> int | None:
 
 def _raise_out_of_time(number: int, frame: FrameType | None) -> None:
     raise PubmillError(f"the program needs more than {SECONDS:,} s of processor time; {_ADVICE}")
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

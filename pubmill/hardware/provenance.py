@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from pubmill.hardware.cores import cores
+from pubmill.hardware.process_limits import cores
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
-from pubmill.messages.nearest_names import unknown
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.result_paths import BELOW, CARD, Paths

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.schemas import first_line
 from pubmill.storage.files import writing

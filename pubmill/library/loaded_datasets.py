@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
-from pubmill.messages.nearest_names import SHOWN, nearest
+from pubmill.messages.wording import SHOWN, nearest
 from pubmill.storage.files import read_json
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.result_paths import CARD, Paths

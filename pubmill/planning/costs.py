@@ -7,8 +7,7 @@ from pubmill.graph import Graph
 from pubmill.graph.contamination_jobs import PARTS_AT_ONCE
 from pubmill.optimisers import OPTIMISERS
 from pubmill.planning.gpus import Gpus
-from pubmill.pretraining.arithmetic import NetworkShape, operations, parameters, shape_of
-from pubmill.pretraining.model_sizes import SIZES
+from pubmill.pretraining.arithmetic import SIZES, NetworkShape, operations, parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
 from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs

@@ -14,7 +14,7 @@ from pubmill.graph import Graph
 from pubmill.planning.job import Job
 from pubmill.recipes.models import ReleasedWeights
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
-from pubmill.storage.release_freezing import HUB, commit_url, newest_commit
+from pubmill.storage.release_pins import HUB, commit_url, newest_commit
 from pubmill.storage.sources import path_in_mirror
 
 TIMEOUT = (5, 15)  # seconds to connect, seconds without a byte

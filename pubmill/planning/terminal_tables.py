@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from pubmill.messages.control_characters import escape_controls
+from pubmill.messages.wording import escape_controls
 
 PIPED_WIDTH = 160
 

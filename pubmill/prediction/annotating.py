@@ -11,7 +11,7 @@ from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE
 from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import encode_split
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.prediction.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.prediction.text_units import Split, Unit, units, words
 

@@ -24,8 +24,7 @@ from pubmill.prediction.documents import (
     check_characters,
     read_text,
 )
-from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys, whole_number
 
 Node = dict[str, Any]
 LISTS = {

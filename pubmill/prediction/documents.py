@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from pubmill.errors import PubmillError
-from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
+from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
 
 GZIP = ".gz"
 LARGEST = 1 << 30

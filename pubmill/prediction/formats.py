@@ -13,7 +13,7 @@ from typing import IO
 
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import with_counts
-from pubmill.messages.repeated_names import repeated
+from pubmill.messages.wording import repeated
 from pubmill.prediction.annotating import Annotator, own_types
 from pubmill.prediction.bioc_collections import BioCJson, BioCXml
 from pubmill.prediction.documents import GZIP, DocumentFile, JsonLines, TextFile, json_line, read_rows

@@ -25,7 +25,7 @@ from pubmill.prediction.documents import (
     TextMention,
     read_lines,
 )
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import whole_number
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
 Block = list[tuple[int, str]]

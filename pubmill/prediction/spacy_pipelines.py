@@ -16,7 +16,7 @@ from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.examples.tagging import to_labels
 from pubmill.hardware.provenance import provenance
-from pubmill.recipes.prediction import AnnotationRecipe
+from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.storage.files import sha256
 
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}

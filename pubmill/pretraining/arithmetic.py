@@ -1,5 +1,6 @@
-"""Operation counts of encoders, from their sizes alone, so that costs are planned without torch."""
+"""Sizes and operation counts of encoders, without torch, as planning needs them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pubmill.recipes import Architecture
@@ -62,3 +63,18 @@ def parameters(shape: NetworkShape) -> int:
     layer = 4 * shape.hidden**2 + 2 * shape.hidden * shape.intermediate
     between = shape.embedding * shape.hidden * shape.projected
     return shape.pieces * shape.embedding + between + (1 if shape.shared else shape.layers) * layer
+
+
+BASE = Architecture(family="bert", layers=12, hidden_size=768, attention_heads=12, intermediate_size=3072)
+LARGE = Architecture(family="bert", layers=24, hidden_size=1024, attention_heads=16, intermediate_size=4096)
+XXLARGE = Architecture(
+    family="albert",
+    layers=12,
+    hidden_size=4096,
+    attention_heads=64,
+    intermediate_size=16384,
+    embedding_size=128,
+)
+"""ALBERT's."""
+SIZES: Mapping[str, Architecture] = {"base": BASE, "large": LARGE, "xxlarge": XXLARGE}
+"""`size` in a model's spec -> architecture."""

@@ -32,10 +32,10 @@ from pubmill.recipes.models import (
     ReleasedWeights,
 )
 from pubmill.recipes.writing import as_values
+from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.encoder_checks import load_settings
 from pubmill.storage.files import read_json, sha256, writing_folder
-from pubmill.storage.model_archives import unpack_model
 from pubmill.storage.model_folder_checks import (
     check_finite,
     check_links,

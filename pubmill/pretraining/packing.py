@@ -20,7 +20,7 @@ import numpy as np
 from pubmill.errors import PubmillError
 from pubmill.examples.sentences import SentenceSplitter
 from pubmill.examples.vocab_tokenizers import load_tokenizer
-from pubmill.hardware.cores import cores
+from pubmill.hardware.process_limits import cores
 from pubmill.messages.progress import with_counts
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedWriter, TokenShard

@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pubmill.errors import PubmillError
-from pubmill.storage.json_keys import unique_keys
+from pubmill.storage.strict_parsing import unique_keys
 
 Recipe = TypeVar("Recipe")
 

@@ -1,4 +1,4 @@
-"""Recipes of scoring."""
+"""Recipes of predictions by pipelines and of scoring."""
 
 from dataclasses import dataclass, field
 
@@ -27,3 +27,11 @@ class ScoringRecipe:
     negative: str | None = None
     versions: dict[str, int | list[int]]
     made_by: str = field(default="", metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotationRecipe:
+    """The input of an annotation. `types`: entity label of the pipeline -> mention type of the dataset, ""
+    where its labels have no type. Entities with other labels are ignored."""
+
+    types: dict[str, str]

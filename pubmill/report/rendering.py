@@ -14,7 +14,7 @@ from markupsafe import Markup
 from pandas import DataFrame, Series
 from pydantic_core import to_jsonable_python
 
-from pubmill.messages.control_characters import escape_controls
+from pubmill.messages.wording import escape_controls
 from pubmill.metrics import METRICS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.recipes.tables import Row

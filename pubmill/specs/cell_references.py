@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.table_specs import CellReference, ColumnSpec, DifferenceSpec, RowSpec, TableSpec
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pubmill.messages.repeated_names import repeated
+from pubmill.messages.wording import repeated
 from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
 from pubmill.specs.protocol_specs import SettingName
 from pubmill.specs.spec_types import Name, Spec, Strict

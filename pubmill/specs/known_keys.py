@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from pubmill.messages.nearest_names import nearest
+from pubmill.messages.wording import nearest
 
 SHOWN = 3
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import SHOWN, nearest
+from pubmill.messages.wording import SHOWN, nearest
 from pubmill.specs import strict_yaml
 from pubmill.specs.cell_references import faults_of_references, specs_of_cells
 from pubmill.specs.corpus_checks import faults_of_corpora

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from pubmill.messages.repeated_names import repeated
+from pubmill.messages.wording import repeated
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.tables import Aggregate, EquivalenceRule
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.specs import Name, RecipeWeights, Specs, Strict, load, problem_text, strict_yaml
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.spec_types import dotted_key

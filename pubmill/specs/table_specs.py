@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from pubmill.messages.repeated_names import repeated
+from pubmill.messages.wording import repeated
 from pubmill.metrics import METRICS
 from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.tables import Composite, Drop

@@ -13,12 +13,15 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, cast
 
 from isal import isal_zlib
 
 from pubmill.errors import PubmillError
+from pubmill.storage.model_folders import CONFIG, COPIED, PICKLED
+from pubmill.storage.name_patterns import FILE, fits
 
 LARGEST_MEMBER = 200_000_000
 """Bytes; a member that is larger, or states a larger size, is refused. Real datasets have smaller ones."""
@@ -225,3 +228,29 @@ def decode(content: bytes, where: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise PubmillError(f"{where}:{line}: not UTF-8: {error.reason}") from None
+
+
+def unpack_model(archive: Path, output: Path) -> None:
+    """Unpack the model folder of an archive, at any depth in it, as the folder `output`.
+
+    Only a folder's own files with the names of weights and texts are unpacked. Paths in the archive only tell
+    its folders apart and are never paths of files that are written. Raises a `PubmillError` for a damaged
+    archive, and unless exactly one of its folders has a config.json.
+    """
+    names = [*COPIED, PICKLED]
+    folders: dict[str, Path] = {}
+    models: list[str] = []
+    for path, content in members(archive, WEIGHTS):
+        inside, name = str(PurePosixPath(path).parent), PurePosixPath(path).name
+        if fits(FILE, name) and any(fnmatchcase(name, pattern) for pattern in names):
+            folder = folders.setdefault(inside, output.with_name(f"{output.name}.{len(folders)}"))
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+            models += [inside] if name == CONFIG else []
+    if len(models) != 1:
+        found = ", ".join(sorted(models)) or "none"
+        raise PubmillError(
+            f"{archive}: expected one folder with a {CONFIG}, found {found}; is it a model in the form of "
+            f"Transformers? Checkpoints of fairseq, TensorFlow, Megatron and NeMo are not read here"
+        )
+    folders[models[0]].rename(output)

@@ -1,5 +1,6 @@
-"""SHA-256 of finished files: lists in the form of `sha256sum`, and seals of predictions in their reports."""
+"""SHA-256 of finished files: lists in the form of `sha256sum`, seals of predictions, identity of models."""
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -17,6 +18,10 @@ SUMS = ".sha256"
 """Ending of the list of the files with a common stem."""
 PREDICTIONS_SEAL = "predictions_sha256"
 """Key of a training report: SHA-256 of the predictions beside it; absent in reports of earlier versions."""
+REPORT = "training.json"
+"""In a task model's folder: how the model was trained."""
+HASHED = {".safetensors", ".json", ".txt", ".model"}
+"""Suffixes of weights, configurations and tokenizers (SentencePiece's is .model)."""
 _LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>.+)")
 
 
@@ -84,3 +89,22 @@ def check_predictions(predictions: Path, report: Mapping[str, Any]) -> None:
             "run's training report. Put the file back, or make it again with the command that "
             f"`{commands.pubmill('fsck')}` prints. `pubmill score` scores predictions of other systems"
         )
+
+
+def hashed_files(folder: Path) -> list[Path]:
+    """Return the files that determine what a model computes, by name.
+
+    The training report of a task model is left out, because it contains the duration of the training.
+    """
+    return [path for path in sorted(folder.iterdir()) if path.suffix in HASHED and path.name != REPORT]
+
+
+def folder_sha256(folder: Path, digest: Callable[[Path], str] = sha256) -> str | None:
+    """Return one hash over the names and contents of a model folder's weights, configuration and tokenizer.
+
+    None if there are none: of a run that diverged only the training report is kept.
+    """
+    paths, whole = hashed_files(folder), hashlib.sha256()
+    for path in paths:
+        whole.update(f"{path.name} {digest(path)}\n".encode())
+    return whole.hexdigest() if paths else None

@@ -1,23 +1,25 @@
 """What fine-tuning needs of a model folder: an encoder of known length, and a tokenizer with its tokens."""
 
 from pathlib import Path
-from typing import Any
-
-from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedTokenizerBase
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
+from typing import TYPE_CHECKING, Any
 
 from pubmill.errors import PubmillError
 from pubmill.storage.model_folder_checks import reported
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 TOKENS = {"pad_token": "padding", "cls_token": "the beginning", "sep_token": "the end"}
 """Tokens that inputs are made with, and what each stands for."""
 
 
-def load_settings(folder: Path, name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase]:
+def load_settings(folder: Path, name: str) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
     """Return a folder's configuration and tokenizer, without its weights.
 
     Raises a `PubmillError` unless they are of an encoder that can be fine-tuned.
     """
+    from transformers import AutoConfig, AutoTokenizer
+
     with reported(f"{name}: transformers can't load this model folder"):
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     check_encoder(config, name)
@@ -27,13 +29,15 @@ def load_settings(folder: Path, name: str) -> tuple[PreTrainedConfig, PreTrained
     return config, tokenizer
 
 
-def check_encoder(config: PreTrainedConfig, name: str) -> None:
+def check_encoder(config: "PreTrainedConfig", name: str) -> None:
     """Raise a `PubmillError` unless a configuration is of an encoder whose longest input is known."""
+    from transformers.models.auto import modeling_auto
+
     kind: Any = type(config)
-    causal = kind in MODEL_FOR_CAUSAL_LM_MAPPING and kind not in MODEL_FOR_MASKED_LM_MAPPING
+    causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
     if getattr(config, "is_encoder_decoder", False):
         found = "an encoder with a decoder"
-    elif causal or getattr(config, "is_decoder", False):
+    elif (kind in causal and kind not in masked) or getattr(config, "is_decoder", False):
         found = "a decoder, which reads a text from left to right only"
     elif (getattr(config, "max_position_embeddings", None) or 0) <= 0:
         found = "a model without max_position_embeddings, so that the length of its inputs is unknown"
@@ -42,7 +46,7 @@ def check_encoder(config: PreTrainedConfig, name: str) -> None:
     raise PubmillError(f"{name}: config.json ({config.model_type}) describes {found}; expected an encoder")
 
 
-def check_tokenizer(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+def check_tokenizer(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
     """Raise a `PubmillError` unless a tokenizer is a fast one with the tokens of inputs."""
     missing = [f"{key} ({use})" for key, use in TOKENS.items() if getattr(tokenizer, key) is None]
     if not tokenizer.is_fast:

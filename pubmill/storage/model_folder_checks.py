@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from transformers import AutoConfig, AutoModel
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.storage.model_folders import CONFIG, WEIGHTS
@@ -214,6 +213,8 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
     The pooler may be missing, since some models are trained without one. Where names differ, transformers may
     rename or split tensors when it loads them (NomicBERT, Jina v3); then its report of the loading decides.
     """
+    from transformers import AutoConfig, AutoModel
+
     auto: Any = AutoModel
     with reported(f"{name}: transformers can't load this model folder"):
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -247,6 +248,8 @@ def _numbers(encoder: torch.nn.Module) -> int:
 
 def _missing_when_loaded(folder: Path, name: str) -> list[str]:
     """Return the parameters without the pooler's that transformers finds no weights for."""
+    from transformers import AutoModel
+
     auto: Any = AutoModel
     with reported(f"{name}: transformers can't load this model folder"):
         _, report = auto.from_pretrained(

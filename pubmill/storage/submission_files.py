@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import SHOWN, nearest
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import SHOWN, nearest
 
 _SEED = re.compile(r"seed-([1-9][0-9]{0,5})")
 

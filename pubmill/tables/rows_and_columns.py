@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.recipes.fact_tables import FactTableColumn, FactTableRow
 from pubmill.recipes.tables import Column, Row
 

@@ -1,10 +1,18 @@
-"""Fit of a vocabulary to a corpus, and the biomedical terms that it contains."""
+"""Fit of a vocabulary to a corpus, its biomedical terms, and vocabularies copied from released models."""
 
+import shutil
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import load_tokenizer
+from pubmill.storage.checksums import write_folder_sums
+from pubmill.storage.files import write_json, writing_folder
+from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 
 TERMS = tuple(
     "diabetes leukemia lithium insulin DNA promoter hypertension nephropathy lymphoma lidocaine "
@@ -68,3 +76,22 @@ def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[
 def split_terms(tokenizer: Tokenizer) -> dict[str, list[str]]:
     """Return the pieces of each term of gu2020 Table 1 inside a text; terms of the vocabulary have one."""
     return {term: tokenizer.encode(f" {term}", add_special_tokens=False).tokens for term in TERMS}
+
+
+_OPTIONAL = (*VOCABULARY_FILES, "special_tokens_map.json")
+
+
+def import_vocab(model: Path, output: Path) -> dict[str, Any]:
+    """Copy the tokenizer of a model's folder and write diagnosis.json beside it; return the diagnosis."""
+    lacking = [name for name in TOKENIZER_FILES if not (model / name).is_file()]
+    if lacking:
+        raise PubmillError(f"{model} lacks {', '.join(lacking)}; make the model again")
+    tokenizer = load_tokenizer(model)
+    diagnosis = {"size": tokenizer.get_vocab_size(), "model": model.name, "terms": split_terms(tokenizer)}
+    with writing_folder(output) as temporary:
+        for name in (*TOKENIZER_FILES, *_OPTIONAL):
+            if (model / name).is_file():
+                shutil.copyfile(model / name, temporary / name)
+        write_json(temporary / "diagnosis.json", diagnosis)
+        write_folder_sums(temporary)
+    return diagnosis

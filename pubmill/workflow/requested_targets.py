@@ -14,7 +14,7 @@ from pubmill.errors import PubmillError, plainly
 from pubmill.graph import Graph
 from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.messages import commands
-from pubmill.messages.nearest_names import SHOWN, nearest, unknown
+from pubmill.messages.wording import SHOWN, nearest, unknown
 from pubmill.specs import Specs, scales
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.names_in_paths import names_in

@@ -16,7 +16,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from pubmill.messages.control_characters import escape_controls
+from pubmill.messages.wording import escape_controls
 from pubmill.workflow.run_lines import (
     failed_line,
     finished_line,

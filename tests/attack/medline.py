@@ -12,8 +12,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from pubmill.corpus import medline
-from pubmill.corpus.dates import day, year
 from pubmill.corpus.medline import read_medline
+from pubmill.corpus.medline_bytes import day, year
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 from tests.attack import Attack

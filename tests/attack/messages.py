@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.messages.control_characters import escape_controls
+from pubmill.messages.wording import escape_controls
 from pubmill.planning.terminal_tables import console, table
 from pubmill.report.latex_escaping import escape_tex
 from pubmill.report.rendering import environment, escape_markdown

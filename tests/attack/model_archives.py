@@ -7,7 +7,7 @@ from pathlib import Path
 from zipfile import ZipInfo
 
 from pubmill.errors import PubmillError
-from pubmill.storage.model_archives import unpack_model
+from pubmill.storage.archives import unpack_model
 from pubmill.storage.model_folders import COPIED, PICKLED
 from tests.attack import Attack
 from tests.damage import damage

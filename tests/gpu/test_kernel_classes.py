@@ -57,3 +57,22 @@ def test_clocks_are_medians_of_the_lines_that_have_numbers() -> None:
     nothing = Clocks()
     nothing.read("No devices were found\n")
     assert (nothing.clock, nothing.power) == (None, None)
+
+
+def test_production_settings_end_with_what_stands_for_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from benchmarks.cuda_settings import production_settings
+
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+
+    def seen() -> tuple[bool, bool, int, bool]:
+        cuda, cudnn = torch.backends.cuda, torch.backends.cudnn
+        reduced = cuda.matmul.allow_bf16_reduced_precision_reduction
+        return cudnn.allow_tf32, cuda.cudnn_sdp_enabled(), torch.get_deterministic_debug_mode(), reduced
+
+    before = seen()
+    with pytest.raises(KeyboardInterrupt), production_settings(deterministic=True):
+        assert seen() == (False, False, 1, False) != before
+        raise KeyboardInterrupt
+    assert seen() == before

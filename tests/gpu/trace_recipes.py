@@ -22,11 +22,10 @@ from torch.nn.utils import clip_grad
 from benchmarks import pretraining as benchmark
 from benchmarks.pretraining_ways import IDS, SIZE, VOCABULARY, make_packed
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.arithmetic import operations
+from pubmill.pretraining.arithmetic import BASE, operations
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.flops import shape_of_network
-from pubmill.pretraining.model_sizes import BASE
 from pubmill.recipes import PretrainingRecipe
 from tests.gpu.kernel_traces import (
     KernelTrace,

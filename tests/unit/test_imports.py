@@ -102,7 +102,23 @@ def test_training_programs_need_only_torch_and_transformers(root: Path, script: 
             assert top in BARE or top in sys.stdlib_module_names, f"{path} imports {module}"
 
 
-def test_parsing_the_workflow_loads_neither_torch_nor_transformers(root: Path) -> None:
-    heavy = ("torch", "transformers", "pandas", "duckdb", "scipy", "seqeval")
-    code = f"import sys, pubmill.specs, pubmill.graph; sys.exit(any(m in sys.modules for m in {heavy}))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+LIBRARIES = {"transformers", "pandas", "duckdb", "pyarrow", "scipy", "seqeval", "sklearn", "requests", "nltk"}
+
+
+@pytest.mark.parametrize(
+    "start, unneeded",
+    [
+        ("import pubmill.specs, pubmill.graph", {"torch", *LIBRARIES} - {"requests"}),
+        (
+            "from pubmill.finetuning.run import finetune",
+            {"torch._dynamo", "torch.distributed.tensor", "sympy", *LIBRARIES},
+        ),
+    ],
+    ids=["the Snakefile", "a fine-tuning, before it loads a model"],
+)
+def test_starts_do_not_load_libraries_that_they_may_not_need(
+    root: Path, start: str, unneeded: set[str]
+) -> None:
+    code = f"import sys\n{start}\nprint(*({unneeded!r} & sys.modules.keys()))"
+    shown = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
+    assert shown.stdout.split() == []

@@ -10,7 +10,7 @@ import pytest
 from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.metrics import metrics_of
 from pubmill.prediction.spacy_pipelines import pipeline_sha256
-from pubmill.storage.weights_digest import folder_sha256
+from pubmill.storage.checksums import folder_sha256
 from pubmill.workflow.failed_cells import FAILED_CELLS
 from tests.workflow.conftest import TABLE, Project, copy_of
 

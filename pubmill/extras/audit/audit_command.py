@@ -9,7 +9,7 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import SPECS
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.storage.result_paths import BELOW
 
 APP = typer.Typer(

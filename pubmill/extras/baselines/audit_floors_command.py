@@ -9,8 +9,8 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import FULL, SPECS, Results
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import unknown
 from pubmill.storage.result_paths import Paths
 
 

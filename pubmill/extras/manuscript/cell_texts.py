@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.latex_escaping import escape_tex
 from pubmill.report.rendering import number, printed, signed

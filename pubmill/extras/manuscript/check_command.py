@@ -9,7 +9,7 @@ import typer
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import Configfiles, Settings, StudyOption, configured_graph
 from pubmill.cli.verbs import Verb
-from pubmill.messages.control_characters import escape_controls
+from pubmill.messages.wording import escape_controls
 from pubmill.specs.study import DEMO
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.conll_form import is_conll
 from pubmill.extras.submissions.tsv_form import is_tsv
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.prediction.documents import LARGEST
 
 FORMS = {

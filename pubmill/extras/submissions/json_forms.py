@@ -9,7 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.extras.submissions.rows import Key, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import GOLD
-from pubmill.storage.json_keys import RepeatedKeyError, unique_keys
+from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
 
 KEYS: dict[str, Key] = {
     "labels": "labels", "label": "label", "score": "score", "answers": "answers", "answer": "answers",

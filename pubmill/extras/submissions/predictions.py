@@ -15,7 +15,7 @@ from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, spans_of
 from pubmill.extras.submissions.rows import PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import SEPARATOR
-from pubmill.messages.nearest_names import nearest
+from pubmill.messages.wording import nearest
 from pubmill.metrics.records import is_finite_number
 from pubmill.recipes.submissions import SubmissionRecipe
 

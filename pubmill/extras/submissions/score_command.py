@@ -10,8 +10,8 @@ from pubmill.cli.studies import FULL, Results
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.hardware.process_limits import limited
-from pubmill.messages.nearest_names import unknown
 from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import unknown
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.submission_files import submitted_files
 

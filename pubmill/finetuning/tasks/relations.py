@@ -4,15 +4,19 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
-from transformers import AddedToken, PreTrainedModel, PreTrainedTokenizerBase
+from tokenizers import AddedToken
 
 from pubmill.errors import PubmillError
 from pubmill.examples import argument_transforms as entities
 from pubmill.examples.kinds import SequenceExample
 from pubmill.finetuning.reader import Subwords
 from pubmill.recipes import FinetuningRecipe
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 MENTIONS = 2
 """Number of a relation's arguments: two in every dataset (gu2020 section 5.2)."""
@@ -159,7 +163,7 @@ def _place_rank(place: int, mention: Mention) -> tuple[int, int]:
     return 3, begin - place if place < begin else place - end + 1
 
 
-def add_marks(tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel) -> None:
+def add_marks(tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel") -> None:
     """Add the marks as tokens to tokenizer and encoder, unless a kept model has them already.
 
     Their embeddings are initialised like an encoder's, normally distributed, and depend only on the seed,
@@ -182,7 +186,7 @@ def add_marks(tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel) -> N
         rows[ids] = torch.normal(0.0, std, (len(ids), rows.shape[1])).to(rows)
 
 
-def _embedding_matrix(encoder: PreTrainedModel) -> torch.Tensor:
+def _embedding_matrix(encoder: "PreTrainedModel") -> torch.Tensor:
     """Return the embeddings of the vocabulary, subwords x width."""
     weight = encoder.get_input_embeddings().weight
     assert isinstance(weight, torch.Tensor)

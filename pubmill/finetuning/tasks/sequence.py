@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import nn
-from transformers import PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
@@ -21,6 +20,9 @@ from pubmill.finetuning.tasks.relations import MENTIONS, add_marks, transformed
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-average": "average"}
 
@@ -74,7 +76,7 @@ class Sequences(Task[SequenceExample]):
     ) -> list[list[float]]:
         return [[self.places[examples[instance.example].label]] for instance in instances]
 
-    def extend(self, encoder: PreTrainedModel) -> None:
+    def extend(self, encoder: "PreTrainedModel") -> None:
         if self.recipe.entities == "markers":
             add_marks(self.reader.tokenizer, encoder)
 

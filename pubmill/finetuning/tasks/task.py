@@ -2,11 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import torch
 from torch import nn
-from transformers import PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
@@ -15,6 +14,9 @@ from pubmill.finetuning.inputs import Batch, Encoded
 from pubmill.finetuning.reader import Reader
 from pubmill.metrics import dev_score, dev_scores
 from pubmill.recipes import FinetuningRecipe
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 Kind = TypeVar("Kind", bound=Example)
 Prediction = Any
@@ -74,7 +76,7 @@ class Task(ABC, Generic[Kind]):
         """Return a prediction in the form that metrics need."""
         return prediction
 
-    def extend(self, encoder: PreTrainedModel) -> None:
+    def extend(self, encoder: "PreTrainedModel") -> None:
         """Add the tokens that the task adds to the tokenizer, if any, to the encoder's vocabulary."""
 
     def head(self, width: int) -> nn.Module:

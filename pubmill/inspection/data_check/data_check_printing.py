@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pubmill.inspection.data_check.checks import CheckOutcome, SplitCheck, Unchecked
-from pubmill.messages.counted_nouns import counted
+from pubmill.messages.wording import counted
 from pubmill.planning.terminal_tables import coloured, table
 
 

@@ -11,7 +11,7 @@ from pubmill.inspection.diff.flipped_documents import Flips, flips
 from pubmill.inspection.diff.recipe_differences import RecipeDifferences, recipe_differences
 from pubmill.inspection.diff.run_differences import Cost, RunDifference, read_runs, run_differences
 from pubmill.inspection.diff.sides import Names, Side, paired
-from pubmill.messages.counted_nouns import counted
+from pubmill.messages.wording import counted
 from pubmill.planning.terminal_tables import table
 from pubmill.report.rendering import count, duration, metric, number, p_value, signed
 

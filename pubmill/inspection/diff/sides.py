@@ -17,7 +17,7 @@ from pubmill.errors import PubmillError
 from pubmill.graph import Graph
 from pubmill.graph.record_digests import DESCRIPTIVE
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Aggregate
 from pubmill.recipes.writing import as_values

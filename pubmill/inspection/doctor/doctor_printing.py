@@ -9,7 +9,7 @@ from pubmill.hardware.compilers import compiler_fault
 from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.model_diagnoses import ModelFinding
-from pubmill.messages.counted_nouns import counted
+from pubmill.messages.wording import counted
 from pubmill.planning.terminal_tables import BAD, DIM, GOOD
 
 FROM = {

@@ -25,7 +25,7 @@ from pubmill.inspection.explain.origins import (
     weights_account,
 )
 from pubmill.messages import commands
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.fact_tables import FactSource
 from pubmill.recipes.other_tables import ReferencedCell

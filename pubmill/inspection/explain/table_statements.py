@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.graph.cell_reasons import cell_reasons
-from pubmill.messages.nearest_names import unknown
+from pubmill.messages.wording import unknown
 from pubmill.specs import FactTableSpec, Specs, load
 from pubmill.specs.affected_cells import AffectedCells
 from pubmill.specs.fidelity import FidelityRow, rows

@@ -10,7 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
 from pubmill.planning.required_files import HubModel, RequiredFiles, at_commit, is_cached
 from pubmill.storage.model_folders import COPIED, PICKLED
-from pubmill.storage.release_freezing import HUB
+from pubmill.storage.release_pins import HUB
 from pubmill.storage.sources import check, download, path_in_mirror
 
 MODELS = "huggingface"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pubmill.corpus import ngrams
-from pubmill.corpus.dates import day, year
+from pubmill.corpus.medline_bytes import day, year
 from pubmill.corpus.ngrams import WordHashes, ngram_hashes, plain_words
-from pubmill.corpus.paragraphs import paragraphs
+from pubmill.corpus.plain_text import paragraphs
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ from pubmill.finetuning.splits import encode_split, read_split
 from pubmill.finetuning.task_model_cards import task_model_card
 from pubmill.finetuning.task_models import base_model, keep, keep_report, load_task_model
 from pubmill.recipes import FinetuningRecipe
+from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from pubmill.storage.privacy import access_of
-from pubmill.storage.weights_digest import folder_sha256
 from tests.unit.programs import run_program
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS, write_dataset

@@ -17,9 +17,9 @@ from pubmill.graph.record_status import (
     UNREADABLE,
 )
 from pubmill.specs import Specs
+from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import sha256, write_json
 from pubmill.storage.model_folders import CONFIG, WEIGHTS
-from pubmill.storage.weights_digest import folder_sha256
 
 RUN = ("blurb", "no-pretraining", "bc2gm", "standard")
 RECORD = "runs/blurb/no-pretraining/bc2gm/standard/final/seed-1.json"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pubmill.hardware import provenance
-from pubmill.hardware.cores import cores
+from pubmill.hardware.process_limits import cores
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -14,7 +14,7 @@ from pubmill.planning.job import Job
 from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
 from pubmill.specs import load
 from pubmill.specs.study import Study
-from pubmill.storage.release_freezing import commit_url
+from pubmill.storage.release_pins import commit_url
 from tests.unit.programs import run_verb
 
 PUBMED = "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"

@@ -3,7 +3,7 @@
 import shlex
 
 from pubmill.messages import commands
-from pubmill.messages.nearest_names import SHOWN, nearest, unknown
+from pubmill.messages.wording import SHOWN, nearest, unknown
 
 
 def test_targets_come_before_options_that_take_all_arguments() -> None:

@@ -23,8 +23,7 @@ from pubmill.planning.gpus import Gpus, read_gpus
 from pubmill.planning.job import Job
 from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan
-from pubmill.pretraining.arithmetic import parameters, shape_of
-from pubmill.pretraining.model_sizes import BASE, LARGE
+from pubmill.pretraining.arithmetic import BASE, LARGE, parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import ArchiveWeights, Specs, load

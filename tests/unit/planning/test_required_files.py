@@ -21,7 +21,7 @@ from pubmill.planning.required_files import (
 )
 from pubmill.recipes.models import PretrainedWeights, ReleasedWeights
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
-from pubmill.storage.release_freezing import HUB, commit_url
+from pubmill.storage.release_pins import HUB, commit_url
 
 PINNED, OPEN = HubModel("a", "group/a", "1" * 40), HubModel("b", "group/b", None)
 WEIGHTS_OF = {

@@ -15,8 +15,7 @@ from pubmill.graph import Graph, checked_graph
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run
 from pubmill.prediction.spacy_pipelines import annotate, check_folder, load_pipeline, pipeline_sha256
-from pubmill.recipes.prediction import AnnotationRecipe
-from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.specs.model_specs import ModelSpec
 from pubmill.specs.study import check_study
 from pubmill.storage.files import read_jsonl_gz

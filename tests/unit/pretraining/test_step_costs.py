@@ -8,10 +8,9 @@ import pytest
 from transformers import AlbertConfig, BertConfig
 
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.arithmetic import parameters, shape_of
+from pubmill.pretraining.arithmetic import BASE, LARGE, SIZES, XXLARGE, parameters, shape_of
 from pubmill.pretraining.engine import build_learner
 from pubmill.pretraining.flops import flops_of_step
-from pubmill.pretraining.model_sizes import BASE, LARGE, SIZES, XXLARGE
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture, Distillation, Objective
 from tests.unit.pretraining.toy_objectives import RECIPES

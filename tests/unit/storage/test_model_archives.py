@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.storage import model_archives
-from pubmill.storage.archives import Limits
-from pubmill.storage.model_archives import unpack_model
+from pubmill.storage import archives
+from pubmill.storage.archives import Limits, unpack_model
 from tests.world.archives import tarball, zipped
 
 MODEL = {"config.json": b"{}", "pytorch_model.bin": b"weights", "vocab.json": b"v", "merges.txt": b"m"}
@@ -66,6 +65,6 @@ def test_an_archive_has_one_model(tmp_path: Path, files: dict[str, bytes], found
 
 
 def test_an_archive_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_archives, "WEIGHTS", Limits(member=6, archive=10_000))
+    monkeypatch.setattr(archives, "WEIGHTS", Limits(member=6, archive=10_000))
     with pytest.raises(PubmillError, match=r"pytorch_model\.bin has 7 bytes; expected at most 6"):
         unpacked(tmp_path, tarball(MODEL))

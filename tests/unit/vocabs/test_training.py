@@ -23,7 +23,7 @@ from pubmill.recipes import VocabRecipe
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs import sentencepiece as pieces_of
 from pubmill.vocabs.byte_level import FIRST, MASK
-from pubmill.vocabs.released_tokenizers import take
+from pubmill.vocabs.diagnosis import import_vocab
 from pubmill.vocabs.training import learn, train
 from pubmill.vocabs.word_counts import write_counts
 from pubmill.vocabs.wordpiece import SPECIAL
@@ -213,12 +213,12 @@ def test_impossible_recipes_and_sizes_are_refused(tmp_path: Path) -> None:
 
 def test_a_released_vocabulary_is_taken_from_its_model(tmp_path: Path, folders: dict[str, Path]) -> None:
     for name in ("uncased", "byte-level", "albert"):
-        diagnosis = take(folders[name], tmp_path / name)
+        diagnosis = import_vocab(folders[name], tmp_path / name)
         assert diagnosis["size"] == len(AutoTokenizer.from_pretrained(tmp_path / name))
         assert diagnosis["terms"] == read_json(folders[name] / "diagnosis.json")["terms"]
     write_json(tmp_path / "model" / "tokenizer_config.json", {})
     with pytest.raises(PubmillError, match=r"lacks tokenizer\.json"):
-        take(tmp_path / "model", tmp_path / "other")
+        import_vocab(tmp_path / "model", tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
 

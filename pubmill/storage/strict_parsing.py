@@ -1,6 +1,9 @@
-"""JSON objects without repeated keys, of which Python's reader would silently keep the last value."""
+"""Strict parsing: JSON objects without repeated keys, and whole numbers that fit their columns."""
 
 from typing import Any
+
+MOST_DIGITS = 18
+"""As many digits as 64 bits hold, the width of the columns of results and documents."""
 
 
 class RepeatedKeyError(ValueError):
@@ -21,3 +24,8 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
                 raise RepeatedKeyError(key)
             seen.add(key)
     return found
+
+
+def whole_number(text: str) -> int | None:
+    """Parse at most `MOST_DIGITS` ASCII digits; return None for any other text."""
+    return int(text) if len(text) <= MOST_DIGITS and text.isascii() and text.isdigit() else None

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.storage import release_freezing
+from pubmill.storage import release_pins
 from pubmill.storage.files import read_json, sha256
-from pubmill.storage.release_freezing import commit_url, freeze, newest_commit
-from pubmill.storage.release_pins import read_pin
+from pubmill.storage.release_pins import commit_url, freeze, newest_commit, read_pin
 from tests.servers import serving
 
 FIRST, SECOND = "1" * 40, "2" * 40
@@ -45,7 +44,7 @@ def other_mirror(folder: Path) -> str:
 def test_the_commit_comes_from_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps({"sha": FIRST}).encode()
     with serving(lambda talk: talk.body(body, '"1"')) as asked:
-        monkeypatch.setattr(release_freezing, "API", f"{asked.url.rstrip('/')}/api/models")
+        monkeypatch.setattr(release_pins, "API", f"{asked.url.rstrip('/')}/api/models")
         assert newest_commit("lab/bert") == FIRST
     assert asked.requests[0][0] == "/api/models/lab/bert/revision/main"
 

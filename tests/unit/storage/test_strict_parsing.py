@@ -1,11 +1,34 @@
-"""Numbers in files of others, and folders of models of others."""
+"""Repeated keys in JSON objects."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from pubmill.storage.model_folders import folder_fault
-from pubmill.storage.whole_numbers import whole_number
+from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys, whole_number
+
+
+def test_objects_without_repeated_keys_are_as_json_reads_them() -> None:
+    text = '{"a": 1, "b": {"a": [{"a": 2}, {}]}}'
+    assert json.loads(text, object_pairs_hook=unique_keys) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [('{"a": 1, "a": 1}', "a"), ('{"x": [{"a": 1, "b": 2, "b": 3, "a": 4}]}', "b"), ('{"": 1, "": 2}', "")],
+)
+def test_the_first_repeated_key_is_named(text: str, key: str) -> None:
+    with pytest.raises(RepeatedKeyError) as caught:
+        json.loads(text, object_pairs_hook=unique_keys)
+    assert caught.value.key == key and f"the key {key!r} occurs twice" in str(caught.value)
+
+
+def test_a_large_object_is_searched_once() -> None:
+    pairs = [(str(number), 0) for number in range(300_000)]
+    with pytest.raises(RepeatedKeyError) as caught:
+        unique_keys([*pairs, pairs[-1]])
+    assert caught.value.key == "299999"
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("9" * 18, 10**18 - 1)])
