@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -17,7 +18,8 @@ def production_settings(deterministic: bool) -> Iterator[None]:
     cuda, cudnn = torch.backends.cuda, torch.backends.cudnn
     products = {name: getattr(cuda.matmul, name) for name in PRODUCTS}
     recurrent, attention = cudnn.allow_tf32, cuda.cudnn_sdp_enabled()
-    mode, fills = torch.get_deterministic_debug_mode(), torch.utils.deterministic.fill_uninitialized_memory
+    memory: Any = torch.utils.deterministic
+    mode, fills = torch.get_deterministic_debug_mode(), memory.fill_uninitialized_memory
     configure_cuda(deterministic)
     try:
         yield
@@ -27,4 +29,4 @@ def production_settings(deterministic: bool) -> Iterator[None]:
         cudnn.allow_tf32 = recurrent
         cuda.enable_cudnn_sdp(attention)
         torch.set_deterministic_debug_mode(mode)
-        torch.utils.deterministic.fill_uninitialized_memory = fills  # type: ignore[attr-defined]
+        memory.fill_uninitialized_memory = fills

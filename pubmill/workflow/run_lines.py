@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from pubmill.messages.counted_nouns import counted
 from pubmill.messages.progress import SLOWER
+from pubmill.messages.wording import counted
 from pubmill.workflow.job_logs import latest, reason
 from pubmill.workflow.run_progress import RunProgress, StartedJob
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from tests.workflow.conftest import Project, copy_of
 
 OBSERVER = """
@@ -38,4 +39,4 @@ def test_deleted_seeds_alone_are_made_again_in_forks_of_one_process(
     assert {path for path in made if path.stat().st_mtime_ns != times[path]} == set(deleted)
     [importer] = {tuple(line.split()) for line in log.read_text().splitlines()}
     assert importer[1] == "--serve"
-    assert not [path for path in Path("/proc").glob("[0-9]*") if path.name == importer[0]]
+    wait_until(lambda: not Path("/proc", importer[0]).exists(), 30, "the end of the process")
