@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -98,9 +99,8 @@ class Ours:
         at_once: int | None = None,
         methods: Methods | None = None,
     ) -> None:
-        usual = computation.fastest
-        choice = patch.object(computation, "fastest", lambda *given: methods or usual(*given))
-        with choice, production_settings(deterministic=False):
+        chosen = patch.object(computation, "fastest", lambda *given: methods) if methods else nullcontext()
+        with chosen, production_settings(deterministic=False):
             self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE), at_once=at_once)
         self.step = 0
 
