@@ -15,17 +15,18 @@ if not ROOT.is_dir():
     )
 sys.path.insert(0, str(ROOT))
 
-from pubmill.graph import VERSIONS, as_arguments, published_values
+from pubmill.stages import as_arguments, published_values
 from pubmill.recipes.writing import as_json
+from pubmill.stages.stage import run_of
 from pubmill.workflow.preparation import prepare
-from pubmill.workflow.rule_syntax import any_of, not_compared, places, run_of, wildcard_patterns
+from pubmill.workflow.rule_syntax import any_of, not_compared, places, wildcard_patterns
 
 
 configfile: ROOT / "config.yaml"
 
 
-STUDY, SPECS, T, needs, begin, end = prepare(workflow, config, ROOT)
-PLACES = places(ROOT, T.results, STUDY.mirror)
+STUDY, SPECS, graph, begin, end = prepare(workflow, config, ROOT)
+PLACES = places(ROOT, graph.results, STUDY.mirror)
 
 
 onstart:
@@ -60,7 +61,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        lambda w: T.publication.everything(),
+        lambda w: graph.publication.everything(),
 
 
 include: "rules/sources.smk"

@@ -26,9 +26,9 @@ from pubmill.convert.conll import read
 from pubmill.convert.dataset import convert
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
-from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import load
+from pubmill.stages.dataset_recipes import conversion_recipe
 from tests.dataset_specs import SPECS, inputs_of
 from tests.world import write_world
 

@@ -25,9 +25,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-from pubmill.graph.dataset_access import local_names
 from pubmill.specs import FolderWeights, MimicSource, Specs, TextSource, load
 from pubmill.specs.model_specs import SpacyWeights
+from pubmill.stages.dataset_access import local_names
 
 ONE = "gu2020"
 

@@ -28,8 +28,8 @@ from pubmill.corpus.contamination import write_index
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select
-from pubmill.graph.contamination_jobs import PARTS_AT_ONCE
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
+from pubmill.stages.contamination_jobs import PARTS_AT_ONCE
 from pubmill.storage.files import read_json, write_jsonl_gz
 
 EVALUATED = 5_000

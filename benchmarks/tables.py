@@ -28,10 +28,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
 from benchmarks.baseline import Used, run
-from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.metrics.records import Record, write_record
 from pubmill.recipes.writing import as_json
 from pubmill.report.rendering import to_json
+from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.tables.cells import read_table
 from pubmill.tables.published_values import published_of_cells
 from tests.full_tables import SPECS, graph, published, recipe

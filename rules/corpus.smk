@@ -3,23 +3,23 @@
 
 rule parse_medline:
     input:
-        lambda w: T.corpora.raw(w.source, w.shard),
+        lambda w: graph.corpora.raw(w.source, w.shard),
     output:
-        T.paths.parsed_shard("{source}", "{shard}"),
+        graph.paths.parsed_shard("{source}", "{shard}"),
     log:
-        T.paths.log("parse/{source}/{shard}"),
+        graph.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
-        source=any_of(T.corpora.source_names("pubmed")),
+        source=any_of(graph.corpora.source_names("pubmed")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("parse_medline"),
+        **graph.parse_medline.resources,
     params:
         **PLACES,
-        version=VERSIONS["parse"],
-        recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
+        version=graph.parse_medline.version_of,
+        recipe=lambda w: as_json(graph.corpora.parse_recipe(w.source, w.shard)),
     message:
-        "Parsing {input}"
+        graph.parse_medline.label
     shell:
         "python {params.scripts:q}/parse_medline.py --input {input:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -27,23 +27,23 @@ rule parse_medline:
 
 rule parse_text:
     input:
-        lambda w: T.corpora.raw(w.source, w.shard),
+        lambda w: graph.corpora.raw(w.source, w.shard),
     output:
-        T.paths.parsed_shard("{source}", "{shard}"),
+        graph.paths.parsed_shard("{source}", "{shard}"),
     log:
-        T.paths.log("parse/{source}/{shard}"),
+        graph.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
-        source=any_of(T.corpora.source_names("text")),
+        source=any_of(graph.corpora.source_names("text")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("parse_text"),
+        **graph.parse_text.resources,
     params:
         **PLACES,
-        version=VERSIONS["parse"],
-        recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
+        version=graph.parse_text.version_of,
+        recipe=lambda w: as_json(graph.corpora.parse_recipe(w.source, w.shard)),
     message:
-        "Parsing {input}"
+        graph.parse_text.label
     shell:
         "python {params.scripts:q}/parse_text.py --input {input:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -51,23 +51,23 @@ rule parse_text:
 
 rule parse_clinical:
     input:
-        lambda w: T.corpora.raw(w.source, w.shard),
+        lambda w: graph.corpora.raw(w.source, w.shard),
     output:
-        T.paths.parsed_shard("{source}", "{shard}"),
+        graph.paths.parsed_shard("{source}", "{shard}"),
     log:
-        T.paths.log("parse/{source}/{shard}"),
+        graph.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
-        source=any_of(T.corpora.source_names("mimic")),
+        source=any_of(graph.corpora.source_names("mimic")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("parse_clinical"),
+        **graph.parse_clinical.resources,
     params:
         **PLACES,
-        version=VERSIONS["parse"],
-        recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
+        version=graph.parse_clinical.version_of,
+        recipe=lambda w: as_json(graph.corpora.parse_recipe(w.source, w.shard)),
     message:
-        "Parsing {input}"
+        graph.parse_clinical.label
     shell:
         "python {params.scripts:q}/parse_clinical.py --input {input:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -75,24 +75,24 @@ rule parse_clinical:
 
 rule latest_versions:
     input:
-        lambda w: T.corpora.parsed(w.corpus),
+        lambda w: graph.corpora.parsed(w.corpus),
     output:
-        T.paths.corpus("{corpus}", "latest.parquet"),
+        graph.paths.corpus("{corpus}", "latest.parquet"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "latest")),
+        graph.paths.log(graph.paths.corpus("{corpus}", "latest")),
     wildcard_constraints:
         corpus=NOT_LOCKED,
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("latest_versions"),
+        **graph.latest_versions.resources,
     params:
         **PLACES,
-        version=VERSIONS["latest"],
-        recipe=lambda w: as_json(T.corpora.latest_recipe(w.corpus)),
-        parsed=T.paths.parsed(),
+        version=graph.latest_versions.version_of,
+        recipe=lambda w: as_json(graph.corpora.latest_recipe(w.corpus)),
+        parsed=graph.paths.parsed(),
     message:
-        "Finding the latest version of each document of {wildcards.corpus}"
+        graph.latest_versions.label
     shell:
         "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -100,28 +100,28 @@ rule latest_versions:
 
 rule select_documents:
     input:
-        lambda w: list(T.selection.inputs(w.corpus).values()),
-        shard=lambda w: T.corpora.parsed_part(w.corpus, int(w.part)),
-        latest=T.paths.corpus("{corpus}", "latest.parquet"),
+        lambda w: list(graph.selection.inputs(w.corpus).values()),
+        shard=lambda w: graph.corpora.parsed_part(w.corpus, int(w.part)),
+        latest=graph.paths.corpus("{corpus}", "latest.parquet"),
     output:
-        part=T.paths.part("{corpus}", "{part}"),
-        statistics=T.paths.part("{corpus}", "{part}", "json"),
+        part=graph.paths.part("{corpus}", "{part}"),
+        statistics=graph.paths.part("{corpus}", "{part}", "json"),
     log:
-        T.paths.log(T.paths.part("{corpus}", "{part}", "")),
+        graph.paths.log(graph.paths.part("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("select_documents"),
+        **graph.select_documents.resources,
     params:
         **PLACES,
-        version=VERSIONS["select"],
-        recipe=lambda w: as_json(T.selection.recipe(w.corpus, int(w.part))),
+        version=graph.select_documents.version_of,
+        recipe=lambda w: as_json(graph.selection.recipe(w.corpus, int(w.part))),
         index=lambda w: int(w.part),
-        more=lambda w: as_arguments(T.selection.inputs(w.corpus)),
+        more=lambda w: as_arguments(graph.selection.inputs(w.corpus)),
     message:
-        "Selecting documents of {wildcards.corpus}, part {wildcards.part}"
+        graph.select_documents.label
     shell:
         "python {params.scripts:q}/select_documents.py --shard {input.shard:q} --index {params.index:q}"
         " --latest {input.latest:q} {params.more:q} --output {output.part:q}"
@@ -130,25 +130,25 @@ rule select_documents:
 
 rule corpus_statistics:
     input:
-        parts=lambda w: T.corpora.parts(w.corpus),
-        statistics=lambda w: [path.replace(".parquet", ".json") for path in T.corpora.parts(w.corpus)],
+        parts=lambda w: graph.corpora.parts(w.corpus),
+        statistics=lambda w: [path.replace(".parquet", ".json") for path in graph.corpora.parts(w.corpus)],
     output:
-        manifest=T.paths.corpus("{corpus}", "manifest.parquet"),
-        statistics=T.paths.corpus("{corpus}", "stats.json"),
+        manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
+        statistics=graph.paths.corpus("{corpus}", "stats.json"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "statistics")),
+        graph.paths.log(graph.paths.corpus("{corpus}", "statistics")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("corpus_statistics"),
+        **graph.corpus_statistics.resources,
     params:
         **PLACES,
-        version=VERSIONS["statistics"],
-        recipe=lambda w: as_json(T.corpora.statistics_recipe(w.corpus)),
-        corpus=lambda w: T.paths.corpus(w.corpus),
-        parts=lambda w: len(T.corpora.shards(w.corpus)),
+        version=graph.corpus_statistics.version_of,
+        recipe=lambda w: as_json(graph.corpora.statistics_recipe(w.corpus)),
+        corpus=lambda w: graph.paths.corpus(w.corpus),
+        parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
-        "Counting documents of {wildcards.corpus}"
+        graph.corpus_statistics.label
     shell:
         "python {params.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
         " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"

@@ -3,22 +3,22 @@
 
 rule convert:
     input:
-        lambda w: T.datasets.conversion_inputs(w.dataset),
+        lambda w: graph.datasets.conversion_inputs(w.dataset),
     output:
-        T.paths.dataset_files("{dataset}"),
+        graph.paths.dataset_files("{dataset}"),
     log:
-        T.paths.log(T.paths.dataset("{dataset}")),
+        graph.paths.log(graph.paths.dataset("{dataset}")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("convert"),
+        **graph.convert.resources,
     params:
         **PLACES,
-        version=VERSIONS["convert"],
-        recipe=lambda w: as_json(T.datasets.recipe(w.dataset)),
-        inputs=lambda w: T.datasets.arguments(w.dataset),
+        version=graph.convert.version_of,
+        recipe=lambda w: as_json(graph.datasets.recipe(w.dataset)),
+        inputs=lambda w: graph.datasets.arguments(w.dataset),
     message:
-        "Converting {wildcards.dataset}"
+        graph.convert.label
     shell:
         "python {params.scripts:q}/convert.py --recipe {params.recipe:q} {params.inputs:q}"
         " --output {params.results:q}/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
@@ -26,22 +26,22 @@ rule convert:
 
 rule concepts:
     input:
-        examples=lambda w: T.datasets.concept_inputs(w.dataset)["examples"],
-        copies=lambda w: T.datasets.concept_inputs(w.dataset)["copies"],
+        examples=lambda w: graph.datasets.concept_inputs(w.dataset)["examples"],
+        copies=lambda w: graph.datasets.concept_inputs(w.dataset)["copies"],
     output:
-        T.paths.concepts("{dataset}"),
+        graph.paths.concepts("{dataset}"),
     log:
-        T.paths.log(T.paths.concepts("{dataset}").removesuffix(".jsonl.gz")),
+        graph.paths.log(graph.paths.concepts("{dataset}").removesuffix(".jsonl.gz")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("concepts"),
+        **graph.concepts.resources,
     params:
         **PLACES,
-        version=VERSIONS["concepts"],
-        recipe=lambda w: as_json(T.datasets.concepts_recipe(w.dataset)),
+        version=graph.concepts.version_of,
+        recipe=lambda w: as_json(graph.datasets.concepts_recipe(w.dataset)),
     message:
-        "Finding documents and identifiers of {wildcards.dataset}"
+        graph.concepts.label
     shell:
         "python {params.scripts:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
         " --examples {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
@@ -49,22 +49,22 @@ rule concepts:
 
 rule floors:
     input:
-        T.paths.dataset_files("{dataset}"),
+        graph.paths.dataset_files("{dataset}"),
     output:
-        T.paths.dataset_floors("{dataset}"),
+        graph.paths.dataset_floors("{dataset}"),
     log:
-        T.paths.log(T.paths.dataset_floors("{dataset}").removesuffix(".json")),
+        graph.paths.log(graph.paths.dataset_floors("{dataset}").removesuffix(".json")),
     conda:
         "../envs/floors.yaml"
     resources:
-        **needs("floors"),
+        **graph.floors.resources,
     params:
         **PLACES,
-        version=VERSIONS["floors"],
-        recipe=lambda w: as_json(T.datasets.floors_recipe(w.dataset)),
-        folder=lambda w: T.paths.floors(),
+        version=graph.floors.version_of,
+        recipe=lambda w: as_json(graph.datasets.floors_recipe(w.dataset)),
+        folder=lambda w: graph.paths.floors(),
     message:
-        "Measuring the floors of {wildcards.dataset}"
+        graph.floors.label
     shell:
         "python {params.scripts:q}/measure_floors.py --recipe {params.recipe:q}"
         " --examples {params.results:q}/datasets/{wildcards.dataset:q}"

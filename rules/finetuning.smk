@@ -9,25 +9,25 @@ FINAL = (*RUN, "{seed}")
 
 rule trial:
     input:
-        lambda w: T.runs.trial_inputs(*run_of(w), w.trial),
+        lambda w: graph.runs.trial_inputs(*run_of(w), w.trial),
     output:
-        predictions=T.paths.trial(*TRIAL, PREDICTIONS),
-        training=T.paths.trial(*TRIAL, TRAINING),
+        predictions=graph.paths.trial(*TRIAL, PREDICTIONS),
+        training=graph.paths.trial(*TRIAL, TRAINING),
     log:
-        T.paths.log(T.paths.trial(*TRIAL)),
+        graph.paths.log(graph.paths.trial(*TRIAL)),
     conda:
         "../envs/training.yaml"
     resources:
-        **needs("trial"),
+        **graph.trial.resources,
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(T.runs.trial_recipe(*run_of(w), w.trial)),
-        version=VERSIONS["finetune"],
-        model=lambda w: T.runs.first_model(*run_of(w)),
-        splits=lambda w: T.runs.split_arguments(w.protocol, w.dataset, trial=True),
+        recipe=lambda w: as_json(graph.runs.trial_recipe(*run_of(w), w.trial)),
+        version=graph.trial.version_of,
+        model=lambda w: graph.runs.first_model(*run_of(w)),
+        splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=True),
     message:
-        "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+        graph.trial.label
     shell:
         "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} --model {params.model:q}"
         " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --seed {wildcards.seed:q}"
@@ -36,21 +36,23 @@ rule trial:
 
 rule choose:
     input:
-        lambda w: T.runs.trial_training(w.protocol, None, w.dataset, w.setting),
+        lambda w: graph.runs.trial_training(w.protocol, None, w.dataset, w.setting),
     output:
-        T.paths.choice("{protocol}", None, "{dataset}", "{setting}"),
+        graph.paths.choice("{protocol}", None, "{dataset}", "{setting}"),
     log:
-        T.paths.log(T.paths.choice("{protocol}", None, "{dataset}", "{setting}").removesuffix(".json")),
+        graph.paths.log(
+            graph.paths.choice("{protocol}", None, "{dataset}", "{setting}").removesuffix(".json")
+        ),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("choose"),
+        **graph.choose.resources,
     params:
         **PLACES,
-        version=VERSIONS["choose"],
-        recipe=lambda w: as_json(T.runs.choice_recipe(w.protocol, None, w.dataset, w.setting)),
+        version=graph.choose.version_of,
+        recipe=lambda w: as_json(graph.runs.choice_recipe(w.protocol, None, w.dataset, w.setting)),
     message:
-        "Choosing hyper-parameters for {wildcards.dataset}"
+        graph.choose.label
     shell:
         "python {params.scripts:q}/select_trial.py --trials {input:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -58,44 +60,44 @@ rule choose:
 
 use rule choose as choose_for_model with:
     input:
-        lambda w: T.runs.trial_training(*run_of(w)),
+        lambda w: graph.runs.trial_training(*run_of(w)),
     output:
-        T.paths.choice(*RUN),
+        graph.paths.choice(*RUN),
     log:
-        T.paths.log(T.paths.choice(*RUN).removesuffix(".json")),
+        graph.paths.log(graph.paths.choice(*RUN).removesuffix(".json")),
     resources:
-        **needs("choose_for_model"),
+        **graph.choose_for_model.resources,
     params:
         **PLACES,
-        version=VERSIONS["choose"],
-        recipe=lambda w: as_json(T.runs.choice_recipe(*run_of(w))),
+        version=graph.choose_for_model.version_of,
+        recipe=lambda w: as_json(graph.runs.choice_recipe(*run_of(w))),
     message:
-        "Choosing hyper-parameters of {wildcards.model} for {wildcards.dataset}"
+        graph.choose_for_model.label
 
 
 rule task_model:
     input:
-        lambda w: T.runs.inputs(*run_of(w)),
+        lambda w: graph.runs.inputs(*run_of(w)),
     output:
-        model=directory(T.paths.task_model(*FINAL)),
-        predictions=T.paths.task_model(*FINAL, PREDICTIONS),
-        training=T.paths.task_model(*FINAL, TRAINING),
+        model=directory(graph.paths.task_model(*FINAL)),
+        predictions=graph.paths.task_model(*FINAL, PREDICTIONS),
+        training=graph.paths.task_model(*FINAL, TRAINING),
     log:
-        T.paths.log(T.paths.task_model(*FINAL)),
+        graph.paths.log(graph.paths.task_model(*FINAL)),
     conda:
         "../envs/training.yaml"
     resources:
-        **needs("task_model"),
+        **graph.task_model.resources,
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(T.runs.recipe(*run_of(w))),
-        version=VERSIONS["finetune"],
-        model=lambda w: T.runs.first_model(*run_of(w)),
-        selected=lambda w: T.runs.selected_arguments(*run_of(w)),
-        splits=lambda w: T.runs.split_arguments(w.protocol, w.dataset, trial=False),
+        recipe=lambda w: as_json(graph.runs.recipe(*run_of(w))),
+        version=graph.task_model.version_of,
+        model=lambda w: graph.runs.first_model(*run_of(w)),
+        selected=lambda w: graph.runs.selected_arguments(*run_of(w)),
+        splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
     message:
-        "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}, and keeping the model"
+        graph.task_model.label
     shell:
         "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
         " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
@@ -105,28 +107,28 @@ rule task_model:
 
 rule finetune:
     input:
-        run=lambda w: T.runs.inputs(*run_of(w)),
-        kept=lambda w: T.runs.kept(*run_of(w), int(w.seed)),
+        run=lambda w: graph.runs.inputs(*run_of(w)),
+        kept=lambda w: graph.runs.kept(*run_of(w), int(w.seed)),
     output:
-        predictions=T.paths.predictions(*FINAL),
-        training=T.paths.training(*FINAL),
+        predictions=graph.paths.predictions(*FINAL),
+        training=graph.paths.training(*FINAL),
     log:
-        T.paths.log(T.paths.final(*FINAL)),
+        graph.paths.log(graph.paths.final(*FINAL)),
     conda:
         "../envs/training.yaml"
     resources:
-        **needs("finetune"),
+        **graph.finetune.resources,
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(T.runs.recipe(*run_of(w))),
-        version=VERSIONS["finetune"],
-        model=lambda w: T.runs.first_model(*run_of(w)),
-        selected=lambda w: T.runs.selected_arguments(*run_of(w)),
-        splits=lambda w: T.runs.split_arguments(w.protocol, w.dataset, trial=False),
-        kept=lambda w: T.runs.kept_arguments(*run_of(w), int(w.seed)),
+        recipe=lambda w: as_json(graph.runs.recipe(*run_of(w))),
+        version=graph.finetune.version_of,
+        model=lambda w: graph.runs.first_model(*run_of(w)),
+        selected=lambda w: graph.runs.selected_arguments(*run_of(w)),
+        splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
+        kept=lambda w: graph.runs.kept_arguments(*run_of(w), int(w.seed)),
     message:
-        "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+        graph.finetune.label
     shell:
         "python {params.scripts:q}/finetune.py --recipe {params.recipe:q} {params.selected:q}"
         " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
@@ -136,24 +138,24 @@ rule finetune:
 
 rule score:
     input:
-        predictions=T.paths.predictions(*FINAL),
-        training=T.paths.training(*FINAL),
-        examples=lambda w: T.runs.scored_examples(*run_of(w)),
+        predictions=graph.paths.predictions(*FINAL),
+        training=graph.paths.training(*FINAL),
+        examples=lambda w: graph.runs.scored_examples(*run_of(w)),
     output:
-        record=T.paths.record(*FINAL),
-        contributions=T.paths.contributions(T.paths.record(*FINAL)),
+        record=graph.paths.record(*FINAL),
+        contributions=graph.paths.contributions(graph.paths.record(*FINAL)),
     log:
-        T.paths.log(T.paths.final(*FINAL) + ".score"),
+        graph.paths.log(graph.paths.final(*FINAL) + ".score"),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("score"),
+        **graph.score.resources,
     params:
         **PLACES,
-        version=VERSIONS["score"],
-        recipe=lambda w: as_json(T.records.recipe(*run_of(w), int(w.seed))),
+        version=graph.score.version_of,
+        recipe=lambda w: as_json(graph.records.recipe(*run_of(w), int(w.seed))),
     message:
-        "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+        graph.score.label
     shell:
         "python {params.scripts:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
         " --examples {input.examples:q} --output {output.record:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -161,25 +163,25 @@ rule score:
 
 rule transfer:
     input:
-        model=T.paths.task_model(*FINAL),
-        examples=T.paths.examples("{target}", "test"),
+        model=graph.paths.task_model(*FINAL),
+        examples=graph.paths.examples("{target}", "test"),
     output:
-        T.paths.transfer("{target}", *FINAL),
+        graph.paths.transfer("{target}", *FINAL),
     log:
-        T.paths.log(T.paths.transfer("{target}", *FINAL).removesuffix(".json")),
+        graph.paths.log(graph.paths.transfer("{target}", *FINAL).removesuffix(".json")),
     wildcard_constraints:
         target="[^/]+",
     conda:
         "../envs/training.yaml"
     resources:
-        **needs("transfer"),
+        **graph.transfer.resources,
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(T.transfers.recipe(*run_of(w), int(w.seed), w.target)),
-        version=VERSIONS["transfer"],
+        recipe=lambda w: as_json(graph.transfers.recipe(*run_of(w), int(w.seed), w.target)),
+        version=graph.transfer.version_of,
     message:
-        "Scoring {wildcards.model} of {wildcards.dataset} on {wildcards.target}, seed {wildcards.seed}"
+        graph.transfer.label
     shell:
         "python {params.scripts:q}/transfer.py --recipe {params.recipe:q} --model {input.model:q}"
         " --examples {input.examples:q} --output {output:q} > {log:q} 2>&1"
@@ -187,22 +189,22 @@ rule transfer:
 
 rule transfer_matrix:
     input:
-        lambda w: T.transfers.matrix_inputs(w.protocol, w.model, w.setting),
+        lambda w: graph.transfers.matrix_inputs(w.protocol, w.model, w.setting),
     output:
-        T.paths.transfers_files("{protocol}", "{model}", "{setting}"),
+        graph.paths.transfers_files("{protocol}", "{model}", "{setting}"),
     log:
-        T.paths.log(T.paths.transfers("{protocol}", "{model}", "{setting}")),
+        graph.paths.log(graph.paths.transfers("{protocol}", "{model}", "{setting}")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("transfer_matrix"),
+        **graph.transfer_matrix.resources,
     params:
         **PLACES,
-        recipe=lambda w: as_json(T.transfers.matrix_recipe(w.protocol, w.model, w.setting)),
-        version=VERSIONS["transfer_matrix"],
-        stem=lambda w: T.paths.transfers(w.protocol, w.model, w.setting),
+        recipe=lambda w: as_json(graph.transfers.matrix_recipe(w.protocol, w.model, w.setting)),
+        version=graph.transfer_matrix.version_of,
+        stem=lambda w: graph.paths.transfers(w.protocol, w.model, w.setting),
     message:
-        "Scoring {wildcards.model} on other datasets"
+        graph.transfer_matrix.label
     shell:
         "python {params.scripts:q}/transfer_matrix.py --recipe {params.recipe:q} --results {params.results:q}"
         " --output {params.stem:q} > {log:q} 2>&1"

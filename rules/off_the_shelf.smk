@@ -1,36 +1,36 @@
 """Models that are not fine-tuned here, finished pipelines and supplied predictions: their predictions and
 records, without a protocol."""
 
-AS_IT_IS = T.pipelines.run("{pipeline}", "{dataset}")
-SUPPLIED = T.pipelines.run("{submission}", "{dataset}", "{seed}")
+AS_IT_IS = graph.pipelines.run("{pipeline}", "{dataset}")
+SUPPLIED = graph.pipelines.run("{submission}", "{dataset}", "{seed}")
 
 
 wildcard_constraints:
-    pipeline=any_of(T.pipelines.spacy_names()),
-    submission=any_of(T.pipelines.supplied.names()),
+    pipeline=any_of(graph.pipelines.spacy_names()),
+    submission=any_of(graph.pipelines.supplied.names()),
 
 
 rule annotate:
     input:
-        lambda w: T.pipelines.check_folder(w.pipeline),
-        examples=T.paths.examples("{dataset}", "test"),
+        lambda w: graph.pipelines.check_folder(w.pipeline),
+        examples=graph.paths.examples("{dataset}", "test"),
     output:
-        predictions=T.paths.predictions(*AS_IT_IS),
-        training=T.paths.training(*AS_IT_IS),
+        predictions=graph.paths.predictions(*AS_IT_IS),
+        training=graph.paths.training(*AS_IT_IS),
     log:
-        T.paths.log(T.paths.final(*AS_IT_IS)),
+        graph.paths.log(graph.paths.final(*AS_IT_IS)),
     conda:
         "../envs/pipelines.yaml"
     resources:
-        **needs("annotate"),
+        **graph.annotate.resources,
     params:
         **PLACES,
-        version=VERSIONS["annotate"],
-        recipe=lambda w: as_json(T.pipelines.recipe(w.pipeline, w.dataset)),
-        content=lambda w: T.pipelines.content(w.pipeline),
-        folder=not_compared(lambda w: str(T.pipelines.folder(w.pipeline))),
+        version=graph.annotate.version_of,
+        recipe=lambda w: as_json(graph.pipelines.recipe(w.pipeline, w.dataset)),
+        content=lambda w: graph.pipelines.content(w.pipeline),
+        folder=not_compared(lambda w: str(graph.pipelines.folder(w.pipeline))),
     message:
-        "Predicting {wildcards.dataset} with {wildcards.pipeline}"
+        graph.annotate.label
     shell:
         "python {params.scripts:q}/annotate.py --recipe {params.recipe:q} --pipeline {params.folder:q}"
         " --model {wildcards.pipeline:q} --examples {input.examples:q} --split test"
@@ -39,44 +39,44 @@ rule annotate:
 
 use rule score as score_annotation with:
     input:
-        predictions=T.paths.predictions(*AS_IT_IS),
-        training=T.paths.training(*AS_IT_IS),
-        examples=T.paths.examples("{dataset}", "test"),
+        predictions=graph.paths.predictions(*AS_IT_IS),
+        training=graph.paths.training(*AS_IT_IS),
+        examples=graph.paths.examples("{dataset}", "test"),
     output:
-        record=T.paths.record(*AS_IT_IS),
-        contributions=T.paths.contributions(T.paths.record(*AS_IT_IS)),
+        record=graph.paths.record(*AS_IT_IS),
+        contributions=graph.paths.contributions(graph.paths.record(*AS_IT_IS)),
     log:
-        T.paths.log(T.paths.final(*AS_IT_IS) + ".score"),
+        graph.paths.log(graph.paths.final(*AS_IT_IS) + ".score"),
     resources:
-        **needs("score_annotation"),
+        **graph.score_annotation.resources,
     params:
         **PLACES,
-        version=VERSIONS["score"],
-        recipe=lambda w: as_json(T.records.pipeline_recipe(w.pipeline, w.dataset)),
+        version=graph.score_annotation.version_of,
+        recipe=lambda w: as_json(graph.records.pipeline_recipe(w.pipeline, w.dataset)),
     message:
-        "Scoring {wildcards.pipeline} on {wildcards.dataset}"
+        graph.score_annotation.label
 
 
 rule take_predictions:
     input:
-        T.paths.dataset_files("{dataset}"),
+        graph.paths.dataset_files("{dataset}"),
     output:
-        predictions=T.paths.predictions(*SUPPLIED),
-        training=T.paths.training(*SUPPLIED),
+        predictions=graph.paths.predictions(*SUPPLIED),
+        training=graph.paths.training(*SUPPLIED),
     log:
-        T.paths.log(T.paths.final(*SUPPLIED)),
+        graph.paths.log(graph.paths.final(*SUPPLIED)),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("take_predictions"),
+        **graph.take_predictions.resources,
     params:
         **PLACES,
-        version=VERSIONS["annotate"],
-        recipe=lambda w: as_json(T.pipelines.recipe(w.submission, w.dataset)),
-        content=lambda w: T.pipelines.supplied.content(w.submission, w.dataset, int(w.seed)),
-        file=not_compared(lambda w: str(T.pipelines.supplied.file(w.submission, w.dataset, int(w.seed)))),
+        version=graph.take_predictions.version_of,
+        recipe=lambda w: as_json(graph.pipelines.recipe(w.submission, w.dataset)),
+        content=lambda w: graph.pipelines.supplied.content(w.submission, w.dataset, int(w.seed)),
+        file=not_compared(lambda w: str(graph.pipelines.supplied.file(w.submission, w.dataset, int(w.seed)))),
     message:
-        "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+        graph.take_predictions.label
     shell:
         "python {params.scripts:q}/take_predictions.py --recipe {params.recipe:q}"
         " --predictions {params.file:q} --model {wildcards.submission:q} --seed {wildcards.seed:q}"
@@ -86,19 +86,19 @@ rule take_predictions:
 
 use rule score as score_predictions with:
     input:
-        predictions=T.paths.predictions(*SUPPLIED),
-        training=T.paths.training(*SUPPLIED),
-        examples=lambda w: T.paths.examples(w.dataset, T.pipelines.split(w.submission, w.dataset)),
+        predictions=graph.paths.predictions(*SUPPLIED),
+        training=graph.paths.training(*SUPPLIED),
+        examples=lambda w: graph.paths.examples(w.dataset, graph.pipelines.split(w.submission, w.dataset)),
     output:
-        record=T.paths.record(*SUPPLIED),
-        contributions=T.paths.contributions(T.paths.record(*SUPPLIED)),
+        record=graph.paths.record(*SUPPLIED),
+        contributions=graph.paths.contributions(graph.paths.record(*SUPPLIED)),
     log:
-        T.paths.log(T.paths.final(*SUPPLIED) + ".score"),
+        graph.paths.log(graph.paths.final(*SUPPLIED) + ".score"),
     resources:
-        **needs("score_predictions"),
+        **graph.score_predictions.resources,
     params:
         **PLACES,
-        version=VERSIONS["score"],
-        recipe=lambda w: as_json(T.records.pipeline_recipe(w.submission, w.dataset, int(w.seed))),
+        version=graph.score_predictions.version_of,
+        recipe=lambda w: as_json(graph.records.pipeline_recipe(w.submission, w.dataset, int(w.seed))),
     message:
-        "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+        graph.score_predictions.label

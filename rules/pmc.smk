@@ -3,21 +3,21 @@
 
 rule plan_pmc:
     output:
-        T.paths.pmc_plan("{source}"),
+        graph.paths.pmc_plan("{source}"),
     log:
-        T.paths.log("download/pmc/{source}"),
+        graph.paths.log("download/pmc/{source}"),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("plan_pmc"),
+        **graph.plan_pmc.resources,
         downloads=1,
     params:
         **PLACES,
-        version=VERSIONS["plan_pmc"],
-        url=lambda w: T.corpora.source(w.source).url,
-        inventory=lambda w: str(T.corpora.source(w.source).inventory),
+        version=graph.plan_pmc.version_of,
+        url=lambda w: graph.corpora.source(w.source).url,
+        inventory=lambda w: str(graph.corpora.source(w.source).inventory),
     message:
-        "Planning the articles of {wildcards.source}"
+        graph.plan_pmc.label
     shell:
         "python {params.scripts:q}/plan_pmc.py --url {params.url:q} --inventory {params.inventory:q}"
         " --output {output:q} {params.mirror:q} > {log:q} 2>&1"
@@ -25,23 +25,23 @@ rule plan_pmc:
 
 rule fetch_pmc:
     input:
-        T.paths.pmc_plan("{source}"),
+        graph.paths.pmc_plan("{source}"),
     output:
-        file=T.paths.pmc_archive("{source}", "{shard}"),
-        source=T.paths.source_record(T.paths.pmc_archive("{source}", "{shard}")),
+        file=graph.paths.pmc_archive("{source}", "{shard}"),
+        source=graph.paths.source_record(graph.paths.pmc_archive("{source}", "{shard}")),
     log:
-        T.paths.log("download/pmc/{source}/{shard}"),
+        graph.paths.log("download/pmc/{source}/{shard}"),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("fetch_pmc"),
+        **graph.fetch_pmc.resources,
         downloads=1,
     params:
         **PLACES,
-        version=VERSIONS["fetch_pmc"],
-        url=lambda w: T.corpora.source(w.source).url,
+        version=graph.fetch_pmc.version_of,
+        url=lambda w: graph.corpora.source(w.source).url,
     message:
-        "Fetching articles {wildcards.shard} of {wildcards.source}"
+        graph.fetch_pmc.label
     shell:
         "python {params.scripts:q}/fetch_pmc.py --plan {input:q} --shard {wildcards.shard:q}"
         " --url {params.url:q} --output {output.file:q} {params.mirror:q} > {log:q} 2>&1"
@@ -49,25 +49,25 @@ rule fetch_pmc:
 
 rule parse_pmc:
     input:
-        archive=lambda w: T.corpora.raw(w.source, w.shard),
-        filelists=lambda w: T.corpora.filelists(w.source, w.shard),
+        archive=lambda w: graph.corpora.raw(w.source, w.shard),
+        filelists=lambda w: graph.corpora.filelists(w.source, w.shard),
     output:
-        T.paths.parsed_shard("{source}", "{shard}"),
+        graph.paths.parsed_shard("{source}", "{shard}"),
     log:
-        T.paths.log("parse/{source}/{shard}"),
+        graph.paths.log("parse/{source}/{shard}"),
     wildcard_constraints:
-        source=any_of(T.corpora.source_names("pmc") + T.corpora.source_names("pmc-packages")),
+        source=any_of(graph.corpora.source_names("pmc") + graph.corpora.source_names("pmc-packages")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("parse_pmc"),
+        **graph.parse_pmc.resources,
     params:
         **PLACES,
-        version=VERSIONS["parse"],
-        recipe=lambda w: as_json(T.corpora.parse_recipe(w.source, w.shard)),
-        filelist=lambda w: [f"--filelist={path}" for path in T.corpora.filelists(w.source, w.shard)],
+        version=graph.parse_pmc.version_of,
+        recipe=lambda w: as_json(graph.corpora.parse_recipe(w.source, w.shard)),
+        filelist=lambda w: [f"--filelist={path}" for path in graph.corpora.filelists(w.source, w.shard)],
     message:
-        "Parsing {input.archive}"
+        graph.parse_pmc.label
     shell:
         "python {params.scripts:q}/parse_pmc.py --input {input.archive:q} {params.filelist:q}"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -1,31 +1,31 @@
 """Pack tokens, pretrain from checkpoint to checkpoint, and make models."""
 
-OWN_MODELS = any_of(T.models.own())
+OWN_MODELS = any_of(graph.models.own())
 
 
 rule pack:
     input:
-        parts=lambda w: T.corpora.parts(w.corpus),
-        vocab=lambda w: T.paths.vocab_files(w.vocab),
-        punkt=lambda w: T.paths.source_of_url(T.pretrainings.sentence_splitter(w.corpus, w.vocab)),
+        parts=lambda w: graph.corpora.parts(w.corpus),
+        vocab=lambda w: graph.paths.vocab_files(w.vocab),
+        punkt=lambda w: graph.paths.source_of_url(graph.pretrainings.sentence_splitter(w.corpus, w.vocab)),
     output:
-        T.paths.token_files("{corpus}", "{vocab}"),
+        graph.paths.token_files("{corpus}", "{vocab}"),
     log:
-        T.paths.log(T.paths.tokens("{corpus}", "{vocab}")),
+        graph.paths.log(graph.paths.tokens("{corpus}", "{vocab}")),
     conda:
         "../envs/data.yaml"
     threads: workflow.cores
     resources:
-        **needs("pack"),
+        **graph.pack.resources,
     params:
         **PLACES,
-        version=VERSIONS["pack"],
-        recipe=lambda w: as_json(T.pretrainings.packing_recipe(w.corpus, w.vocab)),
-        corpus=lambda w: T.paths.corpus(w.corpus),
-        parts=lambda w: len(T.corpora.shards(w.corpus)),
-        vocab=lambda w: T.paths.vocab(w.vocab),
+        version=graph.pack.version_of,
+        recipe=lambda w: as_json(graph.pretrainings.packing_recipe(w.corpus, w.vocab)),
+        corpus=lambda w: graph.paths.corpus(w.corpus),
+        parts=lambda w: len(graph.corpora.shards(w.corpus)),
+        vocab=lambda w: graph.paths.vocab(w.vocab),
     message:
-        "Packing tokens of {wildcards.corpus} with {wildcards.vocab}"
+        graph.pack.label
     shell:
         "python {params.scripts:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q}"
         " --vocab {params.vocab:q} --punkt {input.punkt:q}"
@@ -35,33 +35,33 @@ rule pack:
 
 rule pretrain:
     input:
-        tokens=lambda w: T.pretrainings.token_files(w.recipe),
-        vocab=lambda w: T.paths.vocab_files(SPECS.pretraining[w.recipe].vocab),
-        weights=lambda w: T.pretrainings.segment_inputs(w.recipe, int(w.step)),
+        tokens=lambda w: graph.pretrainings.token_files(w.recipe),
+        vocab=lambda w: graph.paths.vocab_files(SPECS.pretraining[w.recipe].vocab),
+        weights=lambda w: graph.pretrainings.segment_inputs(w.recipe, int(w.step)),
     output:
-        T.paths.checkpoint_files("{recipe}", "{step}"),
+        graph.paths.checkpoint_files("{recipe}", "{step}"),
     log:
-        T.paths.log(T.paths.checkpoint("{recipe}", "{step}")),
+        graph.paths.log(graph.paths.checkpoint("{recipe}", "{step}")),
     wildcard_constraints:
         step=r"\d+",
     conda:
         "../envs/training.yaml"
     threads: workflow.cores
     resources:
-        **needs("pretrain"),
+        **graph.pretrain.resources,
         # For one job; a profile sets the number of nodes, and of processes on each node (one per GPU).
         nodes=1,
         processes=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(T.pretrainings.recipe(w.recipe)),
-        version=VERSIONS["pretrain"],
-        tokens=lambda w: T.pretrainings.tokens_folder(w.recipe),
-        vocab=lambda w: T.paths.vocab(SPECS.pretraining[w.recipe].vocab),
-        weights=lambda w: T.pretrainings.segment_arguments(w.recipe, int(w.step)),
+        recipe=lambda w: as_json(graph.pretrainings.recipe(w.recipe)),
+        version=graph.pretrain.version_of,
+        tokens=lambda w: graph.pretrainings.tokens_folder(w.recipe),
+        vocab=lambda w: graph.paths.vocab(SPECS.pretraining[w.recipe].vocab),
+        weights=lambda w: graph.pretrainings.segment_arguments(w.recipe, int(w.step)),
         save_minutes=not_compared(lambda w: STUDY.save_minutes),
     message:
-        "Pretraining {wildcards.recipe} up to step {wildcards.step}"
+        graph.pretrain.label
     # `tee` ignores the signals that stop the job, so that the last messages reach the log.
     shell:
         "python {params.scripts:q}/launch.py --nodes {resources.nodes:q} --processes {resources.processes:q}"
@@ -74,24 +74,24 @@ rule pretrain:
 
 rule pin_weights:
     input:
-        lambda w: T.models.released_archive(w.model),
+        lambda w: graph.models.released_archive(w.model),
     output:
         # A pin that is there is kept, also if the job is forced.
-        update(T.paths.release_pin("{model}")),
+        update(graph.paths.release_pin("{model}")),
     log:
-        T.paths.log("download/released/{model}"),
+        graph.paths.log("download/released/{model}"),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("pin_weights"),
+        **graph.pin_weights.resources,
         downloads=1,
     params:
         **PLACES,
-        version=VERSIONS["pin"],
-        release=lambda w: as_json(T.models.release(w.model)),
+        version=graph.pin_weights.version_of,
+        release=lambda w: as_json(graph.models.release(w.model)),
         archive=lambda w, input: ["--archive", input[0]] if input else [],
     message:
-        "Pinning the released weights of {wildcards.model}"
+        graph.pin_weights.label
     shell:
         "python {params.scripts:q}/pin_weights.py --release {params.release:q} --output {output:q}"
         " {params.archive:q} {params.mirror:q} > {log:q} 2>&1"
@@ -99,25 +99,25 @@ rule pin_weights:
 
 rule export_model:
     input:
-        unpack(lambda w: T.models.inputs(w.model)),
+        unpack(lambda w: graph.models.inputs(w.model)),
     output:
         # What is there stays until it is replaced: a model isn't lost to a job that fails.
-        [update(path) for path in T.paths.model_files("{model}")],
+        [update(path) for path in graph.paths.model_files("{model}")],
     log:
-        T.paths.log(T.paths.model("{model}")),
+        graph.paths.log(graph.paths.model("{model}")),
     wildcard_constraints:
         model=f"(?!(?:{OWN_MODELS})/)[^/]+",
     conda:
         "../envs/training.yaml"
     resources:
-        **needs("export_model"),
+        **graph.export_model.resources,
     params:
         **PLACES,
-        version=VERSIONS["export"],
-        recipe=lambda w: as_json(T.models.recipe(w.model)),
-        arguments=lambda w: T.models.arguments(w.model),
+        version=graph.export_model.version_of,
+        recipe=lambda w: as_json(graph.models.recipe(w.model)),
+        arguments=lambda w: graph.models.arguments(w.model),
     message:
-        "Making the model {wildcards.model}"
+        graph.export_model.label
     shell:
         "python {params.scripts:q}/export_model.py --recipe {params.recipe:q}"
         " --output {params.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
@@ -125,25 +125,25 @@ rule export_model:
 
 rule take_model:
     input:
-        lambda w: T.models.check_own_folder(w.model),
+        lambda w: graph.models.check_own_folder(w.model),
     output:
-        [update(path) for path in T.paths.model_files("{model}")],
+        [update(path) for path in graph.paths.model_files("{model}")],
     log:
-        T.paths.log(T.paths.model("{model}")),
+        graph.paths.log(graph.paths.model("{model}")),
     wildcard_constraints:
         model=OWN_MODELS,
     conda:
         "../envs/training.yaml"
     resources:
-        **needs("take_model"),
+        **graph.take_model.resources,
     params:
         **PLACES,
-        version=VERSIONS["export"],
-        recipe=lambda w: as_json(T.models.recipe(w.model)),
-        content=lambda w: T.models.own_folder_content(w.model),
-        folder=not_compared(lambda w: str(T.models.own_folder(w.model))),
+        version=graph.take_model.version_of,
+        recipe=lambda w: as_json(graph.models.recipe(w.model)),
+        content=lambda w: graph.models.own_folder_content(w.model),
+        folder=not_compared(lambda w: str(graph.models.own_folder(w.model))),
     message:
-        "Copying the model {wildcards.model}"
+        graph.take_model.label
     shell:
         "python {params.scripts:q}/export_model.py --recipe {params.recipe:q}"
         " --output {params.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

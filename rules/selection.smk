@@ -3,27 +3,27 @@
 
 rule fingerprint:
     input:
-        lambda w: list(T.selection.exclusions(w.corpus).values()),
-        shard=lambda w: T.corpora.parsed_part(w.corpus, int(w.part)),
-        latest=T.paths.corpus("{corpus}", "latest.parquet"),
+        lambda w: list(graph.selection.exclusions(w.corpus).values()),
+        shard=lambda w: graph.corpora.parsed_part(w.corpus, int(w.part)),
+        latest=graph.paths.corpus("{corpus}", "latest.parquet"),
     output:
-        T.paths.fingerprint("{corpus}", "{part}"),
+        graph.paths.fingerprint("{corpus}", "{part}"),
     log:
-        T.paths.log(T.paths.fingerprint("{corpus}", "{part}", "")),
+        graph.paths.log(graph.paths.fingerprint("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("fingerprint"),
+        **graph.fingerprint.resources,
     params:
         **PLACES,
-        version=[VERSIONS["select"], VERSIONS["duplicates"]],
-        recipe=lambda w: as_json(T.selection.fingerprint_recipe(w.corpus, int(w.part))),
+        version=graph.fingerprint.version_of,
+        recipe=lambda w: as_json(graph.selection.fingerprint_recipe(w.corpus, int(w.part))),
         index=lambda w: int(w.part),
-        more=lambda w: as_arguments(T.selection.exclusions(w.corpus)),
+        more=lambda w: as_arguments(graph.selection.exclusions(w.corpus)),
     message:
-        "Fingerprinting {wildcards.corpus}, part {wildcards.part}"
+        graph.fingerprint.label
     shell:
         "python {params.scripts:q}/fingerprint.py --shard {input.shard:q} --index {params.index:q}"
         " --latest {input.latest:q} {params.more:q} --output {output:q} --recipe {params.recipe:q}"
@@ -32,23 +32,23 @@ rule fingerprint:
 
 rule find_duplicates:
     input:
-        lambda w: T.selection.fingerprints(w.corpus),
+        lambda w: graph.selection.fingerprints(w.corpus),
     output:
-        T.paths.corpus("{corpus}", "duplicates.parquet"),
+        graph.paths.corpus("{corpus}", "duplicates.parquet"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "duplicates")),
+        graph.paths.log(graph.paths.corpus("{corpus}", "duplicates")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("find_duplicates"),
+        **graph.find_duplicates.resources,
     params:
         **PLACES,
-        version=VERSIONS["duplicates"],
-        recipe=lambda w: as_json(T.selection.duplicates_recipe(w.corpus)),
-        folder=lambda w: T.paths.fingerprints(w.corpus),
-        parts=lambda w: len(T.corpora.shards(w.corpus)),
+        version=graph.find_duplicates.version_of,
+        recipe=lambda w: as_json(graph.selection.duplicates_recipe(w.corpus)),
+        folder=lambda w: graph.paths.fingerprints(w.corpus),
+        parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
-        "Finding duplicates in {wildcards.corpus}"
+        graph.find_duplicates.label
     shell:
         "python {params.scripts:q}/find_duplicates.py --fingerprints {params.folder:q}"
         " --parts {params.parts:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -56,23 +56,23 @@ rule find_duplicates:
 
 rule index_evaluation_texts:
     input:
-        lambda w: T.contamination.examples(w.corpus, w.use),
+        lambda w: graph.contamination.examples(w.corpus, w.use),
     output:
-        T.paths.corpus("{corpus}", "{use}.parquet"),
+        graph.paths.corpus("{corpus}", "{use}.parquet"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "{use}")),
+        graph.paths.log(graph.paths.corpus("{corpus}", "{use}")),
     wildcard_constraints:
         use="excluded|contamination",
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("index_evaluation_texts"),
+        **graph.index_evaluation_texts.resources,
     params:
         **PLACES,
-        version=VERSIONS["contamination"],
-        recipe=lambda w: as_json(T.contamination.recipe(w.corpus, w.use)),
+        version=graph.index_evaluation_texts.version_of,
+        recipe=lambda w: as_json(graph.contamination.recipe(w.corpus, w.use)),
     message:
-        "Indexing texts of datasets for {wildcards.corpus}"
+        graph.index_evaluation_texts.label
     shell:
         "python {params.scripts:q}/index_evaluation_texts.py --datasets {params.results:q}/datasets"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -80,23 +80,23 @@ rule index_evaluation_texts:
 
 rule find_contamination:
     input:
-        parts=lambda w: T.contamination.searched_parts(w.corpus, int(w.first)),
-        index=T.paths.corpus("{corpus}", "contamination.parquet"),
+        parts=lambda w: graph.contamination.searched_parts(w.corpus, int(w.first)),
+        index=graph.paths.corpus("{corpus}", "contamination.parquet"),
     output:
-        T.paths.contamination("{corpus}", "{first}"),
+        graph.paths.contamination("{corpus}", "{first}"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "contamination/from-{first}")),
+        graph.paths.log(graph.paths.corpus("{corpus}", "contamination/from-{first}")),
     wildcard_constraints:
         first=r"\d{4}",
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("find_contamination"),
+        **graph.find_contamination.resources,
     params:
         **PLACES,
-        version=VERSIONS["contamination"],
+        version=graph.find_contamination.version_of,
     message:
-        "Searching {wildcards.corpus} for texts of datasets, from part {wildcards.first}"
+        graph.find_contamination.label
     shell:
         "python {params.scripts:q}/find_contamination.py --parts {input.parts:q} --index {input.index:q}"
         " --output {output:q} > {log:q} 2>&1"
@@ -104,21 +104,21 @@ rule find_contamination:
 
 rule contamination:
     input:
-        index=T.paths.corpus("{corpus}", "contamination.parquet"),
-        found=lambda w: T.contamination.findings(w.corpus),
+        index=graph.paths.corpus("{corpus}", "contamination.parquet"),
+        found=lambda w: graph.contamination.findings(w.corpus),
     output:
-        T.paths.corpus("{corpus}", "contamination.json"),
+        graph.paths.corpus("{corpus}", "contamination.json"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "contamination")),
+        graph.paths.log(graph.paths.corpus("{corpus}", "contamination")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("contamination"),
+        **graph.contamination.resources,
     params:
         **PLACES,
-        version=VERSIONS["contamination"],
+        version=graph.contamination.version_of,
     message:
-        "Reporting texts of datasets found in {wildcards.corpus}"
+        graph.contamination.label
     shell:
         "python {params.scripts:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {input.found:q} --output {output:q} > {log:q} 2>&1"
@@ -126,23 +126,23 @@ rule contamination:
 
 rule document_years:
     input:
-        documents=lambda w: T.overlap.dated_files(),
-        shards=lambda w: T.corpora.parsed(w.corpus),
+        documents=lambda w: graph.overlap.dated_files(),
+        shards=lambda w: graph.corpora.parsed(w.corpus),
     output:
-        T.paths.corpus("{corpus}", "document-years.json"),
+        graph.paths.corpus("{corpus}", "document-years.json"),
     log:
-        T.paths.log(T.paths.corpus("{corpus}", "document-years.json").removesuffix(".json")),
+        graph.paths.log(graph.paths.corpus("{corpus}", "document-years.json").removesuffix(".json")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("document_years"),
+        **graph.document_years.resources,
     params:
         **PLACES,
-        version=VERSIONS["years"],
-        recipe=lambda w: as_json(T.overlap.years_recipe(w.corpus)),
-        parsed=T.paths.parsed(),
+        version=graph.document_years.version_of,
+        recipe=lambda w: as_json(graph.overlap.years_recipe(w.corpus)),
+        parsed=graph.paths.parsed(),
     message:
-        "Looking up years of datasets' documents in the sources of {wildcards.corpus}"
+        graph.document_years.label
     shell:
         "python {params.scripts:q}/document_years.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
         " --results {params.results:q} --output {output:q} > {log:q} 2>&1"

@@ -3,33 +3,33 @@
 
 rule table:
     input:
-        records=lambda w: T.tables.record_files(w.results_table),
+        records=lambda w: graph.tables.record_files(w.results_table),
         published=lambda w: published_values(w.results_table, ROOT / "specs"),
-        others=lambda w: T.tables.other_files(w.results_table),
+        others=lambda w: graph.tables.other_files(w.results_table),
         others_published=lambda w: [
-            published_values(name, ROOT / "specs") for name in T.tables.others(w.results_table)
+            published_values(name, ROOT / "specs") for name in graph.tables.others(w.results_table)
         ],
-        audit=lambda w: T.audit.verdicts(),
-        floors=lambda w: T.tables.floor_files(w.results_table),
+        audit=lambda w: graph.audit.verdicts(),
+        floors=lambda w: graph.tables.floor_files(w.results_table),
     output:
-        T.paths.table_files("{results_table}"),
+        graph.paths.table_files("{results_table}"),
     log:
-        T.paths.log(T.paths.table("{results_table}")),
+        graph.paths.log(graph.paths.table("{results_table}")),
     wildcard_constraints:
         results_table=any_of(SPECS.tables),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("table"),
+        **graph.table.resources,
     params:
         **PLACES,
-        version=VERSIONS["table"],
-        recipe=lambda w: as_json(T.tables.recipe(w.results_table)),
-        found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
-        audit=lambda w: as_arguments({"audit": path for path in T.audit.verdicts()}),
-        stem=not_compared(lambda w: T.paths.table(w.results_table)),
+        version=graph.table.version_of,
+        recipe=lambda w: as_json(graph.tables.recipe(w.results_table)),
+        found=lambda w: graph.records.digest_of(graph.tables.all_found_records(w.results_table)),
+        audit=lambda w: as_arguments({"audit": path for path in graph.audit.verdicts()}),
+        stem=not_compared(lambda w: graph.paths.table(w.results_table)),
     message:
-        "Building {wildcards.results_table}"
+        graph.table.label
     shell:
         "python {params.scripts:q}/table.py --recipe {params.recipe:q} --published {input.published:q}"
         " --results {params.results:q} {params.audit:q}"
@@ -38,24 +38,24 @@ rule table:
 
 rule compare:
     input:
-        table=T.paths.table("{results_table}", "json"),
-        contributions=lambda w: T.tables.contribution_files(w.results_table),
+        table=graph.paths.table("{results_table}", "json"),
+        contributions=lambda w: graph.tables.contribution_files(w.results_table),
     output:
-        T.paths.comparison_files("{results_table}"),
+        graph.paths.comparison_files("{results_table}"),
     log:
-        T.paths.log(T.paths.comparisons("{results_table}")),
+        graph.paths.log(graph.paths.comparisons("{results_table}")),
     wildcard_constraints:
         results_table=any_of(SPECS.tables),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("compare"),
+        **graph.compare.resources,
     params:
         **PLACES,
-        version=VERSIONS["compare"],
-        stem=not_compared(lambda w: T.paths.comparisons(w.results_table)),
+        version=graph.compare.version_of,
+        stem=not_compared(lambda w: graph.paths.comparisons(w.results_table)),
     message:
-        "Comparing the models of {wildcards.results_table}"
+        graph.compare.label
     shell:
         "python {params.scripts:q}/compare.py --table {input.table:q} --results {params.results:q}"
         " --output {params.stem:q} > {log:q} 2>&1"
@@ -63,26 +63,26 @@ rule compare:
 
 rule overlap:
     input:
-        table=T.paths.table("{results_table}", "json"),
-        runs=lambda w: T.overlap.run_files(w.results_table),
-        beside=lambda w: T.overlap.files_beside(w.results_table),
+        table=graph.paths.table("{results_table}", "json"),
+        runs=lambda w: graph.overlap.run_files(w.results_table),
+        beside=lambda w: graph.overlap.files_beside(w.results_table),
     output:
-        T.paths.overlap_files("{results_table}"),
+        graph.paths.overlap_files("{results_table}"),
     log:
-        T.paths.log(T.paths.overlap("{results_table}")),
+        graph.paths.log(graph.paths.overlap("{results_table}")),
     wildcard_constraints:
         results_table=any_of(SPECS.tables),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("overlap"),
+        **graph.overlap.resources,
     params:
         **PLACES,
-        version=VERSIONS["overlap"],
-        recipe=lambda w: as_json(T.overlap.recipe(w.results_table)),
-        stem=not_compared(lambda w: T.paths.overlap(w.results_table)),
+        version=graph.overlap.version_of,
+        recipe=lambda w: as_json(graph.overlap.recipe(w.results_table)),
+        stem=not_compared(lambda w: graph.paths.overlap(w.results_table)),
     message:
-        "Splitting the scores of {wildcards.results_table} by what items share with training"
+        graph.overlap.label
     shell:
         "python {params.scripts:q}/overlap.py --recipe {params.recipe:q} --table {input.table:q}"
         " --results {params.results:q} --output {params.stem:q}"
@@ -91,24 +91,24 @@ rule overlap:
 
 rule fact_table:
     input:
-        facts=lambda w: T.fact_tables.files(w.fact_table),
+        facts=lambda w: graph.fact_tables.files(w.fact_table),
         published=lambda w: published_values(w.fact_table, ROOT / "specs"),
     output:
-        T.paths.table_files("{fact_table}"),
+        graph.paths.table_files("{fact_table}"),
     log:
-        T.paths.log(T.paths.table("{fact_table}")),
+        graph.paths.log(graph.paths.table("{fact_table}")),
     wildcard_constraints:
         fact_table=any_of(SPECS.fact_tables),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("fact_table"),
+        **graph.fact_table.resources,
     params:
         **PLACES,
-        version=VERSIONS["fact_table"],
-        recipe=lambda w: as_json(T.fact_tables.recipe(w.fact_table)),
+        version=graph.fact_table.version_of,
+        recipe=lambda w: as_json(graph.fact_tables.recipe(w.fact_table)),
     message:
-        "Building {wildcards.fact_table}"
+        graph.fact_table.label
     shell:
         "python {params.scripts:q}/fact_table.py --recipe {params.recipe:q} --published {input.published:q}"
         " --results {params.results:q} --output {params.results:q}/tables/{wildcards.fact_table:q}"
@@ -117,21 +117,21 @@ rule fact_table:
 
 rule dataset_page:
     input:
-        lambda w: T.pages.inputs(w.dataset),
+        lambda w: graph.pages.inputs(w.dataset),
     output:
-        T.paths.page_files("{dataset}"),
+        graph.paths.page_files("{dataset}"),
     log:
-        T.paths.log(T.paths.page("{dataset}")),
+        graph.paths.log(graph.paths.page("{dataset}")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("dataset_page"),
+        **graph.dataset_page.resources,
     params:
         **PLACES,
-        version=VERSIONS["page"],
-        recipe=lambda w: as_json(T.pages.recipe(w.dataset)),
+        version=graph.dataset_page.version_of,
+        recipe=lambda w: as_json(graph.pages.recipe(w.dataset)),
     message:
-        "Writing the page of {wildcards.dataset}"
+        graph.dataset_page.label
     shell:
         "python {params.scripts:q}/dataset_page.py --recipe {params.recipe:q} --results {params.results:q}"
         " --output {params.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
@@ -141,19 +141,19 @@ rule contradictions:
     input:
         [published_values(table, ROOT / "specs") for table in SPECS.tables],
     output:
-        T.paths.contradiction_files(),
+        graph.paths.contradiction_files(),
     log:
-        T.paths.log(T.paths.contradictions()),
+        graph.paths.log(graph.paths.contradictions()),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("contradictions"),
+        **graph.contradictions.resources,
     params:
         **PLACES,
-        version=VERSIONS["contradictions"],
-        recipe=lambda w: as_json(T.contradictions.recipe()),
+        version=graph.contradictions.version_of,
+        recipe=lambda w: as_json(graph.contradictions.recipe()),
     message:
-        "Writing the page of contradictions"
+        graph.contradictions.label
     shell:
         "python {params.scripts:q}/contradictions.py --recipe {params.recipe:q} --specs {params.specs:q}"
         " --output {params.results:q}/pages/contradictions > {log:q} 2>&1"
@@ -163,19 +163,19 @@ rule audit:
     input:
         [published_values(table, ROOT / "specs") for table in [*SPECS.tables, *SPECS.fact_tables]],
     output:
-        T.paths.audit_files(),
+        graph.paths.audit_files(),
     log:
-        T.paths.log(T.paths.audit()),
+        graph.paths.log(graph.paths.audit()),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("audit"),
+        **graph.audit.resources,
     params:
         **PLACES,
-        version=VERSIONS["audit"],
-        recipe=lambda w: T.audit.digest(),
+        version=graph.audit.version_of,
+        recipe=lambda w: graph.audit.digest(),
     message:
-        "Auditing the published values"
+        graph.audit.label
     shell:
         "python {params.scripts:q}/audit.py --specs {params.specs:q}"
         " --output {params.results:q}/reports/audit > {log:q} 2>&1"
@@ -183,21 +183,21 @@ rule audit:
 
 rule report:
     input:
-        lambda w: T.report.inputs(),
+        lambda w: graph.report.inputs(),
     output:
-        T.paths.report(STUDY.study, "html"),
+        graph.paths.report(STUDY.study, "html"),
     log:
-        T.paths.log(T.paths.report(STUDY.study)),
+        graph.paths.log(graph.paths.report(STUDY.study)),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("report"),
+        **graph.report.resources,
     params:
         **PLACES,
-        version=VERSIONS["report"],
-        recipe=lambda w: as_json(T.report.recipe(T.report.statement_files(ROOT / "specs"))),
+        version=graph.report.version_of,
+        recipe=lambda w: as_json(graph.report.recipe(graph.report.statement_files(ROOT / "specs"))),
     message:
-        "Writing the report {output}"
+        graph.report.label
     shell:
         "python {params.scripts:q}/report.py --recipe {params.recipe:q} --results {params.results:q}"
         " --output {output:q} > {log:q} 2>&1"
@@ -205,22 +205,22 @@ rule report:
 
 rule checklist:
     input:
-        lambda w: T.checklist.inputs(),
+        lambda w: graph.checklist.inputs(),
     output:
-        T.paths.checklist_files(STUDY.study),
+        graph.paths.checklist_files(STUDY.study),
     log:
-        T.paths.log(T.paths.checklist(STUDY.study)),
+        graph.paths.log(graph.paths.checklist(STUDY.study)),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("checklist"),
+        **graph.checklist.resources,
     params:
         **PLACES,
-        version=VERSIONS["checklist"],
-        recipe=lambda w: as_json(T.checklist.recipe()),
-        stem=not_compared(lambda w: T.paths.checklist(STUDY.study)),
+        version=graph.checklist.version_of,
+        recipe=lambda w: as_json(graph.checklist.recipe()),
+        stem=not_compared(lambda w: graph.paths.checklist(STUDY.study)),
     message:
-        "Filling the reproducibility checklist"
+        graph.checklist.label
     shell:
         "python {params.scripts:q}/checklist.py --recipe {params.recipe:q} --results {params.results:q}"
         " --output {params.stem:q} > {log:q} 2>&1"
@@ -228,28 +228,28 @@ rule checklist:
 
 rule basis:
     input:
-        lambda w: T.proof.basis_inputs(w.results_table),
+        lambda w: graph.proof.basis_inputs(w.results_table),
         published=lambda w: [
             published_values(name, ROOT / "specs")
-            for name in (w.results_table, *T.tables.others(w.results_table))
+            for name in (w.results_table, *graph.tables.others(w.results_table))
         ],
     output:
-        T.paths.table_basis("{results_table}"),
+        graph.paths.table_basis("{results_table}"),
     log:
-        T.paths.log(T.paths.table_basis("{results_table}")),
+        graph.paths.log(graph.paths.table_basis("{results_table}")),
     wildcard_constraints:
         results_table=any_of(SPECS.tables),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("basis"),
+        **graph.basis.resources,
     params:
         **PLACES,
-        version=VERSIONS["basis"],
-        recipe=lambda w: as_json(T.proof.basis_recipe(w.results_table)),
-        found=lambda w: T.records.digest_of(T.tables.all_found_records(w.results_table)),
+        version=graph.basis.version_of,
+        recipe=lambda w: as_json(graph.proof.basis_recipe(w.results_table)),
+        found=lambda w: graph.records.digest_of(graph.tables.all_found_records(w.results_table)),
     message:
-        "Ranking the models of {wildcards.results_table}, for the proof"
+        graph.basis.label
     shell:
         "python {params.scripts:q}/proof.py basis --recipe {params.recipe:q} --specs {params.specs:q}"
         " --results {params.results:q} --output {output:q} > {log:q} 2>&1"
@@ -257,23 +257,23 @@ rule basis:
 
 rule proof:
     input:
-        lambda w: T.proof.inputs(),
-        published=lambda w: T.proof.published(ROOT / "specs"),
+        lambda w: graph.proof.inputs(),
+        published=lambda w: graph.proof.published(ROOT / "specs"),
     output:
-        proof=T.paths.proof(STUDY.study),
-        digest=T.paths.proof_digest(STUDY.study),
+        proof=graph.paths.proof(STUDY.study),
+        digest=graph.paths.proof_digest(STUDY.study),
     log:
-        T.paths.log(T.paths.proof(STUDY.study)),
+        graph.paths.log(graph.paths.proof(STUDY.study)),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("proof"),
+        **graph.proof.resources,
     params:
         **PLACES,
-        version=VERSIONS["proof"],
-        recipe=lambda w: as_json(T.proof.recipe()),
+        version=graph.proof.version_of,
+        recipe=lambda w: as_json(graph.proof.recipe()),
     message:
-        "Packing the proof {output.proof}"
+        graph.proof.label
     shell:
         "python {params.scripts:q}/proof.py study --recipe {params.recipe:q} --specs {params.specs:q}"
         " --results {params.results:q} --output {output.proof:q} > {log:q} 2>&1"
@@ -281,21 +281,21 @@ rule proof:
 
 rule crate:
     input:
-        lambda w: T.crate.inputs(),
+        lambda w: graph.crate.inputs(),
     output:
-        directory(T.paths.crate(STUDY.study)),
+        directory(graph.paths.crate(STUDY.study)),
     log:
-        T.paths.log(T.paths.crate(STUDY.study)),
+        graph.paths.log(graph.paths.crate(STUDY.study)),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("crate"),
+        **graph.crate.resources,
     params:
         **PLACES,
-        version=VERSIONS["crate"],
-        recipe=lambda w: as_json(T.crate.recipe()),
+        version=graph.crate.version_of,
+        recipe=lambda w: as_json(graph.crate.recipe()),
     message:
-        "Packing the RO-Crate {output}"
+        graph.crate.label
     shell:
         "python {params.scripts:q}/crate.py --recipe {params.recipe:q} --results {params.results:q}"
         " --output {output:q} > {log:q} 2>&1"

@@ -3,24 +3,24 @@
 
 rule count_words:
     input:
-        T.paths.part("{corpus}", "{part}"),
+        graph.paths.part("{corpus}", "{part}"),
     output:
-        T.paths.word_counts("{corpus}", "{splitting}", "{part}"),
+        graph.paths.word_counts("{corpus}", "{splitting}", "{part}"),
     log:
-        T.paths.log(T.paths.word_counts("{corpus}", "{splitting}", "{part}", "")),
+        graph.paths.log(graph.paths.word_counts("{corpus}", "{splitting}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
         splitting="[^/]+",
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("count_words"),
+        **graph.count_words.resources,
     params:
         **PLACES,
-        version=VERSIONS["count"],
-        recipe=lambda w: as_json(T.vocabularies.counting_recipe(w.splitting)),
+        version=graph.count_words.version_of,
+        recipe=lambda w: as_json(graph.vocabularies.counting_recipe(w.splitting)),
     message:
-        "Counting words of {wildcards.corpus}, part {wildcards.part} ({wildcards.splitting})"
+        graph.count_words.label
     shell:
         "python {params.scripts:q}/count_words.py --part {input:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -28,26 +28,26 @@ rule count_words:
 
 rule train_vocab:
     input:
-        lambda w: T.vocabularies.word_counts(w.vocab),
+        lambda w: graph.vocabularies.word_counts(w.vocab),
     output:
-        T.paths.vocab_files("{vocab}"),
+        graph.paths.vocab_files("{vocab}"),
     log:
-        T.paths.log(T.paths.vocab("{vocab}")),
+        graph.paths.log(graph.paths.vocab("{vocab}")),
     wildcard_constraints:
-        vocab=any_of(T.vocabularies.learnt()),
+        vocab=any_of(graph.vocabularies.learnt()),
     conda:
         "../envs/data.yaml"
     threads: 2
     resources:
-        **needs("train_vocab"),
+        **graph.train_vocab.resources,
     params:
         **PLACES,
-        words=lambda w: T.vocabularies.words_folder(w.vocab),
-        parts=lambda w: T.vocabularies.parts(w.vocab),
-        version=VERSIONS["vocab"],
-        recipe=lambda w: as_json(T.vocabularies.recipe(w.vocab)),
+        words=lambda w: graph.vocabularies.words_folder(w.vocab),
+        parts=lambda w: graph.vocabularies.parts(w.vocab),
+        version=graph.train_vocab.version_of,
+        recipe=lambda w: as_json(graph.vocabularies.recipe(w.vocab)),
     message:
-        "Learning the vocabulary {wildcards.vocab}"
+        graph.train_vocab.label
     shell:
         "python {params.scripts:q}/train_vocab.py --words {params.words:q} --parts {params.parts:q}"
         " --output {params.results:q}/vocabs/{wildcards.vocab:q} --recipe {params.recipe:q} > {log:q} 2>&1"
@@ -55,23 +55,23 @@ rule train_vocab:
 
 rule take_vocab:
     input:
-        lambda w: T.paths.model_files(T.vocabularies.model(w.vocab)),
+        lambda w: graph.paths.model_files(graph.vocabularies.model(w.vocab)),
     output:
-        T.paths.vocab_files("{vocab}"),
+        graph.paths.vocab_files("{vocab}"),
     log:
-        T.paths.log(T.paths.vocab("{vocab}")),
+        graph.paths.log(graph.paths.vocab("{vocab}")),
     wildcard_constraints:
-        vocab=any_of(T.vocabularies.released()),
+        vocab=any_of(graph.vocabularies.released()),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("take_vocab"),
+        **graph.take_vocab.resources,
     params:
         **PLACES,
-        version=VERSIONS["vocab"],
-        model=lambda w: T.paths.model(T.vocabularies.model(w.vocab)),
+        version=graph.take_vocab.version_of,
+        model=lambda w: graph.paths.model(graph.vocabularies.model(w.vocab)),
     message:
-        "Copying the vocabulary {wildcards.vocab}"
+        graph.take_vocab.label
     shell:
         "python {params.scripts:q}/take_vocab.py --model {params.model:q}"
         " --output {params.results:q}/vocabs/{wildcards.vocab:q} > {log:q} 2>&1"
@@ -79,22 +79,22 @@ rule take_vocab:
 
 rule vocab_diagnosis:
     input:
-        vocab=lambda w: T.paths.vocab_files(w.vocab),
-        dataset=lambda w: T.paths.dataset_files(w.dataset),
+        vocab=lambda w: graph.paths.vocab_files(w.vocab),
+        dataset=lambda w: graph.paths.dataset_files(w.dataset),
     output:
-        T.paths.fit("{vocab}", "{dataset}"),
+        graph.paths.fit("{vocab}", "{dataset}"),
     log:
-        T.paths.log(T.paths.vocab("{vocab}", "on/{dataset}")),
+        graph.paths.log(graph.paths.vocab("{vocab}", "on/{dataset}")),
     conda:
         "../envs/data.yaml"
     resources:
-        **needs("vocab_diagnosis"),
+        **graph.vocab_diagnosis.resources,
     params:
         **PLACES,
-        version=VERSIONS["fit"],
-        recipe=lambda w: as_json(T.vocabularies.fit_recipe(w.vocab, w.dataset)),
+        version=graph.vocab_diagnosis.version_of,
+        recipe=lambda w: as_json(graph.vocabularies.fit_recipe(w.vocab, w.dataset)),
     message:
-        "Diagnosing the vocabulary {wildcards.vocab} on {wildcards.dataset}"
+        graph.vocab_diagnosis.label
     shell:
         "python {params.scripts:q}/vocab_diagnosis.py --vocab {params.results:q}/vocabs/{wildcards.vocab:q}"
         " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"

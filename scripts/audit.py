@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
-from pubmill.graph.study_graph import audit_recipe
 from pubmill.report.audit_rendering import AUDIT_RENDERERS
+from pubmill.stages.study_graph import audit_recipe
 from pubmill.storage.checksums import write_formats
 from pubmill.tables.audit import audit
 

@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import PubmillError, run
-from pubmill.graph import Graph
 from pubmill.hardware.process_limits import cores
 from pubmill.inspection.converted_datasets import check_name
 from pubmill.inspection.data_check.checks import check_all, plan
@@ -26,6 +25,7 @@ from pubmill.messages.progress import report_progress
 from pubmill.planning.terminal_tables import console
 from pubmill.specs import load, scales
 from pubmill.specs.study import Study
+from pubmill.stages import Graph
 
 
 def main() -> None:

@@ -15,10 +15,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pubmill.errors import run
-from pubmill.graph import checked_graph
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.report.results_page import StudyResult, read_result, render
 from pubmill.specs.study import check_study, configuration_files
+from pubmill.stages import checked_graph
 from pubmill.storage.files import writing
 
 

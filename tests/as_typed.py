@@ -136,7 +136,6 @@ def main() -> None:
     sys.path.insert(0, str(folder))
     import pubmill.specs.study
     import pubmill.workflow.requested_targets
-    import pubmill.workflow.resources
 
     pubmill.specs.load(folder / "specs", "demo")  # the commands then find the parsed files in memory
     assert Path(pubmill.specs.study.__file__).is_relative_to(folder)

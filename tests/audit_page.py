@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from pubmill.extras.audit.printed_values_of_runs import DIFFERENT, EQUAL, findings_on_runs
-from pubmill.graph.study_graph import audit_recipe, graph_of_all_tables
 from pubmill.report.audit_rendering import AUDIT_RENDERERS
+from pubmill.stages.study_graph import audit_recipe, graph_of_all_tables
 from pubmill.tables.audit import audit
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from pubmill.graph.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.recipes.datasets import ConversionRecipe, PublishedRecipe
 from pubmill.specs import DatasetSpec, LocalFile
 from pubmill.specs.loading import with_base
+from pubmill.stages.dataset_recipes import conversion_recipe, published_recipe
 
 SPECS = Path(__file__).resolve().parents[1] / "specs/datasets"
 

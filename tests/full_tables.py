@@ -7,12 +7,12 @@ from statistics import fmean, stdev
 
 from pandas import DataFrame
 
-from pubmill.graph import Graph
 from pubmill.recipes.reading import read
 from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
+from pubmill.stages import Graph
 from pubmill.tables.published_values import NAMES, PrintedAt, places, read_published
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"

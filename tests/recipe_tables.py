@@ -8,8 +8,6 @@ import re
 import sys
 from pathlib import Path
 
-from pubmill.graph import checked_graph
-from pubmill.planning.gpus import read_gpus
 from pubmill.planning.plan import recipes_at_full
 from pubmill.planning.plan_printing import recipes_as_markdown
 from pubmill.recipes import Objective
@@ -17,6 +15,8 @@ from pubmill.recipes.objectives import OBJECTIVES
 from pubmill.specs import Specs, load
 from pubmill.specs.corpus_specs import PretrainingSpec
 from pubmill.specs.study import Study
+from pubmill.stages import checked_graph
+from pubmill.stages.gpus import read_gpus
 
 ROOT = Path(__file__).resolve().parents[1]
 DESCRIPTIONS, COSTS = ROOT / "docs/pretraining.md", ROOT / "docs/planning.md"

@@ -25,7 +25,7 @@ def ranks(
     reproduction.
     """
     checkout()
-    from pubmill.graph.study_graph import audit_recipe
+    from pubmill.stages.study_graph import audit_recipe
     from pubmill.tables.cells import read_table
     from pubmill.tables.rank_text import as_text, reproductions_as_text
     from pubmill.tables.ranks import rankings_of

@@ -28,8 +28,8 @@ def export(
     """
     root = checkout()
     from pubmill.convert.exports import publish
-    from pubmill.graph.dataset_recipes import GENERAL, dataset_card, published_recipe
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+    from pubmill.stages.dataset_recipes import GENERAL, dataset_card, published_recipe
 
     if form is not None and form not in GENERAL:
         raise PubmillError(unknown("form", form, sorted(GENERAL)))

@@ -25,10 +25,10 @@ def mirror(
     Files that the results already have are not needed.
     """
     root = checkout()
-    from pubmill.graph import checked_graph
     from pubmill.inspection.mirror.fetching import fetch_all, listed
     from pubmill.planning.required_files import required_files
     from pubmill.specs.study import check_study
+    from pubmill.stages import checked_graph
     from pubmill.workflow.jobs import jobs_of
 
     overlays = study_files(study)

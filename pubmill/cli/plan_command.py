@@ -25,13 +25,13 @@ def plan(
     pretraining recipe at scale full.
     """
     root = checkout()
-    from pubmill.graph import checked_graph
-    from pubmill.planning.gpus import read_gpus
     from pubmill.planning.plan import make_plan, recipes_at_full
     from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
     from pubmill.planning.terminal_tables import console
     from pubmill.specs import load
     from pubmill.specs.study import Study, check_study
+    from pubmill.stages import checked_graph
+    from pubmill.stages.gpus import read_gpus
     from pubmill.workflow.jobs import jobs_of
 
     gpus = read_gpus(SPECS, Path("benchmarks/pretraining.json"))

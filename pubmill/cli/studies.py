@@ -16,7 +16,7 @@ from pubmill.specs.study import DEMO, configuration_files, study_of_scale
 from pubmill.storage.result_paths import Paths, paths_of_scale
 
 if TYPE_CHECKING:
-    from pubmill.graph import Graph
+    from pubmill.stages import Graph
 
 STUDIES, SPECS = Path("studies"), Path("specs")
 FULL = Path("results/full")
@@ -102,8 +102,8 @@ def configured_graph(
     study: str, configfiles: list[str] | None, settings: list[str] | None, every_seed: bool = False
 ) -> "Graph":
     """Return the graph of a study with further configuration files and settings."""
-    from pubmill.graph import Graph
     from pubmill.specs.study import check_study
+    from pubmill.stages import Graph
 
     files = [*study_files(study), *(configfiles or ())]
     return Graph(*check_study(configuration(files, settings), SPECS, files), every_seed=every_seed)

@@ -20,14 +20,17 @@ from pubmill.errors import PubmillError
 
 VARIABLE = "PUBMILL_RUN_SOURCES"
 """Environment variable of jobs: the file with the digests; without it nothing is compared."""
-NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.graph")
+NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.stages")
 """Not compared by programs: messages are not an output, and a stage sees only its recipe, not the specs."""
 READ_AS_FILES = {
     "pubmill.report.rendering": "report/templates",
     "pubmill.extras.proof.assembling": "extras/proof/verifier",
 }
 """Module -> the folder below pubmill whose files it reads without importing them."""
-OF_GRAPH = ("Snakefile", "rules/*.smk", "specs/**/*.yaml", "pubmill/graph/*.py", "pubmill/specs/*.py")
+OF_GRAPH = (
+    *("Snakefile", "rules/**/*.smk", "specs/**/*.yaml", "pubmill/stages/*.py", "pubmill/specs/*.py"),
+    "pubmill/extras/**/*.py",
+)
 """Files that decide commands and recipes; a job on a cluster reads them again."""
 OF_PROGRAMS = ("scripts/*.py", "pubmill/**/*")
 SHOWN = 5

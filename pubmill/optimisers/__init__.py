@@ -14,11 +14,13 @@ FLOAT32 = 4
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimiser:
     """An optimiser of class `kind` (`module:class`). `state`: names of the state entries of each weight, all
-    of which are in checkpoints; `settings`: constructor arguments that are always used."""
+    of which are in checkpoints; `settings`: constructor arguments that are always used. `matrices`: groups of
+    hidden matrices are marked as `orthogonal`, and lack the last entry of the state."""
 
     kind: str
     state: tuple[str, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    matrices: bool = False
 
     @property
     def state_bytes(self) -> int:
@@ -46,10 +48,12 @@ class Optimiser:
         return kind(groups, **settings)
 
 
+ADAM = COUNT, "exp_avg", "exp_avg_sq"
 OPTIMISERS: dict[str, Optimiser] = {
-    "adamw": Optimiser(
-        kind="torch.optim:AdamW", state=(COUNT, "exp_avg", "exp_avg_sq"), settings={"fused": True}
-    ),
-    "lamb": Optimiser(kind="pubmill.optimisers.lamb:Lamb", state=(COUNT, "exp_avg", "exp_avg_sq")),
+    "adamw": Optimiser(kind="torch.optim:AdamW", state=ADAM, settings={"fused": True}),
+    "lamb": Optimiser(kind="pubmill.optimisers.lamb:Lamb", state=ADAM),
+    "decoupled-adamw": Optimiser(kind="pubmill.optimisers.stable_adamw:DecoupledAdamW", state=ADAM),
+    "stable-adamw": Optimiser(kind="pubmill.optimisers.stable_adamw:StableAdamW", state=ADAM),
+    "muon": Optimiser(kind="pubmill.optimisers.muon:Muon", state=ADAM, matrices=True),
 }
 """Optimisers by their name in recipes."""

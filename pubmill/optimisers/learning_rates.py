@@ -1,4 +1,4 @@
-"""Learning-rate schedule: a linear rise to the peak, then a linear fall to zero."""
+"""Learning-rate schedules: a linear rise to the peak, then a fall, at once or after a stable stretch."""
 
 
 def triangle(step: int, steps: int, rising: float, top: float) -> tuple[float, float]:
@@ -11,3 +11,16 @@ def triangle(step: int, steps: int, rising: float, top: float) -> tuple[float, f
     if step + 1 <= rising:
         return step + 1, rising
     return min(steps - step, steps - top), steps - top
+
+
+def stable(step: int, steps: int, rising: int, falling: int, last: float, root: bool) -> float:
+    """Return the share of the peak rate at `step` (from 0) of `steps`, at the peak except for the first
+    `rising` and the last `falling` steps.
+
+    It falls to the share `last`, reached one step after the last: linearly, or with the root of the steps
+    (Haegele et al. 2024, section 3.1: 1-sqrt; AnswerDotAI/ModernBERT@8c57a0f src/scheduler.py).
+    """
+    if step + 1 <= rising:
+        return (step + 1) / rising
+    done = max(0.0, (step - (steps - falling)) / max(1, falling))
+    return last + (1 - last) * (1 - (done**0.5 if root else done))

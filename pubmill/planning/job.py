@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 
 @dataclass(frozen=True)
@@ -11,3 +12,8 @@ class Job:
     rule: str
     wildcards: Mapping[str, str]
     to_do: bool
+
+    @property
+    def named_wildcards(self) -> SimpleNamespace:
+        """The wildcards as a stage takes them: as attributes."""
+        return SimpleNamespace(**self.wildcards)

@@ -3,39 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from pubmill.graph import Graph
-from pubmill.planning import costs
-from pubmill.planning.gpus import Gpus
 from pubmill.planning.job import Job
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.specs.pretraining_checks import needed_before
-from pubmill.storage.sources import path_in_mirror
-
-STAGES = {
-    "sources": ("download", "take_local", "pin_weights", "plan_pmc", "fetch_pmc"),
-    "corpora": (
-        "parse_medline", "parse_text", "parse_clinical", "parse_pmc", "latest_versions", "locked_versions",
-        "lock_corpus", "fingerprint", "find_duplicates", "select_documents", "corpus_statistics",
-        "index_evaluation_texts", "find_contamination", "contamination", "document_years",
-    ),
-    "vocabularies": ("count_words", "train_vocab", "take_vocab", "vocab_diagnosis"),
-    "pretraining": ("pack", "pretrain", "export_model", "take_model"),
-    "datasets": ("convert", "concepts", "floors", "dataset_page"),
-    "fine-tuning": (
-        "trial", "choose", "choose_for_model", "task_model", "finetune", "annotate", "take_predictions",
-        "transfer",
-    ),
-    "tables": (
-        "score", "score_annotation", "score_predictions", "table", "compare", "overlap", "transfer_matrix",
-        "fact_table", "contradictions", "audit", "report", "checklist", "crate", "basis", "proof",
-    ),
-}  # fmt: skip
-"""Stage -> its rules; a rule that is not listed belongs to the stage `other`."""
-STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
-TRAINED = ("trial", "task_model", "finetune")
+from pubmill.stages import Graph, costs
+from pubmill.stages.all_stages import group_of, stages
+from pubmill.stages.gpus import Gpus
+from pubmill.stages.stage import ASSUMED, Bytes, Seconds, TrainingStage
 
 
 @dataclass
@@ -56,7 +32,7 @@ class Training:
 class Plan:
     """Jobs that a study still has to run, and what they need.
 
-    `there`: jobs of each stage whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
+    `there`: jobs of each group whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
     `files_unknown` files of unknown size; `disk` is an assumed number of bytes. `saved`: the
     pretrainings that released weights replace.
     """
@@ -79,81 +55,46 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
     plan = Plan(saved=pretrainings_saved(graph, gpus))
     for job in jobs:
-        stage = STAGE_OF.get(job.rule, "other")
+        kind = stages().get(job.rule)
+        stage = graph.stage(kind) if kind else None
         if not job.to_do:
-            plan.there[stage] += 1
-            if job.rule in TRAINED:
+            plan.there[group_of(job.rule)] += 1
+            if isinstance(stage, TrainingStage) and stage.use == "finetuning":
                 plan.runs_there.append("/".join(job.wildcards.values()))
             continue
-        plan.to_do[stage] += 1
-        if job.rule == "pretrain":
-            _add_pretraining(plan, job, graph, gpus)
-        elif job.rule in TRAINED:
-            _add_finetuning(plan, job, graph, gpus)
+        plan.to_do[group_of(job.rule)] += 1
+        if isinstance(stage, TrainingStage):
+            _add_training(plan, job, stage, gpus)
         else:
-            _add_processor(plan, job, stage)
-        _add_bytes(plan, job, graph)
+            _add_processor(plan, job, stage.seconds if stage else ASSUMED)
+        if stage:
+            _add_bytes(plan, stage.bytes_of(job.named_wildcards))
     return plan
 
 
-def _add_processor(plan: Plan, job: Job, stage: str) -> None:
-    known = costs.RULES.get(job.rule, costs.ASSUMED)
-    plan.seconds[stage] = plan.seconds.get(stage, 0.0) + known.seconds
-    plan.sources.setdefault(stage, set()).add(known.source)
+def _add_processor(plan: Plan, job: Job, known: Seconds) -> None:
+    group = group_of(job.rule)
+    plan.seconds[group] = plan.seconds.get(group, 0.0) + known.seconds
+    plan.sources.setdefault(group, set()).add(known.source)
 
 
-def _add_pretraining(plan: Plan, job: Job, graph: Graph, gpus: Gpus) -> None:
-    name, step = job.wildcards["recipe"], int(job.wildcards["step"])
-    share = costs.share_of_pretraining(graph, gpus, name)
-    training = plan.pretraining.setdefault(name, Training(name, share))
+def _add_training(plan: Plan, job: Job, stage: TrainingStage, gpus: Gpus) -> None:
+    wildcards = job.named_wildcards
+    lines = plan.pretraining if stage.use == "pretraining" else plan.finetuning
+    name = stage.plan_line(wildcards)
+    training = lines.setdefault(name, Training(name, stage.share(wildcards, gpus)))
+    operations = stage.operations(wildcards)
     training.jobs += 1
-    training.operations += costs.operations_of_segment(graph, name, step)
+    training.operations += operations or 0
+    training.unknown += operations is None
 
 
-def _add_finetuning(plan: Plan, job: Job, graph: Graph, gpus: Gpus) -> None:
-    protocol, model, dataset, setting = (
-        job.wildcards[key] for key in ("protocol", "model", "dataset", "setting")
-    )
-    name = f"{protocol}, {'trials' if job.rule == 'trial' else 'runs'}"
-    share = costs.share_of_finetuning(graph, gpus, model)
-    training = plan.finetuning.setdefault(name, Training(name, share))
-    training.jobs += 1
-    trial = job.wildcards.get("trial")
-    needed = costs.operations_of_finetuning(graph, protocol, model, dataset, setting, trial)
-    training.operations += needed or 0
-    training.unknown += needed is None
-
-
-def _add_bytes(plan: Plan, job: Job, graph: Graph) -> None:
+def _add_bytes(plan: Plan, needed: Bytes) -> None:
     """Add the bytes that a job downloads, and those that it leaves on disk."""
-    if job.rule == "download":
-        url = f"https://{job.wildcards['path']}"
-        size, assumed = _mirrored_bytes(url, graph.study.mirror), costs.bytes_of_url(graph, url)
-        plan.bytes_known += size or 0
-        plan.bytes_assumed += (assumed or 0) if size is None else 0
-        plan.files_unknown += size is None and assumed is None
-        plan.disk += size or assumed or 0
-    elif job.rule in ("export_model", "take_model"):
-        model = job.wildcards["model"]
-        from_hub = isinstance(graph.models.weights(model), ReleasedWeights)
-        plan.bytes_assumed += costs.bytes_of_model(graph, model) if from_hub else 0
-        plan.disk += costs.bytes_of_model(graph, model)
-    elif job.rule == "pretrain":
-        name = job.wildcards["recipe"]
-        plan.disk += costs.bytes_of_checkpoint(graph, name)
-    elif job.rule == "task_model":
-        plan.disk += costs.bytes_of_model(graph, job.wildcards["model"])
-    elif job.rule == "pack":
-        plan.disk += costs.PACKED * len(graph.corpora.shards(job.wildcards["corpus"]))
-    else:
-        plan.disk += costs.BYTES.get(job.rule, 0)
-        plan.bytes_assumed += costs.BYTES["fetch_pmc"] if job.rule == "fetch_pmc" else 0
-
-
-def _mirrored_bytes(url: str, mirror: str | None) -> int | None:
-    """Return the bytes of a file in the mirror; None if the mirror does not have it."""
-    path: Path | None = path_in_mirror(url, mirror)
-    return path.stat().st_size if path and path.is_file() else None
+    plan.bytes_known += needed.known
+    plan.bytes_assumed += needed.assumed
+    plan.files_unknown += needed.unknown
+    plan.disk += needed.disk
 
 
 def pretrainings_saved(graph: Graph, gpus: Gpus) -> list[Training]:

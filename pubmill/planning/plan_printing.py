@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from pubmill.graph import Graph
-from pubmill.planning.gpus import Gpus
-from pubmill.planning.plan import STAGES, Plan, Training, hours
+from pubmill.messages.stage_groups import GROUPS, OTHER
+from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.terminal_tables import table
+from pubmill.stages import Graph
+from pubmill.stages.gpus import Gpus
 
 SHOWN_RUNS = 20
 
@@ -48,7 +49,7 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
 
 def _print_stages(to: Console, plan: Plan) -> None:
     made = table("stage", "jobs to do", "done already", "CPU-hours", "source")
-    for stage in (*STAGES, "other"):
+    for stage in (*GROUPS, OTHER):
         if plan.to_do[stage] or plan.there[stage]:
             made.add_row(
                 stage,

@@ -10,9 +10,9 @@ import huggingface_hub
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
-from pubmill.graph import Graph
 from pubmill.planning.job import Job
 from pubmill.recipes.models import ReleasedWeights
+from pubmill.stages import Graph
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
 from pubmill.storage.release_pins import HUB, commit_url, newest_commit
 from pubmill.storage.sources import path_in_mirror

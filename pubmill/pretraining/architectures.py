@@ -18,6 +18,7 @@ from transformers import (
     MegatronBertConfig,
     MegatronBertForMaskedLM,
     MegatronBertForPreTraining,
+    ModernBertForMaskedLM,
     PreTrainedConfig,
     PreTrainedModel,
     RobertaConfig,
@@ -25,6 +26,7 @@ from transformers import (
 )
 
 from pubmill.errors import PubmillError
+from pubmill.pretraining.rotary_models import check_rotary, rotary_config, set_dropout
 from pubmill.recipes import Architecture, Generator, Objective
 from pubmill.recipes.objectives import PAIRS
 
@@ -46,6 +48,7 @@ WITHOUT_PAIRS: dict[str, Any] = {
     "electra": ElectraForPreTraining,
     "albert": AlbertForMaskedLM,
     "megatron-bert": MegatronBertForMaskedLM,
+    "modernbert": ModernBertForMaskedLM,
 }
 SIZES = {
     "hidden_size": "hidden_size",
@@ -59,6 +62,8 @@ SIZES = {
 def make_config(architecture: Architecture, vocab_size: int, special: dict[str, int]) -> PreTrainedConfig:
     """Return the configuration of an encoder of this size; `special` maps pad, cls and sep to ids."""
     family, dropout = architecture.family, architecture.dropout
+    if family == "modernbert":
+        return rotary_config(architecture, vocab_size, special)
     more: dict[str, Any] = {name: getattr(architecture, own) for name, own in SIZES.items()}
     positions = architecture.max_positions
     if family == "roberta":
@@ -104,6 +109,8 @@ def build_model(
         model: PreTrainedModel = made(config)
     if architecture.scaled_initialisation:
         _scale_outputs(model)
+    if architecture.family == "modernbert":
+        set_dropout(model, architecture.dropout)
     return model
 
 
@@ -129,7 +136,10 @@ def load_model(
 
     Dropout is set by the recipe. Raises a `PubmillError` for another family, size or vocabulary.
     """
-    made = model_class(architecture, objective)
+    made, modern, dropout = model_class(architecture, objective), architecture.family == "modernbert", {}
+    if not modern:
+        names = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+        dropout = dict.fromkeys(names, architecture.dropout)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
@@ -139,8 +149,7 @@ def load_model(
                 trust_remote_code=False,
                 use_safetensors=True,
                 dtype=torch.float32,
-                hidden_dropout_prob=architecture.dropout,
-                attention_probs_dropout_prob=architecture.dropout,
+                **dropout,
             )
         except (OSError, ValueError, RuntimeError) as error:
             raise PubmillError(f"{folder}: transformers can't load this model folder: {error}") from None
@@ -152,6 +161,9 @@ def load_model(
                 f"{folder} cannot be trained further by this recipe: its {name} is {found}, the "
                 f"recipe and the vocabulary need {expected}"
             )
+    if modern:
+        check_rotary(folder, model.config, wanted)
+        set_dropout(model, architecture.dropout)
     model.config.architectures = [made.__name__]
     return model  # type: ignore[no-any-return]
 

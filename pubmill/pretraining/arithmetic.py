@@ -9,7 +9,9 @@ from pubmill.recipes import Architecture
 @dataclass(frozen=True)
 class NetworkShape:
     """Sizes of an encoder. `embedding`: width of the embeddings; `projected`: whether they are projected to
-    `hidden`; `pieces`: vocabulary size; `shared`: whether all layers share their weights."""
+    `hidden`; `pieces`: vocabulary size; `shared`: whether all layers share their weights;
+    `gated`: whether feed-forward layers have gates; `local`: number of layers with attention within a window
+    of `window` tokens."""
 
     layers: int
     hidden: int
@@ -18,6 +20,9 @@ class NetworkShape:
     projected: bool
     pieces: int
     shared: bool = False
+    gated: bool = False
+    local: int = 0
+    window: int = 0
 
 
 def shape_of(architecture: Architecture, pieces: int) -> NetworkShape:
@@ -31,6 +36,9 @@ def shape_of(architecture: Architecture, pieces: int) -> NetworkShape:
         projected=width != architecture.hidden_size or architecture.family == "albert",
         pieces=pieces,
         shared=architecture.family == "albert",
+        gated=architecture.gated,
+        local=architecture.rotary.local_layers(architecture.layers) if architecture.gated else 0,
+        window=architecture.rotary.window,
     )
 
 
@@ -45,14 +53,14 @@ def operations(
     computation at [CLS], about a hundredth, is not counted.
     """
     hidden, layers, width = shape.hidden, shape.layers, shape.embedding
-    attended = 3 * tokens * hidden**2 + 2 * squares * hidden
-    after = hidden**2 + 2 * hidden * shape.intermediate
+    seen = (layers - shape.local) * squares + shape.local * min(squares, tokens * (shape.window + 1))
+    after = hidden**2 + (3 if shape.gated else 2) * hidden * shape.intermediate
     if whole:
         last = tokens * (after + hidden**2 + hidden)
     else:
         last = masked * (after + width * (hidden + shape.pieces))
     forward = tokens * width * hidden * shape.projected
-    forward += layers * attended + (layers - 1) * tokens * after + last
+    forward += layers * 3 * tokens * hidden**2 + 2 * seen * hidden + (layers - 1) * tokens * after + last
     # A product and a sum, and twice as many for the gradients of weights and inputs.
     return float(2 * 3 * forward)
 
@@ -60,7 +68,7 @@ def operations(
 def parameters(shape: NetworkShape) -> int:
     """Return the number of weights of an encoder and its embeddings, without biases, positions and heads
     (about a hundredth)."""
-    layer = 4 * shape.hidden**2 + 2 * shape.hidden * shape.intermediate
+    layer = 4 * shape.hidden**2 + (3 if shape.gated else 2) * shape.hidden * shape.intermediate
     between = shape.embedding * shape.hidden * shape.projected
     return shape.pieces * shape.embedding + between + (1 if shape.shared else shape.layers) * layer
 

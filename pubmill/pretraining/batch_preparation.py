@@ -18,9 +18,10 @@ from pubmill.pretraining.instances import (
     generator,
     micro_batches,
 )
-from pubmill.pretraining.masking import Masked, Vocabulary, mask, masking_rate
+from pubmill.pretraining.masking import Masked, Vocabulary, masking_rate
 from pubmill.pretraining.methods import PLAIN
 from pubmill.pretraining.micro_batches import Part, collate
+from pubmill.pretraining.predicted_tokens import hide
 from pubmill.recipes import PretrainingRecipe
 
 # Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
@@ -82,9 +83,7 @@ class BatchPreparation:
         batch = self.instances.batch(step)
         rate = masking_rate(recipe.objective, step, recipe.steps)
         random = generator(recipe.seed, Stream.MASKS, step)
-        return batch, mask(
-            batch.ids, batch.inner, batch.lengths, self.vocabulary, recipe.objective, rate, random
-        )
+        return batch, hide(batch, self.vocabulary, recipe.objective, rate, random)
 
     def divide(self, batch: PackedBatch, hidden: Masked) -> MicroBatches:
         """Return this process's part of a batch: without padding collated now, else when it is used."""
@@ -92,7 +91,7 @@ class BatchPreparation:
         rank, size = self.world.rank, self.world.size
         if self.methods.sequences == "padded":
             parts: list[Callable[[], Part]] = [
-                partial(collate, batch, hidden.ids, labels, rows, self.pad, device)
+                partial(collate, batch, hidden.ids, labels, rows, self.pad, device, hidden.causal)
                 for rows in micro_batches(batch.lengths, at_once, rank, size)
             ]
             shared = len(batch.lengths) // size  # Every process has this many sequences, or one more.
@@ -100,7 +99,7 @@ class BatchPreparation:
         tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
         everyones = [flat_micro_batches(batch.lengths, tokens, number, size) for number in range(size)]
         flat = [
-            collate_flat(batch, hidden.ids, labels, rows, tokens, longest, self.pad)
+            collate_flat(batch, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
             for rows in everyones[rank]
         ]
         moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
@@ -116,11 +115,12 @@ class BatchPreparation:
 
 def denominators(batch: PackedBatch, hidden: Masked) -> dict[str, float]:
     """Return the denominators of the losses, for the whole batch."""
-    return {
+    found = {
         "tokens": float(len(batch.ids)),
-        "masked": float(len(hidden.labels)),
+        "masked": float(len(hidden.labels) - hidden.next_tokens),
         "pairs": float((batch.pair_labels != UNLABELLED).sum()),
     }
+    return found | {"causal": float(hidden.next_tokens)} if hidden.causal else found
 
 
 def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:

@@ -167,15 +167,19 @@ def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
     kept = work.optimiser.state_dict()["state"]
     return {
         f"{name}.{key}": kept[number][key].contiguous()
-        for number, name in enumerate(_weights_in_order(work))
+        for number, (name, entries) in enumerate(
+            zip(_weights_in_order(work), _state_entries(work), strict=True)
+        )
         if number in kept
-        for key in _state_entries(work)
+        for key in entries
     }
 
 
-def _state_entries(work: "Pretraining") -> tuple[str, ...]:
-    """Return the names of the optimiser's state entries for each weight."""
-    return OPTIMISERS[work.recipe.optimisation.optimiser].state
+def _state_entries(work: "Pretraining") -> list[tuple[str, ...]]:
+    """Return the names of the optimiser's state entries for each weight, in the optimiser's order."""
+    every = OPTIMISERS[work.recipe.optimisation.optimiser].state
+    groups = work.optimiser.param_groups
+    return [every[:-1] if group.get("orthogonal") else every for group in groups for _ in group["params"]]
 
 
 def _weights_in_order(work: "Pretraining") -> list[str]:
@@ -197,7 +201,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
             f"{folder} was made by another recipe (differing: {', '.join(differing)}); "
             "delete it, or give the recipe it was made by"
         )
-    if "architecture" in differing:
+    if not _same_weights(state["recipe"]["architecture"], as_values(work.recipe.architecture)):
         raise PubmillError(f"{folder} has another architecture, so this recipe cannot continue it")
     _load_weights(folder, work.learner)
     work.scaling.restore(state.get(SCALING, {}))
@@ -208,6 +212,14 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
         # On another corpus, or with another masking, the loss may be higher.
         stood |= {"average": None, "lowest": None}
     return PretrainingProgress(log=log, **stood)
+
+
+def _same_weights(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Return whether architectures have the same weights: ModernBERT's rotary angles and lengths have none,
+    and another phase may have others."""
+    modern = before["family"] == now["family"] == "modernbert"
+    free = {"rotary", "max_positions"} if modern else set()
+    return {**before, **dict.fromkeys(free)} == {**now, **dict.fromkeys(free)}
 
 
 def verified(folder: Path) -> tuple[dict[str, Any], Log]:
@@ -281,8 +293,8 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
     tensors, numbers = _read_tensors(path), _weights_in_order(work)
     try:
         state = {
-            number: {key: tensors[f"{name}.{key}"] for key in _state_entries(work)}
-            for number, name in enumerate(numbers)
+            number: {key: tensors[f"{name}.{key}"] for key in entries}
+            for number, (name, entries) in enumerate(zip(numbers, _state_entries(work), strict=True))
         }
     except KeyError as error:
         raise PubmillError(f"{path} lacks {error}: it is of another model") from None

@@ -35,14 +35,23 @@ from pubmill.pretraining.instances import (
     generator,
     seed_sequence,
 )
-from pubmill.pretraining.masking import Vocabulary, mask
+from pubmill.pretraining.masking import Vocabulary
 from pubmill.pretraining.objectives.learner import Learner
-from pubmill.pretraining.optimisation import build_optimiser, learning_rate, set_learning_rate
+from pubmill.pretraining.optimisation import (
+    build_optimiser,
+    embedding_tables,
+    learning_rate,
+    set_learning_rate,
+    update_operations,
+)
 from pubmill.pretraining.overlapped_sums import OverlappedSums
+from pubmill.pretraining.predicted_tokens import hide
 from pubmill.recipes import Objective, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
 HELD_OUT_SEQUENCES = 4096
+EVALUATED_RATE = 0.15
+"""Masking rate on held-out documents, whatever the recipe's."""
 
 
 class Pretraining:
@@ -72,7 +81,9 @@ class Pretraining:
         world.spread(self.learner.parameters())
         self.terms = self.learner.terms
         self.sharded = recipe.shard_optimiser and world.size > 1
-        self.optimiser = build_optimiser(self.learner.parameters(), recipe.optimisation, self.sharded)
+        self.optimiser = build_optimiser(
+            self.learner.parameters(), recipe.optimisation, self.sharded, embedding_tables(self.learner)
+        )
         self.scaling = LossScaling(self.precision, world.device)
         self.stop_asked: Callable[[], bool] = lambda: False
         self.computation = Computation(self.learner, self.precision, self.scaling, self.batches)
@@ -115,7 +126,7 @@ class Pretraining:
         chosen = np.unique(np.linspace(0, len(instances) - 1, HELD_OUT_SEQUENCES).astype(np.int64))
         random = generator(0, Stream.HELD_OUT)
         batch = instances.lay_out(chosen, random)
-        hidden = mask(batch.ids, batch.inner, batch.lengths, self.vocabulary, objective, 0.15, random)
+        hidden = hide(batch, self.vocabulary, objective, EVALUATED_RATE, random)
         self.learner.eval()
         with torch.no_grad():
             prepared = batch, hidden, self.batches.divide(batch, hidden)
@@ -222,12 +233,15 @@ class Pretraining:
             return torch.zeros(1, dtype=torch.float64, device=self.world.device)
         self.world.add_gradients(self.sums.others)
         self.scaling.unscale(self.optimiser)
-        most = self.recipe.optimisation.max_gradient_norm
+        most = self.recipe.optimisation.max_gradient_norm or math.inf
         return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
     def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
-        return flops_of_step(self.learner, sums["tokens"], squares, sums["masked"])
+        predicted = sums["masked"] + sums.get("causal", 0.0)
+        return flops_of_step(self.learner, sums["tokens"], squares, predicted) + update_operations(
+            self.optimiser
+        )
 
 
 def build_learner(

@@ -56,6 +56,7 @@ class FlatPart:
     numbers: Tensor
     counts: tuple[int, ...]
     longest: int
+    causal: tuple[int, int] = (0, 0)
 
     def to(self, device: torch.device, layers: Layers) -> Part:
         """Return the micro-batch on a device."""
@@ -66,7 +67,7 @@ class FlatPart:
         return Part(
             ids=ids.unsqueeze(0),
             segments=segments.unsqueeze(0),
-            mask=SequenceBounds(bounds, self.longest, layers),
+            mask=SequenceBounds(bounds, self.longest, layers, self.causal),
             rows=rows.long(),
             labels=labels.long(),
             pair_labels=pair_labels.long(),
@@ -76,7 +77,14 @@ class FlatPart:
 
 
 def collate_flat(
-    batch: PackedBatch, ids: Ints, labels: Ints, rows: NDArray[Any], size: int, longest: int, pad: int
+    batch: PackedBatch,
+    ids: Ints,
+    labels: Ints,
+    rows: NDArray[Any],
+    size: int,
+    longest: int,
+    pad: int,
+    causal: int = 0,
 ) -> FlatPart:
     """Concatenate the sequences `rows` of a batch and fill up with padding to `size` tokens.
 
@@ -103,4 +111,5 @@ def collate_flat(
     )
     numbers = torch.from_numpy(np.concatenate(parts).astype(np.int32))
     pinned = numbers.pin_memory() if torch.cuda.is_available() else numbers
-    return FlatPart(pinned, tuple(map(len, parts)), longest)
+    first = int((rows < causal).sum())  # Rows are in the order of the batch.
+    return FlatPart(pinned, tuple(map(len, parts)), longest, (first, int(lengths[:first].sum())))

@@ -30,7 +30,16 @@ def shape_of_network(model: Any) -> NetworkShape:
         embedding=width,
         projected=width != config.hidden_size or config.model_type == "albert",
         pieces=config.vocab_size,
+        **rotary_sizes(config),
     )
+
+
+def rotary_sizes(config: Any) -> dict[str, Any]:
+    """Return the sizes that only ModernBERT has."""
+    if config.model_type != "modernbert":
+        return {}
+    local = config.layer_types.count("sliding_attention")
+    return {"gated": True, "local": local, "window": config.local_attention}
 
 
 def flops_of_step(learner: Learner, tokens: float, squares: float, masked: float) -> float:

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from pubmill.pretraining.rotary_layers import encode_rotary
 from pubmill.pretraining.unpadded import SequenceBounds, embed_compiled, encode_unpadded, layers_of
 
 Layer = Callable[[Any, Tensor, "Tensor | None", "Tensor | None"], Tensor]
@@ -25,6 +26,9 @@ def embed(
     sequences, from 0, by default those in the rows of the batch; `compiled`: what follows the tables is
     computed by a compiled function, except Megatron's, which has no LayerNorm."""
     base = model.base_model
+    if base.config.model_type == "modernbert":
+        words: Tensor = base.embeddings(input_ids=ids)
+        return words
     if positions is not None and base.config.model_type == "roberta":
         positions = positions + base.embeddings.padding_idx + 1
     if compiled and positions is not None and hasattr(base.embeddings, "LayerNorm"):
@@ -39,16 +43,20 @@ def encode(
     mask: "Tensor | SequenceBounds | None",
     rows: Tensor | None,
     recompute: bool = False,
+    causal: Tensor | None = None,
 ) -> Tensor:
     """Return the encoder's output vectors (len(rows), hidden_size) at some positions of a batch.
 
     `embedded`: the result of `embed`. `mask`: (batch, length), true at tokens; None without padding; or the
     bounds of concatenated sequences. `rows`: positions in the flattened batch (None: all). Other positions of
     the last layer are not computed: only 15 % of them have a loss. With `recompute`, activations inside a
-    layer are not kept for the backward pass.
+    layer are not kept for the backward pass. `causal`: (batch,), true for sequences that ModernBERT reads
+    from left to right; the bounds of concatenated sequences have their number.
     """
     base = model.base_model
     kind = base.config.model_type
+    if kind == "modernbert":
+        return encode_rotary(base, embedded, mask, rows, recompute, causal)
     hidden = _project_embeddings(base, embedded)
     if isinstance(mask, SequenceBounds):
         hidden = encode_unpadded(base, hidden, mask, rows, recompute)
@@ -140,6 +148,8 @@ def masked_lm_logits(model: Any, vectors: Tensor) -> Tensor:
         logits: Tensor = model.generator_lm_head(model.generator_predictions(vectors))
     elif kind == "roberta":
         logits = model.lm_head(vectors)
+    elif kind == "modernbert":
+        logits = model.decoder(model.head(vectors))
     else:
         logits = (model.predictions if kind == "albert" else model.cls.predictions)(vectors)
     return logits

@@ -75,11 +75,14 @@ def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
 @dataclass(frozen=True)
 class Masked:
     """Inputs with masked tokens: `ids` (tokens,), and the `positions` and original ids (`labels`) of masked
-    ones."""
+    ones. The first `causal` sequences are read from left to right, and the first `next_tokens` labels are
+    theirs (see `pubmill.pretraining.predicted_tokens`)."""
 
     ids: Ints
     positions: Ints
     labels: Ints
+    causal: int = 0
+    next_tokens: int = 0
 
     def everywhere(self, unlabelled: int) -> Ints:
         """Return the labels as (tokens,), with `unlabelled` at all other tokens."""

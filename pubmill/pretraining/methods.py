@@ -72,7 +72,7 @@ def has_flash_3(networks: dict[str, Any], device: torch.device) -> bool:
     """Return whether attention may be FlashAttention-3: without dropout, on Hopper, where its package and
     PyTorch's registry are there, and unless determinism is required (its gradients of queries differ between
     runs even then, Dao-AILab/flash-attention#2244)."""
-    dropped = any(network.config.attention_probs_dropout_prob for network in networks.values())
+    dropped = any(attention_dropout(network.config) for network in networks.values())
     there = hasattr(torch.nn.attention, "restore_flash_attention_impl") and find_spec(FLASH_3_PACKAGE)
     hopper = torch.cuda.get_device_capability(device)[0] == HOPPER
     return not dropped and hopper and bool(there) and not strict()
@@ -89,10 +89,16 @@ def activate_attention(methods: Methods) -> None:
         torch.nn.attention.restore_flash_attention_impl()
 
 
+def attention_dropout(config: Any) -> float:
+    """Return the dropout of attention weights; ModernBERT has none in pretraining."""
+    return getattr(config, "attention_probs_dropout_prob", 0.0)
+
+
 def _has_flash_sizes(network: Any) -> bool:
     config = network.config
     head = config.hidden_size // config.num_attention_heads
-    return head % HEAD_MULTIPLE == 0 and head <= LARGEST_HEAD and config.hidden_act in GELU
+    known = config.model_type == "modernbert" or config.hidden_act in GELU
+    return head % HEAD_MULTIPLE == 0 and head <= LARGEST_HEAD and known
 
 
 def slower(methods: Methods) -> Methods:

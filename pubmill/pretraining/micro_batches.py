@@ -26,7 +26,9 @@ class Part:
     Sequences without padding are concatenated as one: (1, tokens), `mask` has their bounds, and `positions`
     (1, tokens) count from the start of each sequence.
     `rows`: positions in the flattened batch: first the [CLS] of each sequence, to which `pair_labels` belong,
-    then the masked positions, to which `labels` belong. `present`: the positions of all tokens.
+    then the masked positions, to which `labels` belong. `present`: the positions of all tokens. `causal`:
+    (sequences,), true for those that are read from left to right; None without any, or if they are
+    concatenated.
     """
 
     ids: Tensor
@@ -37,6 +39,7 @@ class Part:
     pair_labels: Tensor
     present: Tensor
     positions: Tensor | None = None
+    causal: Tensor | None = None
 
     @property
     def unpadded(self) -> bool:
@@ -50,10 +53,17 @@ class Part:
 
 
 def collate(
-    batch: PackedBatch, ids: Ints, labels: Ints, rows: NDArray[Any], pad: int, device: torch.device
+    batch: PackedBatch,
+    ids: Ints,
+    labels: Ints,
+    rows: NDArray[Any],
+    pad: int,
+    device: torch.device,
+    causal: int = 0,
 ) -> Part:
     """Pad the sequences `rows` of a batch; `ids` and `labels` (tokens,) are its tokens after masking and the
-    original ids of masked ones (`UNLABELLED` elsewhere)."""
+    original ids of masked ones (`UNLABELLED` elsewhere). The first `causal` sequences of the batch are read
+    from left to right."""
     lengths, begin = batch.lengths[rows], (np.cumsum(batch.lengths) - batch.lengths)[rows]
     width = -(-int(lengths.max()) // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
     present = np.arange(width) < lengths[:, None]
@@ -74,4 +84,5 @@ def collate(
         labels=there(labels[source[masked]]),
         pair_labels=there(batch.pair_labels[rows]),
         present=there(places),
+        causal=there(rows < causal) if (rows < causal).any() else None,
     )

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from pubmill.optimisers import OPTIMISERS
+from pubmill.optimisers.newton_schulz import orthogonal_operations
 from pubmill.pretraining.arithmetic import NetworkShape, operations, shape_of
 from pubmill.recipes import Architecture, Objective, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
@@ -41,7 +43,19 @@ def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architec
     networks = {"model": shape, **_networks_beside(objective, shape)}
     if teacher:
         networks["teacher"] = shape_of(teacher, pieces)
-    return step_operations(objective, networks, size, 4 / 3 if recipe.recompute_activations else 1.0)
+    step = step_operations(objective, networks, size, 4 / 3 if recipe.recompute_activations else 1.0)
+    return step + (update_operations(shape) if OPTIMISERS[recipe.optimisation.optimiser].matrices else 0.0)
+
+
+def update_operations(shape: NetworkShape) -> float:
+    """Return the operations of Muon's update of the layers and the head's matrix."""
+    hidden, inner = shape.hidden, shape.intermediate
+    attention = [(3 * hidden, hidden), (hidden, hidden)] if shape.gated else [(hidden, hidden)] * 4
+    layer = sum(orthogonal_operations(*sizes) for sizes in attention)
+    layer += orthogonal_operations(inner * (2 if shape.gated else 1), hidden) + orthogonal_operations(
+        hidden, inner
+    )
+    return float((1 if shape.shared else shape.layers) * layer + orthogonal_operations(hidden, hidden))
 
 
 def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, NetworkShape]:
@@ -54,6 +68,8 @@ def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, Net
 
 
 def _masking_rate(recipe: PretrainingRecipe) -> float:
-    """Return the mean share of masked tokens."""
+    """Return the mean share of predicted tokens."""
     first, last = recipe.objective.masking_rate, recipe.objective.final_masking_rate
-    return first if last is None else (first + last) / 2
+    rate = first if last is None else (first + last) / 2
+    ahead = kind_of(recipe.objective).causal_sequences(recipe.batch_size) / recipe.batch_size
+    return ahead + (1 - ahead) * rate

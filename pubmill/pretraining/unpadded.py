@@ -30,12 +30,14 @@ class SequenceBounds:
     """Bounds of concatenated sequences.
 
     `bounds`: (sequences + 1,) int32, the first position of each sequence and the end; `longest`: the most
-    tokens that a sequence may have. `layers`: how layers, embeddings and the loss are computed.
+    tokens that a sequence may have. `layers`: how layers, embeddings and the loss are computed. `causal`:
+    number of first sequences that are read from left to right, and their tokens.
     """
 
     bounds: Tensor
     longest: int
     layers: Layers = "eager"
+    causal: tuple[int, int] = (0, 0)
 
     @property
     def compiled(self) -> bool:

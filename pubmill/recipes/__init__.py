@@ -5,8 +5,8 @@ transformers are installed. `pubmill.specs` checks the same classes when it read
 """
 
 from pubmill.recipes.finetuning import Dummies, FinetuningRecipe
-from pubmill.recipes.objectives import Adversarial, Distillation, Generator, Objective
-from pubmill.recipes.pretraining import Architecture, Optimisation, PretrainingRecipe
+from pubmill.recipes.objectives import Adversarial, Causal, Distillation, Generator, Objective
+from pubmill.recipes.pretraining import Architecture, Optimisation, PretrainingRecipe, RotaryAttention
 from pubmill.recipes.reading import build, fits, read
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, Precision
 from pubmill.recipes.vocabs import Splitting, VocabRecipe
@@ -15,6 +15,7 @@ __all__ = [
     "FORBID_UNKNOWN",
     "Adversarial",
     "Architecture",
+    "Causal",
     "Distillation",
     "Dummies",
     "FinetuningRecipe",
@@ -23,6 +24,7 @@ __all__ = [
     "Optimisation",
     "Precision",
     "PretrainingRecipe",
+    "RotaryAttention",
     "Splitting",
     "VocabRecipe",
     "build",

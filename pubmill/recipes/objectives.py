@@ -12,13 +12,13 @@ from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 
 PAIRS = {"next-sentence": "nsp", "sentence-order": "sop"}
 """Kinds of pairs that have labels, and so a head -> the term of their loss."""
-Per = Literal["masked", "pairs", "tokens"]
+Per = Literal["masked", "pairs", "tokens", "causal"]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A loss: the mean over the masked tokens, the labelled pairs or all tokens, times `weight`. `chooses`:
-    its answers are right or wrong, so that their accuracy is logged."""
+    """A loss: the mean over the masked tokens, the labelled pairs, all tokens or the next tokens, times
+    `weight`. `chooses`: its answers are right or wrong, so that their accuracy is logged."""
 
     name: str
     weight: float
@@ -64,6 +64,10 @@ class ObjectiveKind:
     def predicts_all(self) -> bool:
         """Whether words are predicted at all tokens, not only at the masked ones."""
         return False
+
+    def causal_sequences(self, count: int) -> int:
+        """Return how many of a batch's sequences, its first, are read from left to right."""
+        return 0
 
 
 MASKED_LM = ObjectiveKind()
@@ -169,6 +173,35 @@ class Distillation(ObjectiveKind):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Causal(ObjectiveKind):
+    """Prediction of the next token, from left to right, alone or beside masked tokens in each step
+    (Charpentier and Samuel 2024, GPT-BERT). In the other sequences, a masked token is then predicted from the
+    position before it, as the next token is. The loss is the mean of each kind, weighted by `share`.
+
+    - `share`: share of a step's sequences that are read from left to right; 1: all.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    share: float = 1.0
+
+    learner = "pubmill.pretraining.objectives.causal:CausalLearner"
+
+    def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
+        ahead = Term("clm", self.share, "causal", chooses=True)
+        masked = Term("mlm", 1 - self.share, "masked", chooses=True)
+        return (ahead,) if self.predicts_all else (masked, ahead)
+
+    @property
+    def predicts_all(self) -> bool:
+        return self.share == 1
+
+    def causal_sequences(self, count: int) -> int:
+        """Return at least one, and leave one for masked tokens unless all are causal."""
+        return count if self.predicts_all else min(max(1, round(self.share * count)), count - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Objective:
     """The pretraining objective: masked-token prediction and optional additional terms.
 
@@ -182,7 +215,7 @@ class Objective:
       ALBERT, Megatron); two segments without a prediction (`unlabelled`, tinn2021 section 2.1); or one
       segment (`none`).
     - `generator`: replaced-token detection (ELECTRA); `adversarial`: also a loss at perturbed embeddings;
-      `distillation`: also a teacher's predictions. At most one of the three.
+      `distillation`: also a teacher's predictions; `causal`: the next token. At most one of these.
     - `masking_rate`: share of the tokens that are chosen.
     - `longest_ngram`: words in the longest masked run.
     - `final_masking_rate`: the masking rate at the last step; null: it stays the same.
@@ -203,6 +236,7 @@ class Objective:
     generator: Generator | None = None
     adversarial: Adversarial | None = None
     distillation: Distillation | None = None
+    causal: Causal | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
 OBJECTIVES: Mapping[str, type[ObjectiveKind]] = {

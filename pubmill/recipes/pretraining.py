@@ -7,7 +7,32 @@ from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.objectives import OBJECTIVES, Objective
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Precision
 
-Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert"]
+Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert", "modernbert"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RotaryAttention:
+    """Attention of ModernBERT, with rotary positions (Warner et al. 2024, section 2.1).
+
+    - `global_every`: every so many layers, from the first on, attention is global; in the others it is local.
+    - `window`: tokens that a position sees in local layers, half of them to each side, besides itself.
+    - `global_base`: base of the rotary angles in global layers.
+    - `local_base`: base of the rotary angles in local layers.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    global_every: int = 3
+    window: int = 128
+    global_base: float = 160_000.0
+    local_base: float = 10_000.0
+
+    def local_layers(self, layers: int) -> int:
+        """Return how many of so many layers are local."""
+        return layers - -(-layers // self.global_every)
+
+
+ROTARY = RotaryAttention()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,10 +40,12 @@ class Architecture:
     """The architecture of an encoder.
 
     `family`: `bert` (Devlin et al. 2019), `roberta` (Liu et al. 2019), `electra` (Clark et al. 2020),
-    `albert` (Lan et al. 2020: all layers share their weights) or `megatron-bert` (Shoeybi et al. 2019: layer
-    normalisation before each sublayer). `embedding_size`: size of the embeddings if it differs from
-    `hidden_size` (ELECTRA, ALBERT). `scaled_initialisation`: the initial weights before each residual
-    addition are divided by sqrt(2 x layers) (Shoeybi et al. 2019; megatron-bert).
+    `albert` (Lan et al. 2020: all layers share their weights), `megatron-bert` (Shoeybi et al. 2019: layer
+    normalisation before each sublayer) or `modernbert` (Warner et al. 2024: rotary positions, local and
+    global attention, gated feed-forward layers of this `intermediate_size`, no biases). `embedding_size`:
+    size of the embeddings if it differs from `hidden_size` (ELECTRA, ALBERT). `scaled_initialisation`: the
+    initial weights before each residual addition are divided by sqrt(2 x layers) (Shoeybi et al. 2019;
+    megatron-bert; modernbert's always are).
 
     - `layers`: number of layers.
     - `hidden_size`: width of the encodings.
@@ -27,6 +54,7 @@ class Architecture:
     - `max_positions`: longest sequence, in tokens.
     - `dropout`: share of values set to zero in training.
     - `initializer_range`: standard deviation of the initial weights.
+    - `rotary`: windows and rotary positions of modernbert.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -41,12 +69,18 @@ class Architecture:
     dropout: float = 0.1
     initializer_range: float = 0.02
     scaled_initialisation: bool = field(default=False, metadata=OMIT_DEFAULT)
+    rotary: RotaryAttention = field(default=ROTARY, metadata=OMIT_DEFAULT)
+
+    @property
+    def gated(self) -> bool:
+        """Whether feed-forward layers have gates."""
+        return self.family == "modernbert"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Optimisation:
     """An optimiser from `pubmill.optimisers` and its settings. The learning rate rises linearly over the
-    first `warmup` share of the steps, then falls linearly.
+    first `warmup` share of the steps, then follows `schedule`.
 
     - `optimiser`: a name in `pubmill.optimisers`.
     - `learning_rate`: the highest rate.
@@ -55,7 +89,12 @@ class Optimisation:
     - `beta2`: decay of the mean of squared gradients.
     - `epsilon`: added to the denominator of an update.
     - `weight_decay`: share of a weight that a step at rate 1 removes.
-    - `max_gradient_norm`: longer gradients are shortened to this norm.
+    - `max_gradient_norm`: longer gradients are shortened to this norm; null: never.
+    - `schedule`: `linear`: the rate falls linearly to 0; `stable-linear`, `stable-sqrt`: it stays until the
+      last `decay` share of the steps, and falls to `final_rate` linearly or as 1 minus a square root (Haegele
+      et al. 2024).
+    - `decay`: share of the steps in which a stable rate falls.
+    - `final_rate`: share of the highest rate at which a stable rate ends.
     """
 
     __pydantic_config__ = FORBID_UNKNOWN
@@ -67,11 +106,20 @@ class Optimisation:
     beta2: float = 0.999
     epsilon: float = 1e-6
     weight_decay: float = 0.01
-    max_gradient_norm: float = 1.0
+    max_gradient_norm: float | None = 1.0
+    schedule: Literal["linear", "stable-linear", "stable-sqrt"] = field(
+        default="linear", metadata=OMIT_DEFAULT
+    )
+    decay: float = field(default=0.0, metadata=OMIT_DEFAULT)
+    final_rate: float = field(default=0.0, metadata=OMIT_DEFAULT)
 
     def __post_init__(self) -> None:
         if self.optimiser not in OPTIMISERS:
             raise ValueError(f"unknown optimiser {self.optimiser!r}; expected one of {', '.join(OPTIMISERS)}")
+        if self.schedule == "linear" and (self.decay or self.final_rate):
+            raise ValueError("decay and final_rate are for stable schedules; schedule linear falls to 0")
+        if not (self.decay >= 0 and self.warmup >= 0 and self.decay + self.warmup <= 1):
+            raise ValueError(f"warmup {self.warmup} and decay {self.decay} are shares, together at most 1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,12 +182,14 @@ def _contradictions(architecture: Architecture, objective: Objective) -> list[st
         "family electra needs objective.generator, and only it has one": (family == "electra")
         != (objective.generator is not None),
         f"only one of {', '.join(names)} and {last} is allowed": sum(map(bool, extras)) > 1,
-        "family roberta has one segment; it needs pairs: none": family == "roberta"
+        f"family {family} has one segment; it needs pairs: none": family in ("roberta", "modernbert")
         and objective.pairs != "none",
         "family electra has no head for pairs; pairs can be unlabelled or none": family == "electra"
         and objective.pairs not in ("unlabelled", "none"),
         "family albert has no next-sentence head; pairs can be sentence-order": family == "albert"
         and objective.pairs == "next-sentence",
+        "causal needs family modernbert": objective.causal is not None and family != "modernbert",
+        "rotary is for modernbert": architecture.rotary != ROTARY and family != "modernbert",
         "scaled_initialisation is for megatron-bert": architecture.scaled_initialisation
         and family != "megatron-bert",
         "sequences full needs pairs: none": objective.sequences == "full" and objective.pairs != "none",
@@ -166,6 +216,7 @@ def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
         "longest_ngram": objective.longest_ngram,
     }
     shares = {"masking_rate": objective.masking_rate, "final_masking_rate": objective.final_masking_rate}
+    share = objective.causal.share if objective.causal else 1.0
     return [
         *(f"{name} must be above 0, found {value}" for name, value in counts.items() if value <= 0),
         *(
@@ -173,6 +224,7 @@ def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
             for name, value in shares.items()
             if value is not None and not 0 < value < 1
         ),
+        *([] if 0 < share <= 1 else [f"causal.share must be above 0 and at most 1, found {share}"]),
         *(
             [f"sequence_length {recipe.sequence_length} exceeds max_positions {architecture.max_positions}"]
             if recipe.sequence_length > architecture.max_positions

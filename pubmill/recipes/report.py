@@ -41,6 +41,7 @@ class ReportRecipe(StudyResults):
     - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
     - `overlap`: tables whose scores are split by what items share with training.
     - `sources`: .source.json records of the study's raw files.
+    - `rules`: rules by the group under which they are drawn.
     - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`: of
       what the report shows of them, so that it is made again when that changes.
     """
@@ -51,6 +52,7 @@ class ReportRecipe(StudyResults):
     fits: dict[str, dict[str, str]]
     datasets: tuple[str, ...]
     sources: Listed
+    rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     overlap: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
     statements: tuple[str, ...] = ()
     statements_sha256: str = ""

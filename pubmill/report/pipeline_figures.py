@@ -6,7 +6,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from pubmill.messages.stages import READS, STAGES
+from pubmill.messages.stage_groups import GROUPS
 
 BOX_WIDTH, BOX_HEIGHT = 100, 34
 LAYER, COLUMN = 50, 118
@@ -37,12 +37,13 @@ class PipelineFigure:
     description: str
 
 
-def pipeline_figure(counts: Mapping[str, str]) -> PipelineFigure:
-    """Return the figure of the stages with a count; `counts`: stage -> its count in words, or nothing."""
-    shown = [stage for stage in STAGES if counts.get(stage)]
+def pipeline_figure(counts: Mapping[str, str], rules: Mapping[str, tuple[str, ...]]) -> PipelineFigure:
+    """Return the figure of the groups of stages with a count; `counts`: group -> its count in words, or
+    nothing; `rules`: group -> its rules."""
+    shown = [stage for stage in GROUPS if counts.get(stage)]
     edges = {stage: drawn_sources(stage, shown) for stage in shown}
     layers = layers_of(edges)
-    boxes = {stage: _box(stage, counts[stage], layers[stage]) for stage in shown}
+    boxes = {stage: _box(stage, counts[stage], rules.get(stage, ()), layers[stage]) for stage in shown}
     return PipelineFigure(
         height=max((box.y for box in boxes.values()), default=0) + BOX_HEIGHT + MARGIN,
         boxes=tuple(boxes.values()),
@@ -51,15 +52,15 @@ def pipeline_figure(counts: Mapping[str, str]) -> PipelineFigure:
     )
 
 
-def _box(stage: str, counted: str, layer: int) -> StageBox:
+def _box(stage: str, counted: str, rules: tuple[str, ...], layer: int) -> StageBox:
     x, y = MARGIN + COLUMN * BESIDE.get(stage, 0), MARGIN + LAYER * layer
-    return StageBox(stage, counted, STAGES[stage], x, y)
+    return StageBox(stage, counted, rules, x, y)
 
 
 def drawn_sources(stage: str, shown: Collection[str]) -> list[str]:
     """Return the shown stages that a stage reads, directly or through stages that are not shown."""
     found: dict[str, None] = {}
-    for source in READS.get(stage, ()):
+    for source in GROUPS.get(stage, ()):
         found.update(dict.fromkeys([source] if source in shown else drawn_sources(source, shown)))
     return list(found)
 

@@ -279,7 +279,8 @@ class Report:
                 "score": _counted(self.records, "run"),
                 "tables": _counted(len(self.tables) + len(self.fact_tables), "table"),
                 "report": "this page",
-            }
+            },
+            self.recipe.rules,
         )
 
     @property

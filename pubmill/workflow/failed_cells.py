@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pubmill.graph import Graph
+from pubmill.stages import Graph
 from pubmill.tables.cells import NO_RECORD, read_table
 
 FAILED_CELLS = 3

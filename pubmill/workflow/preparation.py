@@ -11,17 +11,16 @@ from filelock import FileLock
 from snakemake.shell import shell
 
 from pubmill.errors import Plain, PubmillError, interrupt_plainly, plainly
-from pubmill.graph import Graph
 from pubmill.messages.run_sources import check_graph_sources, run_sources
-from pubmill.planning.gpus import read_gpus
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
+from pubmill.stages import Graph
+from pubmill.stages.gpus import read_gpus
 from pubmill.workflow.environments import has_own_environments, keep_compiled
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.requested_targets import check_before_graph
 from pubmill.workflow.rerun_triggers import ignore_command_texts
-from pubmill.workflow.resources import resources
 from pubmill.workflow.rule_syntax import shell_prefix
 from pubmill.workflow.run_display import display_of
 from pubmill.workflow.seed_rounds import decide_seeds, runs_left
@@ -30,14 +29,13 @@ from pubmill.workflow.seed_rounds import decide_seeds, runs_left
 class Prepared(NamedTuple):
     """What the Snakefile gives to the rules.
 
-    `graph`: its errors end the run with their plain message. `needs`: a rule's memory and time. `begin`: what
-    a run does before its first job; it returns the lock of the results. `end`: what it does after its last.
+    `graph`: its errors end the run with their plain message. `begin`: what a run does before its first
+    job; it returns the lock of the results. `end`: what it does after its last.
     """
 
     study: Study
     specs: Specs
     graph: Plain
-    needs: Callable[[str], dict[str, Callable[[Any, int], int]]]
     begin: Callable[[], FileLock]
     end: Callable[[], None]
 
@@ -55,10 +53,10 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     forget_failed_jobs()
     check_files(workflow.configfiles)
     study, specs = check_study(config, root / "specs", workflow.configfiles)
-    graph = Graph(study, specs)
+    gpus = read_gpus(root / "specs", root / "benchmarks/pretraining.json")
+    graph = Graph(study, specs, gpus=gpus)
     if workflow.is_main_process:
         decide_seeds(graph)
-    needs = resources(graph, read_gpus(root / "specs", root / "benchmarks/pretraining.json"))
     left_out: list[str] = []
 
     def check_graph() -> None:
@@ -107,7 +105,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
                 print("\n".join(failed), file=sys.stderr)
             raise SystemExit(FAILED_CELLS)
 
-    return Prepared(study, specs, Plain(graph), needs, begin_run, end_run)
+    return Prepared(study, specs, Plain(graph), begin_run, end_run)
 
 
 def check_state_folder(folder: Path) -> None:

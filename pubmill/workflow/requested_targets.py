@@ -11,12 +11,12 @@ from typing import Any
 from snakemake.io import strip_wildcard_constraints
 
 from pubmill.errors import PubmillError, plainly
-from pubmill.graph import Graph
-from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.messages import commands
 from pubmill.messages.wording import SHOWN, nearest, unknown
 from pubmill.specs import Specs, scales
 from pubmill.specs.study import study_of_scale
+from pubmill.stages import Graph
+from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.names_in_paths import names_in
 from pubmill.storage.result_paths import paths_of_scale
 

@@ -54,11 +54,6 @@ def _always(value: Any, wildcards: Any) -> Any:
     return value
 
 
-def run_of(wildcards: Any) -> tuple[str, str, str, str]:
-    """Return the wildcards that identify a run."""
-    return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
-
-
 def shell_prefix(root: Path, own_environments: bool) -> str:
     """What comes before every shell command; `root` is the checkout.
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from pubmill.messages.stages import OTHER, STAGES, TARGET, stage_of
+from pubmill.messages.stage_groups import GROUPS, OTHER, TARGET
+from pubmill.stages.all_stages import group_of
 from pubmill.workflow.job_logs import slower_methods
 
 PAGE = ".html"
@@ -89,7 +90,7 @@ class RunProgress:
         """Return (stage, done, planned, failed) for each stage with planned jobs."""
         planned, done = by_stage(self.planned), by_stage(self.done)
         failed = by_stage(Counter(job.rule for job in list(self.failed.values())))
-        return [(name, done[name], planned[name], failed[name]) for name in (*STAGES, OTHER) if planned[name]]
+        return [(name, done[name], planned[name], failed[name]) for name in (*GROUPS, OTHER) if planned[name]]
 
     def seconds_left(self, now: float) -> tuple[float | None, bool]:
         """Return the estimated time left, and whether rules without a finished job make it a lower bound.
@@ -118,5 +119,5 @@ def by_stage(by_rule: Counter[str]) -> Counter[str]:
     """Return counts of rules summed by stage."""
     found: Counter[str] = Counter()
     for rule, count in by_rule.items():
-        found[stage_of(rule)] += count
+        found[group_of(rule)] += count
     return found

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pubmill.graph import Graph
-from pubmill.graph.seed_counts import Run
+from pubmill.stages import Graph
+from pubmill.stages.seed_counts import Run
 from pubmill.storage.names_in_paths import run_of
 
 

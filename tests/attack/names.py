@@ -9,10 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pubmill.errors import PubmillError
-from pubmill.graph import checked_graph
 from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
+from pubmill.stages import checked_graph
 from tests.attack import Attack
 from tests.rule_commands import commands
 from tests.world.dice import Dice

@@ -11,9 +11,10 @@ import pytest
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
 from pubmill.specs.protocol_specs import ProtocolSpec
-from tests import conventions_table
+from tests import conventions_table, house_picture
 from tests.metrics_table import TABLE, as_markdown
 from tests.recipe_tables import pages, table_in
+from tests.unit.test_imports import ROOMS
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +153,14 @@ def test_links_between_documents_lead_somewhere(root: Path) -> None:
 def test_the_tables_of_recipes_are_those_of_the_specs() -> None:
     for page, table in pages().items():
         assert table_in(page, table)[0] == table, "run python -m tests.recipe_tables --write"
+
+
+def test_the_picture_of_the_rooms_is_theirs() -> None:
+    """It has every room, and no room imports one that is drawn before it."""
+    drawn = [room for _, _, rooms in house_picture.LAYERS for room in rooms.split()]
+    assert sorted(drawn) == sorted(ROOMS)
+    for room, below in ROOMS.items():
+        if room != "extras":
+            above = set(drawn[: drawn.index(room)]) & set(below.split()) - {"extras"}
+            assert not above, f"{room} is drawn below {above}"
+    assert house_picture.PLACE.read_text() == house_picture.picture(), "python -m tests.house_picture --write"

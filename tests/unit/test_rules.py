@@ -15,7 +15,7 @@ def found(root: Path, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
     """Return file and text of every match in the rules."""
     return [
         (path.name, text)
-        for path in sorted((root / "rules").glob("*.smk"))
+        for path in sorted((root / "rules").rglob("*.smk"))
         for text in pattern.findall(path.read_text())
     ]
 
@@ -27,7 +27,7 @@ def unquoted(command: str) -> list[str]:
 
 def test_every_field_of_every_shell_command_is_quoted(root: Path) -> None:
     commands = found(root, _SHELL)
-    rules = sum(path.read_text().count("    shell:") for path in (root / "rules").glob("*.smk"))
+    rules = sum(path.read_text().count("    shell:") for path in (root / "rules").rglob("*.smk"))
     assert len(commands) == rules > 25
     assert {name: fields for name, text in commands if (fields := unquoted(text))} == {}
 

@@ -15,8 +15,6 @@ from pubmill.errors import PubmillError
 from pubmill.extras.manuscript import claim_check
 from pubmill.extras.manuscript.study_tables import read_study_tables
 from pubmill.finetuning import task_model_cards as cards
-from pubmill.graph import Graph
-from pubmill.graph.user_folders import how_to_bring
 from pubmill.inspection.damaged_results import CheckedFile, report
 from pubmill.inspection.doctor import dataset_diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
@@ -26,6 +24,8 @@ from pubmill.planning.pubmed_plan import PubmedPlan
 from pubmill.report.dataset_pages import Page
 from pubmill.report.report_content import Report
 from pubmill.specs.study import check_study
+from pubmill.stages import Graph
+from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.checksums import PREDICTIONS_SEAL, check_predictions
 from pubmill.storage.network import _where_it_went
 from pubmill.workflow import requested_targets as asked

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from pubmill.graph import VERSIONS, Graph, checked_graph
 from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
 from pubmill.recipes.tables import TableRecipe
 from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
+from pubmill.stages.all_stages import stages
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz
 from tests.workflow.conftest import Project, copy_of
@@ -156,19 +157,19 @@ def test_a_column_that_a_model_joins_by_its_spec_stays(part: tuple[Project, Any,
         spec.write_text(text)
 
 
-@pytest.mark.parametrize("name", ["finetune", "pretrain", "select", "entity_f1"])
+@pytest.mark.parametrize("name", ["finetune", "pretrain", "select_documents", "entity_f1"])
 def test_records_of_an_older_stage_or_metric_are_stale(
     targets: Any, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     if name in METRICS:
         monkeypatch.setitem(METRICS, name, replace(METRICS[name], version=99))
     else:
-        monkeypatch.setitem(VERSIONS, name, VERSIONS[name] + 1)
-    pretraining = name in ("pretrain", "select")
+        monkeypatch.setattr(stages()[name], "version", stages()[name].version + 1)
+    pretraining = name in ("pretrain", "select_documents")
     made = [place for place in PLACES if place != ("no-pretraining", "bc5-chem")]
     touched = [place for place in made if not pretraining or place[0] == "pubmedbert-base"]
     # no-pretraining's vocabulary is learnt from the selected corpus, and the search is by pubmedbert-base
-    assert set(stale(targets())) == set(made if name in ("select", "pretrain") else touched)
+    assert set(stale(targets())) == set(made if name in ("select_documents", "pretrain") else touched)
     assert set(stale(targets()).values()) == {RECIPES}
 
 

@@ -35,8 +35,8 @@ def page(
     output: Annotated[Path, typer.Option(help="path of the page, without extension")] = PAGE,
 ) -> None:
     """Test every published value by the specs at full scale; write a page in every form."""
-    from pubmill.graph.study_graph import audit_recipe
     from pubmill.report.audit_rendering import AUDIT_RENDERERS
+    from pubmill.stages.study_graph import audit_recipe
     from pubmill.storage.checksums import write_formats
     from pubmill.tables.audit import audit as audit_values
 
@@ -69,7 +69,7 @@ def runs() -> None:
     although the same runs do, with the reasons; the status is 1 if one has none.
     """
     from pubmill.extras.audit.printed_values_of_runs import as_text, check_reasons, findings_on_runs
-    from pubmill.graph.study_graph import graph_of_all_tables
+    from pubmill.stages.study_graph import graph_of_all_tables
 
     graph = graph_of_all_tables(SPECS)
     found = findings_on_runs(graph, SPECS)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.extras.manuscript.cell_texts import Tables
-from pubmill.graph import Graph
 from pubmill.messages import commands
+from pubmill.stages import Graph
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import read_table
 from pubmill.tables.comparisons import Comparisons, read_comparisons

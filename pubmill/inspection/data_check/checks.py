@@ -13,11 +13,11 @@ from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
-from pubmill.graph.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.recipes.datasets import ConversionRecipe, PublishedRecipe
 from pubmill.specs import DatasetSpec, File, LocalFile
+from pubmill.stages import Graph
+from pubmill.stages.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.storage import sources
 
 MAIN = {

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pubmill.graph import Graph
 from pubmill.specs import File, LocalFile
+from pubmill.stages import Graph
 from pubmill.storage.sources import path_in_mirror
 
 Found = Literal["results", "mirror", "local_files"]

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
-from pubmill.graph.record_digests import DESCRIPTIVE
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.messages.wording import unknown
 from pubmill.metrics.records import Record, read_record
@@ -23,6 +21,8 @@ from pubmill.recipes.tables import Aggregate
 from pubmill.recipes.writing import as_values
 from pubmill.specs import RecipeWeights
 from pubmill.specs.study import DEMO, check_study, configuration_files
+from pubmill.stages import Graph
+from pubmill.stages.record_digests import DESCRIPTIVE
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import FINAL_RECORDS

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
-from pubmill.graph.user_folders import how_to_bring
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
 from pubmill.specs import DatasetSpec, File
 from pubmill.specs.study import check_files
+from pubmill.stages import Graph
+from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.files import read_json
 from pubmill.storage.sources import path_in_mirror
 

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import huggingface_hub
 
-from pubmill.graph import Graph
-from pubmill.graph.user_folders import how_to_bring
 from pubmill.recipes.models import (
     ArchivedWeights,
     LocalWeights,
@@ -15,6 +13,8 @@ from pubmill.recipes.models import (
     ReleasedWeights,
     SuppliedWeights,
 )
+from pubmill.stages import Graph
+from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.release_pins import PINNED
 from pubmill.storage.sources import path_in_mirror
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, published_values
-from pubmill.graph.pipelines import OFF_THE_SHELF
 from pubmill.inspection.explain.narrow_tables import (
     difference_of,
     row_of,
@@ -30,6 +28,8 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.fact_tables import FactSource
 from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.tables import Column, Row, TableRecipe
+from pubmill.stages import Graph, published_values
+from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.checksums import is_as_written, report_of
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.names_in_paths import run_of

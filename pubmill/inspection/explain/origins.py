@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
 from pubmill.recipes.models import PretrainedWeights, RandomWeights
 from pubmill.recipes.writing import as_values
 from pubmill.report.rendering import number
 from pubmill.report.study_report import read_pretraining, read_sources
+from pubmill.stages import Graph
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATE, STATISTICS, Paths
 from pubmill.tables.aggregation import machine

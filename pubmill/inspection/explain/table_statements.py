@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.graph.cell_reasons import cell_reasons
 from pubmill.messages.wording import unknown
 from pubmill.specs import FactTableSpec, Specs, load
 from pubmill.specs.affected_cells import AffectedCells
 from pubmill.specs.fidelity import FidelityRow, rows
 from pubmill.specs.model_specs import RecipeWeights
 from pubmill.specs.spec_types import Standing
+from pubmill.stages.cell_reasons import cell_reasons
 
 ORDER: tuple[Standing, ...] = ("differs", "ours", "as the program", "as printed")
 """Standings, those that matter most first."""

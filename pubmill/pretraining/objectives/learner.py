@@ -64,7 +64,7 @@ class Learner(nn.Module):
     def encode(self, model: Any, ids: Tensor, part: Part) -> Tensor:
         """The vectors at [CLS] of each sequence, then at the masked positions."""
         embedded = embed(model, ids, part.segments, part.positions, part.compiled)
-        return encode(model, embedded, part.mask, part.rows, self.recompute)
+        return encode(model, embedded, part.mask, part.rows, self.recompute, part.causal)
 
     def logits(self, vectors: Tensor, part: Part) -> Tensor:
         """Predictions at the masked positions."""

@@ -34,9 +34,9 @@ from pubmill.examples.kinds import (
     TokensExample,
     read_examples,
 )
-from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import Specs, load
+from pubmill.stages.dataset_recipes import conversion_recipe
 from tests.damage import Damaged, damage
 from tests.dataset_specs import SPECS, inputs_of
 from tests.world import dataset_parts, punkt

@@ -30,12 +30,12 @@ from pubmill.examples.kinds import (
     TokensExample,
     write_examples,
 )
-from pubmill.graph.dataset_recipes import published_recipe
 from pubmill.metrics import dev_scores
 from pubmill.recipes.datasets import Access, PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 from pubmill.specs import DatasetSpec
 from pubmill.specs.dataset_specs import TASKS
+from pubmill.stages.dataset_recipes import published_recipe
 from tests.world.part import CANARY
 
 TEXT = "IL-2 binds aspirin."

@@ -10,9 +10,9 @@ from pubmill.corpus.licences import licence_group
 from pubmill.corpus.pmc import shard_bounds
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from pubmill.graph.pmc_shards import packages, pmc_shards
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.specs import PmcPackagesSource, PmcSource
+from pubmill.stages.pmc_shards import packages, pmc_shards
 
 
 def source(*articles: str, **more: object) -> PmcSource:

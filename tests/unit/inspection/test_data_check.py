@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from pubmill.graph import Graph
 from pubmill.inspection.data_check import checks
 from pubmill.inspection.data_check.checks import CheckOutcome, Unchecked, check, check_all, plan
 from pubmill.inspection.data_check.data_check_printing import print_outcomes, totals
 from pubmill.inspection.data_check.source_places import Place
 from pubmill.specs import File, LocalFile
 from pubmill.specs.study import check_study
+from pubmill.stages import Graph
 from tests.licensed import APPLY, FILES, KEY, NAME, SENTENCE, TEXTS
 from tests.world.part import CANARY
 

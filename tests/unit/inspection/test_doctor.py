@@ -12,7 +12,6 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
 from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding, examine, linked, merged_config
 from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
 from pubmill.inspection.doctor.links import Links, check_links
@@ -20,6 +19,7 @@ from pubmill.inspection.doctor.model_diagnoses import examine_models
 from pubmill.messages import commands
 from pubmill.specs import File
 from pubmill.specs.study import check_study
+from pubmill.stages import Graph
 from pubmill.storage.files import write_json
 from tests.licensed import APPLY, FILES, KEY, NAME
 from tests.unit.programs import run_verb

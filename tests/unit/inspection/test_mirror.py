@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, checked_graph
 from pubmill.inspection.mirror import fetching as mirroring
 from pubmill.inspection.mirror.fetching import MODELS, fetch_all, listed
 from pubmill.planning import required_files as module
@@ -14,6 +13,7 @@ from pubmill.planning.job import Job
 from pubmill.planning.required_files import HubModel, RequiredFiles, out_of_reach, required_files
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.stages import Graph, checked_graph
 from pubmill.storage.release_pins import commit_url
 from tests.unit.programs import run_verb
 

@@ -8,10 +8,10 @@ import yaml
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
-from pubmill.graph.dataset_recipes import conversion_recipe
 from pubmill.inspection.dataset_forms import guess, masked
 from pubmill.inspection.new_dataset import _split_of, describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
+from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.storage.files import sha256
 
 CONLL = "Mice\tB-Species\nran\tO\n.\tO\n\nNo\tO\nHela\tB-Cell\ncells\tI-Cell\n\n"

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from pubmill.graph import Graph
 from pubmill.inspection.explain.cell_explanations import explain
 from pubmill.inspection.explain.origins import source_folders, weights_account
 from pubmill.specs import HubWeights
 from pubmill.specs.study import with_own_weights
+from pubmill.stages import Graph
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
 from tests.unit.inspection.toy_explanations import MODEL, OTHER, TABLE, explainer, put_records, specs

@@ -7,11 +7,11 @@ from typing import Any
 
 from rich.console import Console
 
-from pubmill.graph import Graph
 from pubmill.inspection.explain.cell_explanations import Explainer, Explanation
 from pubmill.inspection.explain.explanation_printing import print_explanation
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
+from pubmill.stages import Graph
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 

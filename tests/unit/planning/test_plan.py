@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,23 +10,22 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, checked_graph
-from pubmill.planning import costs
-from pubmill.planning.costs import (
-    ASSUMED,
-    architecture_of,
-    operations_of_finetuning,
-    operations_of_pretraining,
-)
-from pubmill.planning.gpus import Gpus, read_gpus
 from pubmill.planning.job import Job
-from pubmill.planning.plan import STAGE_OF, make_plan, recipes_at_full
+from pubmill.planning.plan import make_plan, recipes_at_full
 from pubmill.planning.plan_printing import print_plan
 from pubmill.pretraining.arithmetic import BASE, LARGE, parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.specs import ArchiveWeights, Specs, load
 from pubmill.specs.study import Study, configuration_files
+from pubmill.stages import Graph, checked_graph, costs
+from pubmill.stages.costs import (
+    architecture_of,
+    operations_of_finetuning,
+    operations_of_pretraining,
+)
+from pubmill.stages.gpus import Gpus, read_gpus
+from pubmill.stages.stage import ASSUMED
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 RECIPE = PretrainingRecipe(
@@ -127,10 +125,10 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
         Job("download", {"path": "example.org/other.zip"}, True),
     ]
     plan = make_plan(jobs, targets, GPUS)
-    assert plan.to_do == {"fine-tuning": 2, "tables": 1, "pretraining": 2, "sources": 2}
-    assert plan.there == {"fine-tuning": 1}
+    assert plan.to_do == {"fine-tune": 1, "trials": 1, "score": 1, "pretrain": 2, "download": 2}
+    assert plan.there == {"fine-tune": 1}
     assert plan.runs_there == ["blurb/bert-base-uncased/bc2gm/standard/2"]
-    assert plan.seconds == {"tables": ASSUMED.seconds, "sources": 2 * ASSUMED.seconds}
+    assert plan.seconds == {"score": ASSUMED.seconds, "download": 2 * ASSUMED.seconds}
     assert (plan.files_unknown, plan.bytes_known, plan.bytes_assumed) == (1, 0, 39e6)
     recipe = targets.specs.pretraining["pubmedbert-base"].recipe
     pretraining = plan.pretraining["pubmedbert-base"]
@@ -188,12 +186,6 @@ def test_hours_are_operations_over_what_is_reached() -> None:
     assert GPUS.hours(3.6e15, 0.5) == {"A": 2.0, "B": 1.0}
 
 
-def test_every_rule_has_its_stage(root: Path) -> None:
-    text = "".join(path.read_text() for path in (root / "rules").glob("*.smk"))
-    rules = set(re.findall(r"(?m)^(?:use )?rule (?:\w+ as )?(\w+)", text))
-    assert rules == set(STAGE_OF)
-
-
 def test_a_study_is_named_or_a_file(root: Path) -> None:
     assert configuration_files("gu2020", root / "studies") == [str(root / "studies/gu2020.yaml")]
     config = str(root / "config.yaml")
@@ -246,7 +238,7 @@ def test_a_file_of_the_mirror_has_its_own_size(root: Path, targets: Graph, tmp_p
 
 def test_finished_jobs_cost_nothing_and_only_trainings_among_them_are_listed(targets: Graph) -> None:
     plan = make_plan([Job("score", {"seed": "1"}, False), Job("strange", {}, True)], targets, GPUS)
-    assert (plan.there, plan.to_do, plan.runs_there, plan.disk) == ({"tables": 1}, {"other": 1}, [], 0)
+    assert (plan.there, plan.to_do, plan.runs_there, plan.disk) == ({"score": 1}, {"other": 1}, [], 0)
     assert plan.seconds == {"other": ASSUMED.seconds} and plan.sources == {"other": {ASSUMED.source}}
 
 

@@ -9,7 +9,6 @@ import pytest
 import requests
 from huggingface_hub.constants import HF_HUB_CACHE
 
-from pubmill.graph import Graph
 from pubmill.planning import required_files as module
 from pubmill.planning.job import Job
 from pubmill.planning.required_files import (
@@ -20,6 +19,7 @@ from pubmill.planning.required_files import (
     required_files,
 )
 from pubmill.recipes.models import PretrainedWeights, ReleasedWeights
+from pubmill.stages import Graph
 from pubmill.storage.model_folders import CONFIG, PICKLED, WEIGHTS
 from pubmill.storage.release_pins import HUB, commit_url
 

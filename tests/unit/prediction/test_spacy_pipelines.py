@@ -11,13 +11,13 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, write_examples
-from pubmill.graph import Graph, checked_graph
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run
 from pubmill.prediction.spacy_pipelines import annotate, check_folder, load_pipeline, pipeline_sha256
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.specs.model_specs import ModelSpec
 from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
 from pubmill.storage.files import read_jsonl_gz
 
 spacy = pytest.importorskip("spacy", reason="spaCy, whose pipelines these tests are of, isn't installed")

@@ -10,7 +10,14 @@ from transformers import AutoModel, AutoModelForMaskedLM
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_generator, build_model, load_model
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits, replaced_logits
-from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
+from pubmill.recipes import (
+    Architecture,
+    Generator,
+    Objective,
+    Optimisation,
+    PretrainingRecipe,
+    RotaryAttention,
+)
 from pubmill.recipes.writing import as_values
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
@@ -38,6 +45,10 @@ FAMILIES: dict[str, tuple[Architecture, Objective]] = {
     "electra": (
         Architecture(family="electra", embedding_size=6, **SHAPE),
         Objective(masking="subword", pairs="none", generator=GENERATOR),
+    ),
+    "modernbert": (
+        Architecture(family="modernbert", rotary=RotaryAttention(global_every=2, window=8), **SHAPE),
+        Objective(masking="subword", pairs="none"),
     ),
 }
 LENGTHS = torch.tensor([[12], [9], [7]])

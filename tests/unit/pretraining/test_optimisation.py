@@ -1,6 +1,7 @@
 """Adam and LAMB move weights as their papers' formulas say, and the rate rises and falls."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,8 @@ def test_the_learning_rate_rises_and_falls_linearly() -> None:
 @pytest.mark.parametrize("name", OPTIMISERS)
 def test_the_registered_state_is_what_an_optimiser_keeps(name: str) -> None:
     layer = torch.nn.Linear(3, 2)
-    made = build_optimiser(layer.parameters(), Optimisation(optimiser=name, learning_rate=1.0))
+    chosen, tables = Optimisation(optimiser=name, learning_rate=1.0), {id(layer.weight)}
+    made = build_optimiser(layer.parameters(), chosen, tables=tables)
     layer(torch.ones(1, 3)).sum().backward()
     made.step()
     for weight in layer.parameters():
@@ -100,6 +102,37 @@ def test_a_registered_optimiser_trains_and_resumes(tmp_path: Path, monkeypatch: 
     half = pretrain(data, tmp_path / "step-3", 3, recipe=recipe)
     assert weights(pretrain(data, tmp_path / "step-6", 6, half, recipe=recipe)) == weights(whole)
     assert (signs.checkpoint_bytes, signs.training_bytes) == (8, 16)
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_a_stable_rate_falls_in_the_last_steps(root: bool) -> None:
+    kind: Any = "stable-sqrt" if root else "stable-linear"
+    made = Optimisation(learning_rate=2.0, warmup=0.1, schedule=kind, decay=0.2, final_rate=0.5)
+    rates = np.array([learning_rate(made, step, 100) for step in range(101)])
+    np.testing.assert_allclose(rates[:10], 2 * np.arange(1, 11) / 10)
+    assert set(rates[9:81]) == {2.0} and rates[100] == pytest.approx(1.0)
+    assert rates[85] == pytest.approx(2.0 - (0.5 if root else 0.25))
+
+
+def test_a_branch_has_the_rates_of_the_stable_stretch_until_it_falls() -> None:
+    """The same numbers up to the step from which it was branched."""
+    stable = Optimisation(learning_rate=1.0, warmup=0.01, schedule="stable-sqrt")
+    branch = Optimisation(learning_rate=1.0, warmup=0.02, schedule="stable-sqrt", decay=0.25)
+    long = [learning_rate(stable, step, 1000) for step in range(1000)]
+    short = [learning_rate(branch, step, 400) for step in range(400)]
+    assert short[10:301] == long[10:301] and short[301] < 1.0
+
+
+@pytest.mark.parametrize(
+    ("values", "reported"),
+    [
+        ({"decay": 0.2}, "decay and final_rate are for stable schedules"),
+        ({"schedule": "stable-sqrt", "decay": 0.95}, "together at most 1"),
+    ],
+)
+def test_contradicting_schedules_are_refused(values: Any, reported: str) -> None:
+    with pytest.raises(ValueError, match=reported):
+        Optimisation(learning_rate=1.0, **values)
 
 
 def test_both_curves_end_one_step_before_zero_and_differ_in_their_peak() -> None:

@@ -1,7 +1,7 @@
 """The same recipe gives the same training from one version of pubmill to the next.
 
 A change of these numbers changes every model that is pretrained: raise the stage's version then
-(`pubmill/graph/stage_versions.py`). Batches are compared exactly; losses, which other processors round
+(`Pretrain`, `Finetune`, `TrainVocab`). Batches are compared exactly; losses, which other processors round
 differently, to four digits.
 
 Seen on an Intel Xeon with AVX-512 and AMX, with 1 thread and the kernels that `ATEN_CPU_CAPABILITY` (default,

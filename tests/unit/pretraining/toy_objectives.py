@@ -9,10 +9,11 @@ import torch
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import build_learner
 from pubmill.pretraining.instances import UNLABELLED, Instances
-from pubmill.pretraining.masking import mask, read_vocabulary
+from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.packed_tokens import PackedTokens
-from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe
+from pubmill.pretraining.predicted_tokens import hide
+from pubmill.recipes import Adversarial, Causal, Distillation, Generator, PretrainingRecipe, RotaryAttention
 from tests.unit.pretraining.toy_pretraining import PIECES, RECIPE, SPECIAL, changed, pretrain
 
 GENERATOR = Generator(hidden_size=8, attention_heads=1, intermediate_size=16)
@@ -20,6 +21,13 @@ ELECTRA = changed(
     architecture={"family": "electra", "embedding_size": 12},
     objective={"masking": "subword", "pairs": "unlabelled", "generator": GENERATOR},
 )
+MODERN = changed(
+    architecture={"family": "modernbert", "rotary": RotaryAttention(global_every=2, window=8)},
+    objective={"masking": "subword", "pairs": "none", "masking_rate": 0.3},
+    optimisation={
+        "optimiser": "stable-adamw", "schedule": "stable-sqrt", "decay": 0.2, "max_gradient_norm": None,
+    },
+)  # fmt: skip
 RECIPES = {
     "whole words, next sentence": RECIPE,
     "a rising rate": changed(objective={"masking_rate": 0.05, "final_masking_rate": 0.25, "pairs": "none"}),
@@ -37,6 +45,9 @@ RECIPES = {
     "Megatron": changed(architecture={"family": "megatron-bert"}, objective={"pairs": "sentence-order"}),
     "adversarial": changed(objective={"adversarial": Adversarial()}),
     "recomputed": changed(recompute_activations=True),
+    "ModernBERT": MODERN,
+    "causal": changed(MODERN, objective={"causal": Causal()}, optimisation={"optimiser": "muon"}),
+    "both": changed(MODERN, objective={"causal": Causal(share=0.25)}),
 }
 DISTILLED = changed(objective={"pairs": "none", "distillation": Distillation()}, steps=40)
 ONE = World(torch.device("cpu"))
@@ -48,9 +59,9 @@ def part_of(data: Path, recipe: PretrainingRecipe = RECIPE) -> Part:
     batch = Instances(packed, recipe).batch(0)
     vocabulary = read_vocabulary(data, packed.special)
     random = np.random.default_rng(1)
-    hidden = mask(batch.ids, batch.inner, batch.lengths, vocabulary, recipe.objective, 0.3, random)
-    rows = np.arange(len(batch.lengths))
-    return collate(batch, hidden.ids, hidden.everywhere(UNLABELLED), rows, SPECIAL["pad"], ONE.device)
+    hidden = hide(batch, vocabulary, recipe.objective, 0.3, random)
+    rows, labels = np.arange(len(batch.lengths)), hidden.everywhere(UNLABELLED)
+    return collate(batch, hidden.ids, labels, rows, SPECIAL["pad"], ONE.device, hidden.causal)
 
 
 def learner(recipe: PretrainingRecipe, teacher: Path | None = None) -> Any:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.graph import checked_graph
 from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.writing import as_json
@@ -18,6 +17,7 @@ from pubmill.report.contradictions import (
 )
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.stages import checked_graph
 
 SPECS = Path(__file__).parents[3] / "specs"
 

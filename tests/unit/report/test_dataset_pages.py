@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import checked_graph
 from pubmill.recipes.reading import build
 from pubmill.recipes.report import PageRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page, read_page
 from pubmill.specs.study import check_study
+from pubmill.stages import checked_graph
 from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up

@@ -9,13 +9,13 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.extras.checklist.checklist_evidence import read_study
-from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import write_record
 from pubmill.report.croissant import DATASET_PAGE_RENDERERS
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
+from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from pubmill.errors import PubmillError
-from pubmill.graph import checked_graph
 from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, load
 from pubmill.specs.study import check_study
+from pubmill.stages import checked_graph
 
 PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
 URL = "https://example.org/bert.tar.gz"

@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from pubmill import specs
 from pubmill.errors import PubmillError
-from pubmill.graph import checked_graph
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
 from pubmill.specs.study import check_study
+from pubmill.stages import checked_graph
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("demo", "brief", "small", "full")

@@ -7,9 +7,9 @@ import yaml
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, checked_graph
 from pubmill.recipes.models import PretrainedWeights
 from pubmill.specs.study import Study, check_files, check_study, configuration_files, study_of_scale
+from pubmill.stages import Graph, checked_graph
 
 PAPERS = sorted(path.name for path in (Path(__file__).parents[3] / "specs/tables").iterdir())
 

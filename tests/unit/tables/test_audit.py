@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.graph.study_graph import audit_recipe
 from pubmill.recipes.audits import (
     AuditedColumn,
     AuditedRow,
@@ -15,6 +14,7 @@ from pubmill.recipes.audits import (
     StatedRuns,
 )
 from pubmill.recipes.tables import Composite
+from pubmill.stages.study_graph import audit_recipe
 from pubmill.tables.audit import (
     BLANK,
     FACT,

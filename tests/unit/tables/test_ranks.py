@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pubmill.graph.study_graph import audit_recipe
 from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable
 from pubmill.recipes.tables import Composite
+from pubmill.stages.study_graph import audit_recipe
 from pubmill.tables.cells import PublishedValue
 from pubmill.tables.rank_text import as_text, reproductions_as_text
 from pubmill.tables.ranks import FEW, MEAN, ONE_MODEL, Ranking, rankings_of, weights_of_means

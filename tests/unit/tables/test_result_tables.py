@@ -5,12 +5,12 @@ from functools import cache
 
 import pytest
 
-from pubmill.graph import Graph, checked_graph
 from pubmill.metrics.records import Record
 from pubmill.recipes.reading import read
 from pubmill.recipes.tables import Column, Listed, Row, TableRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import Study, with_own_weights
+from pubmill.stages import Graph, checked_graph
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import build

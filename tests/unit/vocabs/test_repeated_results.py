@@ -1,7 +1,7 @@
 """The same corpus gives the same vocabulary from one version of pubmill to the next.
 
 A change of these digests changes every model with such a vocabulary: raise the stage's version then
-(`pubmill/graph/stage_versions.py`).
+(`Pretrain`, `Finetune`, `TrainVocab`).
 
 Seen on an Intel Xeon with AVX-512, with the C library's own logarithms and with those for processors without
 AVX2 and FMA (`GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F`), which differ in their last digits.

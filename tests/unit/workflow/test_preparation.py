@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
+from pubmill.stages import Graph
 from pubmill.storage.result_paths import Paths
 from pubmill.workflow.preparation import check_state_folder, requested_pages
 

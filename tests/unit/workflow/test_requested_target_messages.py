@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, checked_graph
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.stages import Graph, checked_graph
 from pubmill.workflow.requested_targets import check_asked
 
 PATTERNS = {

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, checked_graph
 from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
 from pubmill.workflow.requested_targets import check_asked, check_before_graph
 
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from pubmill.messages.stages import STAGES
+from pubmill.stages.all_stages import stages
 from pubmill.workflow import run_display
 from pubmill.workflow.run_display import LogHandler, display_of
 from pubmill.workflow.run_lines import failure_lines
@@ -180,7 +180,7 @@ def test_jobs_do_not_write_into_the_display_of_a_terminal(
 def test_the_plan_of_a_large_study_is_short(capsys: pytest.CaptureFixture[str], left_out: int) -> None:
     handler = display(dryrun=True, stdout=True)
     handler.describe([f"left out of the tables: {number} (licence)" for number in range(left_out)], list)
-    counts = {rule: 1234 for rules in STAGES.values() for rule in rules}
+    counts = dict.fromkeys(stages(), 1234)
     jobs = [start(number, "trial", f"Trial {number}") for number in range(500)]
     triggers = record("Some jobs were triggered by provenance information\nsee above")
     emit(handler, record("Building DAG of jobs..."), plan(**counts), *jobs, plan(**counts), triggers).close()

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph, checked_graph
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.stages import Graph, checked_graph
 from pubmill.workflow import run_start
 
 URL = (

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.graph import Graph
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
+from pubmill.stages import Graph
 from pubmill.workflow.seed_rounds import decide_seeds, runs_left
 from tests.unit import toy_tables as made_up
 

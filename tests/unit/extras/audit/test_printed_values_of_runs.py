@@ -15,8 +15,8 @@ from pubmill.extras.audit.printed_values_of_runs import (
     check_reasons,
     findings_on_runs,
 )
-from pubmill.graph import Graph
-from pubmill.graph.study_graph import graph_of_all_tables
+from pubmill.stages import Graph
+from pubmill.stages.study_graph import graph_of_all_tables
 
 Change = Callable[[str, str, str], list[RunsFinding]]
 

@@ -18,13 +18,13 @@ from pubmill.extras.checklist.checklist_evidence import (
 )
 from pubmill.extras.checklist.document import CHECKLIST_RENDERERS, QUESTIONS, Checklist, fill
 from pubmill.extras.checklist.model_answers import FROZEN, description
-from pubmill.graph import checked_graph
 from pubmill.recipes.reading import build, read
 from pubmill.recipes.report import ChecklistRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.report.rendering import to_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.stages import checked_graph
 from pubmill.storage.files import write_json
 from pubmill.tables.recorded_runs import record_frame
 from tests.conftest import ROOT

@@ -13,13 +13,13 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.extras.crate.crate_files import PROFILES, describe, write_crate
-from pubmill.graph import checked_graph
 from pubmill.recipes.reading import build
 from pubmill.recipes.report import CrateRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.report.rendering import to_json
 from pubmill.specs import load
 from pubmill.specs.study import Study
+from pubmill.stages import checked_graph
 from pubmill.storage.files import write_json
 from pubmill.tables.cells import Provenance
 from tests.licensed import APPLY, FILES, KEY, NAME

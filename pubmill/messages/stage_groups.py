@@ -1,0 +1,24 @@
+"""Groups of the stages of a run, under the words that a reader knows them by."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "download": (),
+    "parse": ("download",),
+    "select": ("parse",),
+    "vocabulary": ("select",),
+    "pack": ("vocabulary",),
+    "pretrain": ("pack",),
+    "models": ("pretrain",),
+    "convert": ("download",),
+    "trials": ("models", "convert"),
+    "fine-tune": ("trials", "convert"),
+    "annotate": ("convert",),
+    "score": ("fine-tune", "annotate", "convert"),
+    "tables": ("score",),
+    "report": ("tables",),
+}
+"""Group, in the order of a run -> the groups whose results it reads, without those that they read in turn.
+Diagnoses of corpora and vocabularies on datasets are left out: nothing is made from them."""
+OTHER = "other"
+"""Group of rules of another workflow, which imports this one."""
+TARGET = "all"
+"""The rule that only names targets; it is no stage and is not counted."""

@@ -1,0 +1,45 @@
+"""All stages: those of this package, and those of the extras that are there."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+
+import pubmill
+import pubmill.stages
+from pubmill.messages.stage_groups import GROUPS, OTHER
+from pubmill.stages.stage import Stage
+
+EXTRAS = "extras"
+"""Package of pubmill whose packages are extras. Each has its stages in modules called `*stages`."""
+
+
+@cache
+def stages() -> dict[str, type[Stage]]:
+    """Return all stages by the names of their rules, ordered by group."""
+    found: dict[str, type[Stage]] = {}
+    for module in _modules():
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, Stage) and "name" in vars(kind):
+                assert found.setdefault(kind.name, kind) is kind, f"two stages are called {kind.name}"
+    order = list(GROUPS)
+    return dict(sorted(found.items(), key=lambda one: order.index(one[1].group)))
+
+
+def _modules() -> Iterator[ModuleType]:
+    for one in pkgutil.iter_modules(pubmill.stages.__path__):
+        yield importlib.import_module(f"pubmill.stages.{one.name}")
+    for one in pkgutil.walk_packages([f"{path}/{EXTRAS}" for path in pubmill.__path__], "pubmill.extras."):
+        if one.name.endswith("stages"):
+            yield importlib.import_module(one.name)
+
+
+def group_of(rule: str) -> str:
+    """Return the group of a rule's stage."""
+    return stages()[rule].group if rule in stages() else OTHER
+
+
+def rules_by_group() -> dict[str, tuple[str, ...]]:
+    """Return group -> its rules."""
+    return {group: tuple(rule for rule in stages() if group_of(rule) == group) for group in GROUPS}

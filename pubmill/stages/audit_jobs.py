@@ -1,0 +1,201 @@
+"""The audit of the papers' published values: what each paper states about them."""
+
+import hashlib
+from collections.abc import Mapping
+
+from pubmill.recipes.audits import (
+    AuditedColumn,
+    AuditedRow,
+    AuditedTable,
+    AuditRecipe,
+    ScoreCounts,
+    ScoreKind,
+    StatedRuns,
+)
+from pubmill.recipes.tables import PublishedRow, values_of
+from pubmill.recipes.writing import as_json
+from pubmill.specs import DatasetSpec, ProtocolSpec, TableSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.stage import TEMPLATES, Stage
+
+SHARES: Mapping[str, tuple[ScoreKind, str]] = {
+    "accuracy": ("share", "examples"),
+    "strict_accuracy": ("share", "questions"),
+    "lenient_accuracy": ("share", "questions"),
+    "mrr": ("reciprocal_rank", "questions"),
+    "entity_f1": ("f1", "mentions"),
+    "relaxed_f1": ("f1", "mentions"),
+    "entity_recall": ("share", "mentions"),
+    "subtoken_f1": ("f1", "mentions"),
+    "subtoken_recall": ("share", "mentions"),
+}
+"""Metric -> what one run's score is, and the expected count that it is computed from. An exact match is an
+overlap too, so every `entity_f1` is also a `relaxed_f1`."""
+PARTS = {
+    "entity_precision": "precision",
+    "entity_recall": "recall",
+    "entity_f1": "f1",
+    "subtoken_precision": "precision",
+    "subtoken_recall": "recall",
+    "subtoken_f1": "f1",
+    "micro_precision": "precision",
+    "micro_recall": "recall",
+    "micro_f1": "f1",
+}
+"""Metric -> its part in a triple of precision, recall and F1 of the same predictions."""
+UNTESTABLE = {
+    "macro_f1": "a mean of the F1 of labels, of which only their numbers are known",
+    "example_f1": "a mean of precision and recall over documents with numbers of labels of their own",
+    "positive_f1": "F1 of one label",
+    "f1": "a mean of the words that answers share with the gold answers, whose lengths are not in the spec",
+    "exact_match": "the spec has no number of questions of the scored split",
+    "entity_precision": "the number of predicted mentions, of which it is a share, is not known",
+    "subtoken_precision": "the number of predicted mentions, of which it is a share, is not known",
+    "micro_precision": "the number of predicted relations, of which it is a share, is not known",
+}
+OF_OTHERS = "of other work, whose number of runs and test split the paper does not state"
+
+
+class AuditStage(Stage):
+    """Recipe of the audit of the published values."""
+
+    name, group, label = "audit", "report", "Auditing the published values"
+    version = 3
+    read_by_name = (TEMPLATES,)
+
+    def files(self) -> list[str]:
+        """Return the files of the audit: none at a scale with other test splits and runs than the papers',
+        and none without tables of results."""
+        comparable = self._specs.scale.comparable and self.graph.requests.result_tables()
+        return self._paths.audit_files() if comparable else []
+
+    def verdicts(self) -> list[str]:
+        """Return the file with the verdicts on published values, if the study makes the audit."""
+        return [self._paths.audit("json")] if self.files() else []
+
+    def digest(self) -> str:
+        """Return a digest of the recipe, which is too long for an argument of a command."""
+        return hashlib.sha256(as_json(self.recipe()).encode()).hexdigest()
+
+    def recipe(self) -> AuditRecipe:
+        """Return the recipe of the audit. Its counts and runs are the papers' only at a scale that is
+        comparable with them."""
+        return AuditRecipe(
+            tables=tuple(map(self.table, self._specs.tables)),
+            protocols={name: self._stated(spec) for name, spec in self._specs.protocols.items()},
+            facts=tuple(
+                name for name in self._specs.fact_tables if "/table" in name
+            ),  # not numbers of a text
+            versions={"audit": self.version},
+        )
+
+    def _stated(self, protocol: ProtocolSpec) -> StatedRuns:
+        """Return the runs of a protocol; of a row with folds, those of all its folds together."""
+        folds = {name: sum(map(protocol.runs, one.reported)) for name, one in protocol.folds.items()}
+        statement = {key: one for keys, one in protocol.method.items() for key in keys.split(", ")}
+        runs, combined = statement.get("final.seeds"), statement.get("folds")
+        return StatedRuns(
+            aggregate=protocol.final.aggregate,
+            runs={**protocol.final.seeds, **folds},
+            stated=(runs.section or "") if runs and runs.says else "",
+            unstated=tuple(folds) if combined and combined.ours else (),
+        )
+
+    def table(self, name: str) -> AuditedTable:
+        """Return a table as it is audited and its models are ranked."""
+        spec = self._specs.tables[name]
+        cells = [(f"{column.name}/{row.name}", column, row) for column in spec.columns for row in spec.rows]
+        protocols = {cell: spec.protocol_of(column, row) for cell, column, row in cells}
+        copied = {cell: spec.origin_title(column, row) for cell, column, row in cells}
+        return AuditedTable(
+            name=name,
+            paper=spec.paper,
+            number=int(spec.name.removeprefix("table")),
+            protocol=spec.protocol,
+            columns=tuple(map(self._column, spec.columns)),
+            rows=tuple(self._row(spec, row) for row in spec.rows),
+            composites=spec.composites,
+            differences=tuple(
+                PublishedRow(
+                    key=one.name,
+                    label=one.label,
+                    metric="difference",
+                    published=one.published,
+                    printed=one.printed,
+                )
+                for one in spec.differences
+            ),
+            left_out=spec.left_out,
+            protocols={cell: one for cell, one in protocols.items() if one != spec.protocol},
+            copied={cell: one for cell, one in copied.items() if one},
+        )
+
+    def _column(self, column: ColumnSpec) -> AuditedColumn:
+        made = self.graph.tables.column(column)
+        return AuditedColumn(
+            key=made.key,
+            label=made.label,
+            model=made.model,
+            published=made.published,
+            runs=1 if made.pipeline else None,
+            combines=made.sources,
+            by="best" if made.best_of else "drop" if made.drop else "",
+            why="" if made.model or made.sources else OF_OTHERS,
+        )
+
+    def _row(self, table: TableSpec, row: RowSpec) -> AuditedRow:
+        made = self.graph.tables.row(table, row)
+        parts = [
+            self._specs.datasets.get(name) for name in self.graph.runs.parts(table.protocol, row.dataset)
+        ]
+        scores = [
+            score_counts(data, made.metric, self._specs.protocols[table.protocol]) for data in parts if data
+        ]
+        known = tuple(one for one in scores if isinstance(one, ScoreCounts))
+        whole = len(known) == len(parts) and not row.not_comparable
+        lacking = next((one for one in scores if isinstance(one, str)), "there is no spec of the dataset")
+        return AuditedRow(
+            **values_of(PublishedRow, made),
+            scores=tuple(dict.fromkeys(known)) if whole else (),
+            why="" if whole else row.not_comparable or lacking,
+            part=PARTS.get(made.metric, ""),
+        )
+
+
+def score_counts(data: DatasetSpec, metric: str, protocol: ProtocolSpec) -> ScoreCounts | str:
+    """Return the counts that a score of one run is computed from, or why they are not known."""
+    expected = next((n for split, n in data.expect.items() if split == protocol.scored(data)), {})
+    labels = {key: n for key, n in expected.items() if key.startswith("labels.")}
+    if metric == "pearson":
+        return ScoreCounts(kind="correlation")
+    if metric == "word_macro_f1":
+        words = tuple(n for key, n in expected.items() if key.startswith("words."))
+        return ScoreCounts(kind="mean_f1", sizes=words) if words else _unknown(data, "labelled words")
+    if metric in ("micro_f1", "micro_recall"):
+        return _micro_counts(data, metric, expected, labels)
+    if metric not in SHARES:
+        return UNTESTABLE.get(metric, f"no test for {metric}")
+    kind, measure = SHARES[metric]
+    size = expected.get(measure)
+    return ScoreCounts(kind=kind, sizes=(size,)) if size else _unknown(data, measure)
+
+
+def _micro_counts(
+    data: DatasetSpec, metric: str, expected: Mapping[str, int], labels: Mapping[str, int]
+) -> ScoreCounts | str:
+    """Return the counts of micro F1 or micro recall over all labels but the negative one."""
+    positive = {key: n for key, n in labels.items() if key != f"labels.{data.negative}"}
+    gold, examples = sum(positive.values()), expected.get("examples")
+    if not gold or not examples:
+        return _unknown(data, "labels")
+    if metric == "micro_recall":
+        return ScoreCounts(kind="share", sizes=(gold,))
+    if data.kind == "multilabel":
+        wrong = examples * len(labels) - gold
+    else:
+        wrong = examples - gold if len(positive) == 1 else examples
+    return ScoreCounts(kind="f1", sizes=(gold,), wrong=wrong)
+
+
+def _unknown(data: DatasetSpec, measure: str) -> str:
+    return f"the spec of {data.name} has no number of {measure} of the scored split"

@@ -1,0 +1,31 @@
+"""Cells of tables of results."""
+
+from pubmill.specs import TableSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.stage import GraphPart
+from pubmill.storage.result_paths import BELOW
+
+
+class Cells(GraphPart):
+    """Records behind the cells of tables of results."""
+
+    def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
+        """Return the records of one cell; none where the paper copied it, the model is a pipeline that isn't
+        for the row, or none of the column's settings is."""
+        model = table.model_of(column, row)
+        assert model
+        if table.copied_from(column, row):
+            return []
+        protocol = table.protocol_of(column, row)
+        parts = self.graph.runs.parts(protocol, table.dataset_of(column, row))
+        if model in self.graph.pipelines.names():
+            found = [self.graph.pipelines.records(model, part) for part in parts]
+            return [record for records in found for record in records] if all(found) else []
+        spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
+        setting = table.setting_of(column, row, spec, data)
+        return [
+            BELOW.record(protocol, model, dataset, setting, seed)
+            for dataset in parts
+            if setting is not None
+            for seed in self.graph.runs.seeds(protocol, model, dataset, setting)
+        ]

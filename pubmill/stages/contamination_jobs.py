@@ -1,0 +1,77 @@
+"""The search for texts of datasets in corpora."""
+
+from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
+from pubmill.stages.costs import MEASURED_PARTS
+from pubmill.stages.stage import HOUR, Needs, Seconds, Stage
+
+PARTS_AT_ONCE = 32
+"""Parts that one job searches for datasets' texts: minutes. A job a part was a quarter of a full graph."""
+
+
+class ContaminationStage(Stage):
+    """Texts of datasets that corpora contain."""
+
+    name, group = "contamination", "select"
+    label = "Reporting texts of datasets found in {wildcards.corpus}"
+    version = 2
+
+    def splits(self, corpus: str, use: str) -> dict[str, list[str]]:
+        """Return the splits whose texts are searched for in a corpus, by dataset: those that its spec
+        excludes (`use` is `excluded`), or dev and test of every dataset of the study (`contamination`)."""
+        excludes = self._specs.corpora[corpus].contamination
+        if use == "excluded":
+            datasets, wanted = (excludes.datasets, excludes.splits) if excludes else ((), ())
+        else:
+            datasets, wanted = tuple(self.graph.scope.datasets()), ("dev", "test")
+        splits = {name: self._specs.datasets[name].splits for name in datasets}
+        return {name: [split for split in wanted if split in splits[name]] for name in datasets}
+
+    def examples(self, corpus: str, use: str) -> list[str]:
+        """Return the examples of these splits."""
+        found = self.splits(corpus, use)
+        return [self._paths.examples(name, split) for name in found for split in found[name]]
+
+    def recipe(self, corpus: str, use: str) -> IndexRecipe:
+        """Return which texts an index holds."""
+        return IndexRecipe(
+            datasets=tuple(
+                EvaluatedDataset(
+                    dataset=name, splits=tuple(splits), pmids=bool(self._specs.datasets[name].pmids)
+                )
+                for name, splits in self.splits(corpus, use).items()
+            )
+        )
+
+    def findings(self, corpus: str) -> list[str]:
+        """Return the texts of datasets found in a corpus: one file for each job, named by its first part."""
+        firsts = range(0, len(self.graph.corpora.shards(corpus)), PARTS_AT_ONCE)
+        return [self._paths.contamination(corpus, first) for first in firsts]
+
+    def searched_parts(self, corpus: str, first: int) -> list[str]:
+        """Return the parts that one job searches for datasets' texts."""
+        return self.graph.corpora.parts(corpus)[first : first + PARTS_AT_ONCE]
+
+    def reports(self) -> list[str]:
+        """Return the reports on the corpora that the study pretrains on."""
+        recipes = self.graph.scope.pretrainings()
+        corpora = sorted({self._specs.pretraining[recipe].corpus for recipe in recipes})
+        return [self._paths.corpus(corpus, "contamination.json") for corpus in corpora]
+
+
+class IndexEvaluationTexts(Stage):
+    """Texts of datasets to be searched for in a corpus."""
+
+    name, group = "index_evaluation_texts", "select"
+    label = "Indexing texts of datasets for {wildcards.corpus}"
+    version = 2
+    needs = Needs(2_000, HOUR)
+
+
+class FindContamination(Stage):
+    """Texts of datasets found in some parts of a corpus."""
+
+    name, group = "find_contamination", "select"
+    label = "Searching {wildcards.corpus} for texts of datasets, from part {wildcards.first}"
+    version = 2
+    needs = Needs(1_000, 4 * HOUR)
+    seconds = Seconds(PARTS_AT_ONCE * 30_000 / 4_900, f"{MEASURED_PARTS}, {PARTS_AT_ONCE} parts")

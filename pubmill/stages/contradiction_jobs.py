@@ -1,0 +1,49 @@
+"""The page of contradictions between the papers, which is the same in every study."""
+
+from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
+from pubmill.recipes.tables import (
+    PublishedColumn,
+    PublishedRow,
+    values_of,
+)
+from pubmill.stages.stage import TEMPLATES, Stage
+
+
+class ContradictionsStage(Stage):
+    """Recipe of the page of contradictions."""
+
+    name, group, label = "contradictions", "report", "Writing the page of contradictions"
+    version = 3
+    read_by_name = (TEMPLATES,)
+
+    def recipe(self) -> ContradictionsRecipe:
+        """Return the recipe of the page, a command-line argument that must stay short."""
+        standard = [name for name, spec in self._specs.tables.items() if spec.setting == "standard"]
+        return ContradictionsRecipe(
+            tables=tuple(self._published_table(name) for name in standard),
+            models={name: spec.label or name for name, spec in self._specs.models.items()},
+            versions={"contradictions": self.version},
+        )
+
+    def _published_table(self, name: str) -> PublishedTable:
+        spec = self._specs.tables[name]
+        own = [
+            self.graph.tables.column(one)
+            for one in spec.columns
+            if one.setting in (None, ("standard",)) and not any(cell.setting for cell in one.cells.values())
+        ]
+        rows = [self.graph.tables.row(spec, row) for row in spec.rows]
+        return PublishedTable(
+            name=name,
+            paper=spec.paper,
+            number=int(spec.name.removeprefix("table")),
+            file=f"tables/{name}.published.csv",
+            protocol=spec.protocol,
+            aggregate=self._specs.protocols[spec.protocol].final.aggregate,
+            metric=spec.metric,
+            columns=tuple(PublishedColumn(**values_of(PublishedColumn, column)) for column in own),
+            rows=tuple(PublishedRow(**values_of(PublishedRow, row)) for row in rows),
+            composites=spec.composites,
+            left_out=spec.left_out,
+            elsewhere=spec.elsewhere,
+        )

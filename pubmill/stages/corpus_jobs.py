@@ -1,0 +1,282 @@
+"""Sources, parsed shards and corpora."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.messages.wording import repeated
+from pubmill.recipes.corpora import (
+    ClinicalParsingRecipe,
+    LatestRecipe,
+    LockRecipe,
+    MedlineParsingRecipe,
+    ParsingRecipe,
+    PmcParsingRecipe,
+    SourceFolder,
+    SourceShards,
+    StatisticsRecipe,
+    TextParsingRecipe,
+)
+from pubmill.specs import MimicSource, PmcPackagesSource, PmcSource, PubmedSource, TextSource
+from pubmill.specs.corpus_specs import Source
+from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
+from pubmill.stages.pmc_shards import packages, pmc_shards
+from pubmill.stages.pubmed_files import pubmed_files
+from pubmill.stages.stage import ASSUMED, HOUR, Bytes, GraphPart, Needs, Seconds, Stage
+from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
+
+_ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
+
+
+class Shard(NamedTuple):
+    """One file of a source: the source's name, the shard's, and where the raw file lies."""
+
+    source: str
+    name: str
+    file: str
+
+
+class Corpora(GraphPart):
+    """Sources, shards and parts of corpora."""
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._shards: dict[str, list[Shard]] = {}
+        self._files: dict[tuple[str, str], dict[str, str]] = {}
+
+    def parse_recipe(self, source: str, shard: str) -> ParsingRecipe:
+        """Return the parsing recipe of a file of a source; corpora that share a source agree on it."""
+        spec = self.source(source)
+        match spec:
+            case PubmedSource():
+                return MedlineParsingRecipe(source=source, parser=spec.parser)
+            case TextSource():
+                return TextParsingRecipe(source=source, documents=spec.documents, language=spec.language)
+            case MimicSource():
+                return ClinicalParsingRecipe(source=source, brackets=spec.brackets)
+        return PmcParsingRecipe(
+            source=source,
+            parser=spec.parser,
+            leave_out=tuple(sorted(spec.leave_out)),
+            unreadable=tuple(sorted(spec.unreadable.get(shard, ()))),
+        )
+
+    def source(self, name: str) -> Source:
+        """Return the spec of a source, by its name."""
+        for corpus in self._specs.corpora.values():
+            for source in corpus.sources:
+                if source.name == name:
+                    return source
+        raise PubmillError(f"no corpus has a source {name!r}")
+
+    def shards(self, corpus: str) -> list[Shard]:
+        """Return the shards of a corpus, in order of authority and then in NCBI's order."""
+        if corpus not in self._shards:
+            self._shards[corpus] = list(self._find_shards(corpus))
+        return self._shards[corpus]
+
+    def _find_shards(self, corpus: str) -> Iterator[Shard]:
+        for source in self._specs.corpora[corpus].sources:
+            yield from self._shards_of(corpus, source)
+
+    def _shards_of(self, corpus: str, source: Source) -> Iterator[Shard]:
+        """Yield the shards of one source."""
+        if isinstance(source, PubmedSource):
+            for path in pubmed_files(source):
+                name = Path(path).name.removesuffix(".xml.gz")
+                yield Shard(source.name, name, self._paths.source_of_url(f"{source.url}/{path}"))
+        elif isinstance(source, PmcSource):
+            for name in pmc_shards(source):
+                yield Shard(source.name, name, self._paths.pmc_archive(source.name, name))
+        elif isinstance(source, PmcPackagesSource):
+            for name, path in packages(source).items():
+                yield Shard(source.name, name, self._paths.source_of_url(f"{source.url}/{path}.tar.gz"))
+        else:
+            pattern, who = (source.files, corpus) if isinstance(source, TextSource) else (
+                source.file, f"{corpus} (MIMIC-III, to be applied for at {source.apply})"
+            )  # fmt: skip
+            for name, file in self._local_files(who, source.local, pattern).items():
+                yield Shard(source.name, name, self._paths.local_source(source.local, file.name))
+
+    def _local_files(self, corpus: str, key: str, pattern: str) -> dict[str, Path]:
+        """Return the user's files of a source, by the names of their shards."""
+        folder = self.graph.folders.require(key, f"corpus {corpus}")
+        if not folder.is_dir():
+            raise PubmillError(f"corpus {corpus}: {folder} (local_files.{key}) is not a folder")
+        files = sorted(folder.glob(pattern))
+        if not files:
+            raise PubmillError(
+                f"corpus {corpus}: no file in {folder} matches {pattern!r} (local_files.{key})"
+            )
+        if strange := [file.name for file in files if not fits(FILE, file.name)]:
+            raise PubmillError(
+                f"corpus {corpus}: {folder} (local_files.{key}): a file is called {strange[0]!a}; expected "
+                f"{FILE_WORDS}. Rename it, or let `files:` of the source match others"
+            )
+        names = [_ENDING.sub("", file.name) for file in files]
+        if alike := repeated(names):
+            raise PubmillError(
+                f"corpus {corpus}: several files in {folder} are called {alike[0]}, but for their endings; "
+                f"let `files:` of the source match one of them, or rename them"
+            )
+        return dict(zip(names, files, strict=True))
+
+    def raw(self, source: str, shard: str) -> str:
+        """Return the raw file behind a parsed shard."""
+        for corpus, spec in self._specs.corpora.items():
+            for one in spec.sources:
+                found = self._files_of(corpus, one) if one.name == source else {}
+                if shard in found:
+                    return found[shard]
+        raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
+
+    def _files_of(self, corpus: str, source: Source) -> dict[str, str]:
+        """Return raw files of one source by shard; the corpus's other sources may be unavailable."""
+        key = (corpus, source.name)
+        if key not in self._files:
+            self._files[key] = {shard.name: shard.file for shard in self._shards_of(corpus, source)}
+        return self._files[key]
+
+    def filelists(self, source: str, shard: str) -> list[str]:
+        """Return the file list of the package behind a parsed shard; none if the source has no packages."""
+        spec = self.source(source)
+        if not isinstance(spec, PmcPackagesSource):
+            return []
+        return [self._paths.source_of_url(f"{spec.url}/{packages(spec)[shard]}.filelist.csv")]
+
+    def source_names(self, kind: str) -> list[str]:
+        """Return the names of all sources of a kind."""
+        return sorted({s.name for c in self._specs.corpora.values() for s in c.sources if s.kind == kind})
+
+    def parsed(self, corpus: str) -> list[str]:
+        """Return the parsed shards of a corpus, in the order of `shards`."""
+        return [self.parsed_part(corpus, part) for part in range(len(self.shards(corpus)))]
+
+    def parsed_part(self, corpus: str, part: int) -> str:
+        """Return the parsed shard behind one part, without visiting the other parts."""
+        shard = self.shards(corpus)[part]
+        return self._paths.parsed_shard(shard.source, shard.name)
+
+    def parts(self, corpus: str) -> list[str]:
+        """Return the parts of a corpus, one for each shard."""
+        return [self._paths.part(corpus, i) for i in range(len(self.shards(corpus)))]
+
+    def latest_recipe(self, corpus: str) -> LatestRecipe:
+        """Return which sources, in order of authority, with the names of their shards in NCBI's order."""
+        runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
+        return LatestRecipe(
+            sources=tuple(
+                SourceShards(name=name, shards=tuple(shard.name for shard in run)) for name, run in runs
+            )
+        )
+
+    def lock_recipe(self, corpus: str) -> LockRecipe:
+        """Return the source files of a corpus, in order of loading, by folder to keep the text short."""
+        places = [(shard.source, Path(shard.file)) for shard in self.shards(corpus)]
+        runs = itertools.groupby(places, key=lambda place: (place[0], place[1].parent))
+        sources = self._paths.sources()
+        return LockRecipe(
+            files=tuple(
+                SourceFolder(
+                    source=source,
+                    folder=folder.relative_to(sources).as_posix(),
+                    names=tuple(path.name for _, path in run),
+                )
+                for (source, folder), run in runs
+            )
+        )
+
+    @staticmethod
+    def statistics_recipe(corpus: str) -> StatisticsRecipe:
+        """Return the recipe of a corpus's totals: its name."""
+        return StatisticsRecipe(corpus=corpus)
+
+    def locked(self) -> list[str]:
+        """Return the corpora that are rebuilt from a lock."""
+        return [name for name, spec in self._specs.corpora.items() if spec.lock]
+
+    def lock(self, corpus: str) -> str:
+        """Return the copy of the lock from which a corpus is rebuilt."""
+        lock = self._specs.corpora[corpus].lock
+        if lock is None:
+            raise PubmillError(f"corpus {corpus} names no lock; write `lock: {{local: KEY}}` into its spec")
+        return self._paths.local_source(lock.local, lock.file)
+
+
+class ParseMedline(Stage):
+    """Documents of a PubMed file."""
+
+    name, group, label = "parse_medline", "parse", "Parsing {input}"
+    version = 6
+    seconds = Seconds(4.6, MEASURED_FILES)
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        return Bytes(disk=22e6)
+
+
+class ParsePmc(Stage):
+    """Documents of a shard of PMC."""
+
+    name, group, label = "parse_pmc", "parse", "Parsing {input.archive}"
+    version = 6
+    needs = Needs(1_000, 4 * HOUR)
+    seconds = Seconds(6_000 / 1_300, "measured an article: benchmarks/README.md; assumed: 6,000 in a shard")
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        return Bytes(disk=PMC_SHARD)
+
+
+class ParseText(Stage):
+    """Documents of a text file of the user's own."""
+
+    name, group, label = "parse_text", "parse", "Parsing {input}"
+    version = 6
+
+
+class ParseClinical(Stage):
+    """Notes of MIMIC-III."""
+
+    name, group, label = "parse_clinical", "parse", "Parsing {input}"
+    version = 6
+
+
+class LatestVersions(Stage):
+    """The latest version of each document of a corpus."""
+
+    name, group = "latest_versions", "select"
+    label = "Finding the latest version of each document of {wildcards.corpus}"
+    version = 1
+    needs = Needs(4_000, 2 * HOUR)  # measured: 2.3 GB for 40 million ids
+    seconds = Seconds(60, "measured: benchmarks/README.md, 40 million ids")
+
+
+class LockedVersions(LatestVersions):
+    """The versions of documents that a lock names."""
+
+    name, label = "locked_versions", "Finding the documents in the lock of {wildcards.corpus}"
+    program = "latest_versions.py"
+    seconds = ASSUMED
+
+
+class LockCorpus(Stage):
+    """Lock of a corpus."""
+
+    name, group, label = "lock_corpus", "select", "Locking {wildcards.corpus}"
+    version = 1
+    needs = Needs(4_000, 2 * HOUR)
+
+
+class CorpusStatistics(Stage):
+    """Counts of a corpus."""
+
+    name, group, label = "corpus_statistics", "select", "Counting documents of {wildcards.corpus}"
+    version = 2
+    needs = Needs(2_000, 4 * HOUR)

@@ -1,0 +1,156 @@
+"""Costs of jobs: training operations, seconds of one core, and bytes. Each figure names its source."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+from pubmill.optimisers import OPTIMISERS
+from pubmill.pretraining.arithmetic import SIZES, NetworkShape, operations, parameters, shape_of
+from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.recipes import Architecture
+from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
+from pubmill.stages.gpus import Gpus
+from pubmill.stages.stage import HOUR, Needs
+
+PIECES = 30_522
+"""Assumed size of a vocabulary that is not learnt here: BERT's."""
+
+TOKENS = {"tokens": 40, "sequence": 60, "multilabel": 300, "regression": 70, "span": 250}
+"""Kind of examples -> assumed number of subwords in one example; `max_length` is the upper limit."""
+COUNTED = ("examples", "sentences", "questions")
+"""Counts that may serve as a dataset's number of examples; the first known one is used."""
+
+
+MEASURED_FILES = "measured: benchmarks/README.md, files of 30,000 citations"
+MEASURED_PARTS = "measured a document: benchmarks/README.md; assumed: 30,000 documents a part"
+SENTENCEPIECE = Needs(16_000, 8 * HOUR)
+"""Assumed: its trainer holds all distinct words, and the unigram model an array of their suffixes."""
+TORCH = 3_000
+"""MB of a process with torch, transformers, a GPU context and a batch."""
+WEIGHTS = 12
+"""Bytes for each parameter of a model that is read, converted and written."""
+PUBMED_FILE = 39e6
+"""Bytes of a compressed PubMed file, measured on a file of 30,000 citations."""
+PMC_SHARD = 150e6
+"""Bytes of a shard of PMC's articles, and of its documents (assumed)."""
+PACKED = 2 * 28.5e6 / 5
+"""Bytes of the packed tokens of one corpus part: two per token, which is assumed to have five characters."""
+
+
+def memory_mb(bytes_each: int, parameters: float) -> int:
+    """Return the MB of a job with a model, by the bytes of each of its parameters."""
+    return round(TORCH + bytes_each * parameters / 1e6)
+
+
+def pieces_of(specs: Specs, vocab: str) -> int:
+    """Return the size of a vocabulary; a released one is assumed to have BERT's size."""
+    spec = specs.vocabs[vocab]
+    return spec.size if isinstance(spec, LearntVocabSpec) else PIECES
+
+
+def operations_of_pretraining(graph: "Graph", name: str, first: int, last: int) -> float:
+    """Return the operations of a recipe's steps after `first`, up to and including `last`."""
+    spec = graph.specs.pretraining[name]
+    teacher = architecture_of(graph, spec.teacher) if spec.teacher else None
+    return (last - first) * operations_of_step(spec.recipe, pieces_of(graph.specs, spec.vocab), teacher)
+
+
+def operations_of_segment(graph: "Graph", name: str, step: int) -> float:
+    """Return the operations of the segment of a recipe that ends at `step`."""
+    return operations_of_pretraining(
+        graph, name, graph.pretrainings.previous_step(name, step) or first_step(graph, name), step
+    )
+
+
+def first_step(graph: "Graph", name: str) -> int:
+    """Return the step at which a recipe starts; not 0 if it continues another recipe's checkpoint."""
+    start = graph.specs.pretraining[name].start
+    return start.step if start and start.step else 0
+
+
+def architecture_of(graph: "Graph", model: str) -> Architecture:
+    """The architecture of a model: its recipe's; of weights from elsewhere, that of the spec's `size`."""
+    spec = graph.specs.models[model]
+    if isinstance(spec.weights, RecipeWeights):
+        return graph.specs.pretraining[spec.weights.recipe].recipe.architecture
+    return SIZES[spec.size or ("large" if isinstance(spec.weights, FolderWeights) else "base")]
+
+
+def shape_of_model(graph: "Graph", model: str) -> NetworkShape:
+    """Return the shape of a model's encoder."""
+    return shape_of(architecture_of(graph, model), PIECES)
+
+
+def parameters_of_model(graph: "Graph", model: str) -> int:
+    """Return the number of weights in a model's encoder."""
+    return parameters(shape_of_model(graph, model))
+
+
+def bytes_of_model(graph: "Graph", model: str) -> float:
+    """Return the bytes of a model's weights in float32."""
+    return 4.0 * parameters_of_model(graph, model)
+
+
+def bytes_of_url(graph: "Graph", url: str) -> float | None:
+    """Return the assumed bytes of a file to download: a PubMed file, or an archive with a model's weights."""
+    if "/pubmed/" in url:
+        return PUBMED_FILE
+    for name, spec in graph.specs.models.items():
+        if isinstance(spec.released, ArchiveWeights) and spec.released.url == url:
+            return bytes_of_model(graph, name)
+    return None
+
+
+def examples_of(spec: DatasetSpec) -> int | None:
+    """Return the number of training examples that the spec expects; None if it states no number."""
+    counts = spec.expect.get("train", {})
+    return next((counts[what] for what in COUNTED if what in counts), None)
+
+
+def operations_of_finetuning(
+    graph: "Graph", protocol: str, model: str, dataset: str, setting: str, trial: str | None = None
+) -> float | None:
+    """Return the operations of one run (examples x tokens x epochs); None without a number of examples.
+
+    The epochs are those of the `trial`; of a final run the most that the protocol allows, including the
+    largest number in a grid.
+    """
+    data, spec = graph.specs.datasets[dataset], graph.specs.protocols[protocol]
+    examples = examples_of(data)
+    if examples is None:
+        return None
+    recipe = graph.runs.recipe(protocol, model, dataset, setting).values
+    choosing = spec.settings[setting].chosen_by or setting
+    if trial is None:
+        epochs = [recipe.get("epochs", 0), *spec.grid(data, model, choosing).get("epochs", ())]
+    else:
+        epochs = [spec.points(data, model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
+    length = min(TOKENS[data.kind], recipe.get("max_length", 512))
+    seen = float(examples * max(epochs))
+    return operations(
+        shape_of_model(graph, model), seen * length, seen * length**2, seen * length, whole=True
+    )
+
+
+def parameters_of_recipe(graph: "Graph", recipe: str) -> int:
+    """Return the number of weights in the encoder that a recipe trains."""
+    spec = graph.specs.pretraining[recipe]
+    return parameters(shape_of(spec.recipe.architecture, pieces_of(graph.specs, spec.vocab)))
+
+
+def bytes_of_checkpoint(graph: "Graph", recipe: str) -> float:
+    """Return the bytes of a checkpoint: weights and optimiser state, in float32."""
+    optimiser = OPTIMISERS[graph.specs.pretraining[recipe].recipe.optimisation.optimiser]
+    return float(optimiser.checkpoint_bytes * parameters_of_recipe(graph, recipe))
+
+
+def share_of_pretraining(graph: "Graph", gpus: Gpus, recipe: str) -> float:
+    """Return the share of a GPU's peak that a pretraining recipe reaches."""
+    trained = graph.specs.pretraining[recipe].recipe
+    return gpus.share(trained.architecture, trained.sequence_length)
+
+
+def share_of_finetuning(graph: "Graph", gpus: Gpus, model: str) -> float:
+    """Return the share of a GPU's peak that fine-tuning a model reaches."""
+    return gpus.share(architecture_of(graph, model), TOKENS["tokens"], "finetuning")

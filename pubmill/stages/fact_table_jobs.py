@@ -1,0 +1,73 @@
+"""Tables of facts."""
+
+from pubmill.recipes.fact_tables import FactSource, FactTableColumn, FactTableRecipe, FactTableRow
+from pubmill.specs import FactTableSpec
+from pubmill.specs.fact_table_specs import FactRow
+from pubmill.stages.headings import heading
+from pubmill.stages.stage import TEMPLATES, GraphPart, Stage
+
+
+class FactTables(GraphPart):
+    """Recipes and inputs of tables of facts."""
+
+    def sources(self, table: str) -> dict[str, dict[str, FactSource]]:
+        """Return the source of each cell of a table: subject -> column -> source."""
+        spec = self._specs.fact_tables[table]
+        find = {
+            "datasets": self.graph.dataset_facts.source,
+            "models": self.graph.model_facts.of_model,
+            "tasks": self.graph.model_facts.of_task,
+            "protocols": self.graph.model_facts.of_protocol,
+        }[spec.subjects]
+        return {
+            row.subject: {column.key: find(spec, row, column) for column in spec.columns} for row in spec.rows
+        }
+
+    def files(self, table: str) -> list[str]:
+        """Return the artefacts that a table needs."""
+        sources = [source for found in self.sources(table).values() for source in found.values()]
+        files = dict.fromkeys(file for source in sources for file in source.paths)
+        return [self._paths.at(file) for file in files]
+
+    def recipe(self, table: str) -> FactTableRecipe:
+        """Return the recipe of a table."""
+        spec, sources = self._specs.fact_tables[table], self.sources(table)
+        return FactTableRecipe(
+            **heading(spec, self._study.scale, self._specs),
+            comparable=not any(source.scaled for found in sources.values() for source in found.values()),
+            subjects=spec.subjects,
+            down=spec.down,
+            columns=tuple(
+                FactTableColumn(
+                    key=column.key,
+                    label=column.label,
+                    value=column.value,
+                    kind=spec.kind_of(column),
+                    published=column.published or column.key,
+                )
+                for column in spec.columns
+            ),
+            rows=tuple(self._recipe_row(spec, row, sources[row.subject]) for row in spec.rows),
+            lists_members=spec.lists_members,
+            versions={"fact_table": FactTableStage.version},
+        )
+
+    def _recipe_row(self, table: FactTableSpec, row: FactRow, sources: dict[str, FactSource]) -> FactTableRow:
+        data = self._specs.datasets.get(row.subject) if table.subjects == "datasets" else None
+        return FactTableRow(
+            subject=row.subject,
+            label=row.label,
+            measure=row.measure,
+            published=row.printed,
+            why={column.key: column.why for column in table.columns if column.why} | row.why,
+            sources=sources,
+            conflicts=data.conflicts if data else (),
+        )
+
+
+class FactTableStage(Stage):
+    """A table of facts."""
+
+    name, group, label = "fact_table", "tables", "Building {wildcards.fact_table}"
+    version = 3
+    read_by_name = (TEMPLATES,)

@@ -1,0 +1,79 @@
+"""Training speed of GPUs: the peaks in their data sheets, and the share of the peak that training reaches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pubmill.errors import PubmillError
+from pubmill.recipes import Architecture
+from pubmill.specs import strict_yaml
+from pubmill.storage.files import read_json
+
+Use = Literal["pretraining", "finetuning"]
+LONG, LARGE = 256, 1024
+"""Nearest benchmark case: 512 tokens if length >= LONG, else 128; BERT-large if hidden size >= LARGE."""
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """Peaks of GPUs and the share of the peak that training reaches.
+
+    `peaks`: GPU -> operations per second; `shares`: use -> assumed share of the peak. `measured`: (model,
+    length) of the benchmark -> measured share of `device`'s peak; empty if the benchmark was not run.
+    """
+
+    peaks: Mapping[str, float]
+    shares: Mapping[str, float]
+    device: str = ""
+    measured: Mapping[tuple[str, int], float] | None = None
+
+    def share(self, architecture: Architecture, length: int, use: Use = "pretraining") -> float:
+        """Return the share of the peak that training a model of this architecture reaches."""
+        case = _benchmark_case(architecture), 512 if length >= LONG else 128
+        if use == "pretraining" and self.measured and case in self.measured:
+            return self.measured[case]
+        return self.shares[use]
+
+    def hours(self, operations: float, share: float) -> dict[str, float]:
+        """Return the hours that `operations` take on one GPU of each type."""
+        return {name: operations / (peak * share) / 3600 for name, peak in self.peaks.items()}
+
+    def share_source(self, use: Use) -> str:
+        """Return a description of where the share comes from."""
+        if use == "pretraining" and self.measured:
+            return f"measured on {self.device}; other GPUs are assumed to reach the same share of their peak"
+        return f"assumed: {self.shares[use]:.0%} of the peak"
+
+
+NO_GPUS = Gpus({}, {})
+"""Of a graph that no job is requested for."""
+
+
+def _benchmark_case(architecture: Architecture) -> str:
+    """Return the model of benchmarks/pretraining.py that is most similar to this architecture."""
+    if architecture.family == "albert":
+        return "ALBERT-xxlarge"
+    if architecture.family == "electra":
+        return "ELECTRA-base"
+    return "BERT-large" if architecture.hidden_size >= LARGE else "BERT-base"
+
+
+def read_gpus(specs: Path, benchmark: Path) -> Gpus:
+    """Read the GPUs of `specs/gpus.yaml`, and the benchmark's output if it was run."""
+    errors: list[str] = []
+    known = strict_yaml.read(specs / "gpus.yaml", "specs/gpus.yaml", errors).value
+    if errors:
+        raise PubmillError("\n".join(errors))
+    peaks = {name: 1e12 * gpu["peak"] for name, gpu in known["gpus"].items()}
+    found = read_json(benchmark) if benchmark.is_file() else None
+    if found is None:
+        return Gpus(peaks, known["assumed_share"])
+    return Gpus(peaks, known["assumed_share"], found["device"], _measured_shares(found, peaks))
+
+
+def _measured_shares(found: Mapping[str, Any], peaks: Mapping[str, float]) -> dict[tuple[str, int], float]:
+    """Return the measured shares of the device's peak; none if specs/gpus.yaml does not list the device."""
+    peak = next((peak for name, peak in peaks.items() if name in found["device"]), None)
+    rows = found["rows"] if peak else ()
+    return {(row["name"], row["length"]): row["operations_per_second"] / (peak or 1) for row in rows}

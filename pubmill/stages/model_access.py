@@ -1,0 +1,58 @@
+"""Availability of models in a run: weights may be in a folder of the user's own, or learnt from notes that
+need an application."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+from collections.abc import Iterator
+
+from pubmill.specs import FolderWeights, LearntVocabSpec
+from pubmill.specs.mimic import MimicSource
+from pubmill.stages.stage import GraphPart
+
+
+class ModelAccess(GraphPart):
+    """Availability of models, and the reasons against it."""
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._known: dict[str, str | None] = {}
+
+    def obstacle(self, model: str) -> str | None:
+        """Return why a model is unavailable in this run, or None: a pipeline or weights whose folder is not
+        named, or weights that are pretrained here on notes that must be applied for."""
+        if model in self.graph.pipelines.names():
+            return self.graph.pipelines.obstacle(model)
+        if model not in self._known:
+            self._known[model] = next(self._obstacles(model), None)
+        return self._known[model]
+
+    def _obstacles(self, model: str) -> Iterator[str]:
+        recipes = [self._specs.pretraining[name] for name in self.graph.models.last_steps([model])]
+        for name in self.ancestry(model):
+            weights = self._specs.models[name].preferred(self._specs.scale.prefer == "released")
+            if isinstance(weights, FolderWeights) and self.graph.folders.find(weights.local) is None:
+                whose = "its weights" if name == model else f"the weights of {name}"
+                yield f"needs {whose} in a folder of your own (then set local_files: {weights.local})"
+        vocabs = [self._specs.vocabs[recipe.vocab] for recipe in recipes]
+        learnt = [vocab.corpus for vocab in vocabs if isinstance(vocab, LearntVocabSpec)]
+        for corpus in (*(recipe.corpus for recipe in recipes), *learnt):
+            if obstacle := self._notes_obstacle(corpus):
+                yield obstacle
+
+    def ancestry(self, model: str) -> dict[str, None]:
+        """Return the model, and those that its pretrainings begin with or learn from."""
+        recipes = [self._specs.pretraining[name] for name in self.graph.models.last_steps([model])]
+        begun = [name for r in recipes for name in (r.start.model if r.start else None, r.teacher) if name]
+        return dict.fromkeys([model, *begun])
+
+    def _notes_obstacle(self, corpus: str) -> str | None:
+        for source in self._specs.corpora[corpus].sources:
+            if isinstance(source, MimicSource) and self.graph.folders.find(source.local) is None:
+                return (
+                    f"is pretrained here on MIMIC-III, which must be applied for ({source.apply}; then set "
+                    f"local_files: {source.local})"
+                )
+        return None

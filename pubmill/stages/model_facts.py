@@ -1,0 +1,198 @@
+"""The facts of models, tasks and protocols that tables show."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any
+
+from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.fact_tables import FactSource
+from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
+from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec
+from pubmill.specs.fact_table_specs import FactColumn, FactRow
+from pubmill.specs.model_specs import FolderWeights, RecipeWeights
+from pubmill.stages.stage import GraphPart
+from pubmill.stages.table_datasets import NOT_WANTED
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
+
+RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
+NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
+NO_CORPUS = "its corpus is not built in this study, which pretrains no model on it"
+NO_SOURCE = "at this scale, its corpus has no such source"
+NO_VOCAB = "no vocabulary of ours is this model's"
+NOTHING_VARIED = "no setting of the protocol varies anything for it"
+
+
+class ModelFacts(GraphPart):
+    """"""
+
+    def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
+        """Return the source of a fact of a model: its recipe, its vocabulary, its corpus or a run."""
+        if column.fact == "recipe":
+            return self._finetuning_source(table, row, column)
+        if row.subject not in self._specs.models:
+            return FactSource(lacking=row.missing)
+        measured: dict[str, Callable[[], FactSource]] = {
+            "term": lambda: self._vocab_source(row.subject, None),
+            "fit": lambda: self._vocab_source(row.subject, column.dataset),
+            "seconds": lambda: self._runs_source(table, column, [row.subject]),
+            "seconds_ratio": lambda: self._runs_source(
+                table, column, [row.subject, table.baseline.subject or row.subject]
+            ),
+        }
+        if column.fact in measured:
+            return measured[column.fact]()
+        recipe = self._pretraining_spec(row.subject)
+        if recipe is None:
+            return FactSource(lacking=RELEASED)
+        if column.value.startswith("corpus."):
+            return self._corpus_source(recipe.corpus, column)
+        return FactSource(
+            value=self._pretraining_value(table, row, column, recipe), scaled=self._scale_note()
+        )
+
+    def _scale_note(self) -> str | None:
+        """Return the note on a fact that differs from the paper's because of the scale."""
+        scale = self._specs.scale
+        return None if scale.comparable else f"as made at this scale, and not as in the paper: {scale.title}"
+
+    def _pretraining_spec(self, model: str) -> PretrainingSpec | None:
+        """Return the recipe that pretrains a model, if any, even if the scale prefers released weights."""
+        weights = self._specs.models[model].weights
+        if isinstance(weights, RecipeWeights) and weights.kind == "pretraining":
+            return self._specs.pretraining[weights.recipe]
+        return None
+
+    def _steps_of(self, model: str, recipe: PretrainingSpec) -> int:
+        weights = self._specs.models[model].weights
+        assert isinstance(weights, RecipeWeights)
+        return weights.step or recipe.checkpoints[-1]
+
+    def _pretraining_value(
+        self, table: FactTableSpec, row: FactRow, column: FactColumn, recipe: PretrainingSpec
+    ) -> str | int | float:
+        """Return a value of a pretraining recipe."""
+        steps, baseline = self._steps_of(row.subject, recipe), table.baseline
+        figures = {
+            "steps": steps,
+            "batch_size": recipe.recipe.batch_size,
+            "hidden_size": recipe.recipe.architecture.hidden_size,
+        }
+        if column.value in figures:
+            return figures[column.value]
+        if column.value == "compute_ratio":
+            assert baseline.steps and baseline.batch_size
+            return steps * recipe.recipe.batch_size / (baseline.steps * baseline.batch_size)
+        words = {**table.words, **row.words}
+        vocab = self._specs.vocabs[recipe.vocab]
+        learnt_from = vocab.corpus if isinstance(vocab, LearntVocabSpec) else recipe.vocab
+        terms = {
+            "pretraining": "continued" if recipe.start else "scratch",
+            "corpus": recipe.corpus,
+            "vocab": learnt_from,
+            "vocab.sized": learnt_from,
+        }
+        term = terms[column.value]
+        phrase = words.get(term, term)
+        if column.value == "vocab.sized" and isinstance(vocab, LearntVocabSpec):
+            return words.get(f"{vocab.size} {term}", f"{vocab.size} {phrase}")
+        return phrase
+
+    def _corpus_source(self, corpus: str, column: FactColumn) -> FactSource:
+        _, _, of_source = column.value.partition("corpus.by_source.")
+        sources = {source.name for source in self._specs.corpora[corpus].sources}
+        if of_source and of_source.partition(".")[0] not in sources:
+            return FactSource(lacking=NO_SOURCE)
+        built = {self._specs.pretraining[recipe].corpus for recipe in self.graph.scope.pretrainings()}
+        if corpus not in built:
+            return FactSource(lacking=NO_CORPUS)
+        return FactSource(files=(BELOW.corpus(corpus, STATISTICS),), scaled=self._scale_note())
+
+    def _weights_obstacle(self, model: str) -> str | None:
+        """Return why a model's weights are unavailable in this study; None if they are available."""
+        if not self.graph.requests.has_model(model):
+            return NOT_WANTED
+        if lacking := self.graph.model_access.obstacle(model):
+            return lacking
+        weights, own = self.graph.models.weights(model), self._specs.models[model].weights
+        if isinstance(weights, PretrainedWeights) and weights.recipe not in self.graph.scope.pretrainings():
+            return NOT_PRETRAINED
+        if (
+            isinstance(own, FolderWeights)
+            and isinstance(weights, LocalWeights)
+            and not self.graph.folders.find(own.local)
+        ):
+            return f"needs files of your own (then set local_files: {own.local})"
+        return None
+
+    def _vocab_source(self, model: str, dataset: str | None) -> FactSource:
+        """Return the source of a diagnosis of a model's vocabulary, by itself or on a dataset."""
+        vocab = self.graph.vocabularies.of_model(model)
+        lacking = self._weights_obstacle(model) or (None if vocab else NO_VOCAB)
+        if dataset is not None:
+            lacking = lacking or self.graph.table_datasets.obstacle(dataset)
+        if lacking:
+            return FactSource(lacking=lacking)
+        made_here = isinstance(self.graph.models.weights(model), PretrainedWeights | RandomWeights)
+        assert vocab
+        file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
+        return FactSource(files=(file,), scaled=self._scale_note() if made_here else None)
+
+    def _runs_source(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> FactSource:
+        """Return the records of one run of each of these models, as a source."""
+        assert column.dataset and table.protocol and table.setting
+        reasons = (self.graph.table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
+        if lacking := next(filter(None, reasons), None):
+            return FactSource(lacking=lacking)
+        records = [BELOW.record(table.protocol, model, column.dataset, table.setting, 1) for model in models]
+        return FactSource(files=tuple(records), scaled=self._scale_note())
+
+    def _finetuning_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
+        """Return a value of a model's fine-tuning recipe; only the protocol need name the model."""
+        assert table.protocol and table.setting and column.dataset
+        protocol = self._specs.protocols[table.protocol]
+        named = {model for override in protocol.overrides.values() for model in override.models or ()}
+        if row.subject not in self._specs.models and row.subject not in named:
+            return FactSource(lacking=row.missing)
+        data = self._specs.datasets[column.dataset]
+        recipe = protocol.recipe(data, row.subject, table.setting, trial=False)
+        return FactSource(value=recipe[column.value.partition(".")[2]], scaled=self._scale_note())
+
+    def of_task(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
+        """Return the kinds of a task's examples, or what a protocol varies for it."""
+        data = [spec for spec in self._specs.datasets.values() if spec.task == row.subject]
+        if column.value == "kind":
+            return _list_terms(table, row, sorted({spec.kind for spec in data}))
+        protocol = self._specs.protocols[table.protocol or ""]
+        settings = {name for name, one in protocol.settings.items() if any(map(one.fits, data))}
+        return _list_terms(table, row, _varied_keys(protocol, settings))
+
+    def of_protocol(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
+        """Return what the settings of a protocol vary."""
+        if row.subject not in self._specs.protocols:
+            return FactSource(lacking=row.missing)
+        protocol = self._specs.protocols[row.subject]
+        return _list_terms(table, row, _varied_keys(protocol, set(protocol.settings)))
+
+
+def _varied_keys(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
+    """Return the keys of FinetuningRecipe that these settings decide, in its order, without those that were
+    added to what the paper has."""
+    shown = {name for name in settings if not protocol.settings[name].added}
+    keys = {key for name, values in _setting_values(protocol) if name in shown for key in values}
+    return [field.name for field in fields(FinetuningRecipe) if field.name in keys]
+
+
+def _setting_values(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each setting with its values and grids, its own or from an override for it."""
+    for name, setting in protocol.settings.items():
+        yield name, setting.values
+        for override in protocol.overrides.values():
+            if name in (override.settings or ()):
+                yield name, {**override.values, **(override.grid or {})}
+
+
+def _list_terms(table: FactTableSpec, row: FactRow, terms: list[str]) -> FactSource:
+    """Return terms in the table's words, each once."""
+    words = {**table.words, **row.words}
+    listed = dict.fromkeys(words.get(term, term) for term in terms)
+    return FactSource(value=", ".join(listed)) if listed else FactSource(lacking=NOTHING_VARIED)

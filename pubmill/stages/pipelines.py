@@ -1,0 +1,159 @@
+"""spaCy pipelines, and predictions that users supply: models that are not fine-tuned here."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SPLITS
+from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
+from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
+from pubmill.stages.runs import Score, scoring_versions
+from pubmill.stages.stage import HOUR, GraphPart, Needs, Stage
+from pubmill.stages.supplied_predictions import SuppliedPredictions
+from pubmill.storage.result_paths import BELOW
+
+OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
+"""Names used as protocol and setting where nothing is trained."""
+PREDICTED = "test"
+"""The split that a pipeline predicts; nothing is chosen on dev."""
+NOT_FOR = "the pipeline is not for this dataset"
+
+
+class Pipelines(GraphPart):
+    """Models that predict without training here: spaCy pipelines, and supplied predictions (`supplied`)."""
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self.supplied = SuppliedPredictions(graph)
+
+    def names(self) -> list[str]:
+        """Return the models that are not fine-tuned here."""
+        return [*self.spacy_names(), *self.supplied.names()]
+
+    def spacy_names(self) -> list[str]:
+        """Return the models that are spaCy pipelines."""
+        return [name for name, spec in self._specs.models.items() if isinstance(spec.weights, SpacyWeights)]
+
+    def obstacle(self, model: str) -> str | None:
+        """Return why a model that is not fine-tuned here is unavailable in this run: the user has not named
+        its folder. None for all other models. The reason appears in tables, so it names no folder of this
+        machine."""
+        weights = self._specs.models[model].weights
+        if isinstance(weights, PredictionsWeights):
+            return self.supplied.obstacle(model)
+        if not isinstance(weights, SpacyWeights) or self.graph.folders.find(weights.local) is not None:
+            return None
+        return f"needs a spaCy pipeline of your own (then set local_files: {weights.local})"
+
+    def _spacy_weights(self, model: str) -> SpacyWeights:
+        weights = self._specs.models[model].weights
+        assert isinstance(weights, SpacyWeights), model
+        return weights
+
+    def folder(self, model: str) -> Path:
+        """Return the folder of a pipeline; a `PubmillError` if the user has not named it."""
+        folder = self.graph.folders.require(self._spacy_weights(model).local, f"model {model}")
+        if not (folder / "config.cfg").is_file():
+            where = f"{folder} ({self.graph.folders.setting(self._spacy_weights(model).local)})"
+            raise PubmillError(f"model {model}: {where} is no spaCy pipeline: it has no config.cfg")
+        return folder
+
+    def check_folder(self, model: str) -> list[str]:
+        """Check that a pipeline is there; return no inputs, as predictions depend on its content alone."""
+        self.folder(model)
+        return []
+
+    def content(self, model: str) -> dict[str, str]:
+        """Return the digests of a pipeline's files, by path."""
+        return self.graph.digests.of_folder(self.folder(model), "**/*")
+
+    def recipe(self, model: str, dataset: str) -> AnnotationRecipe | SuppliedRecipe:
+        """Return what decides a model's predictions: which of a pipeline's entities are mentions of the
+        dataset, or how supplied predictions are read."""
+        if model in self.supplied.names():
+            return self.supplied.recipe(model, dataset)
+        types = self._spacy_weights(model).types
+        if dataset not in types:
+            raise PubmillError(
+                f"model {model} predicts {', '.join(types)}, not {dataset}; "
+                f"add it to `types` in specs/models/{model}.yaml"
+            )
+        return AnnotationRecipe(types=types[dataset])
+
+    @staticmethod
+    def run(model: str, dataset: str, seed: int | str = 1) -> tuple[str, str, str, str, int | str]:
+        """Return a run on a dataset: protocol, model, dataset, setting and seed; a pipeline has only one."""
+        return OFF_THE_SHELF, model, dataset, AS_IT_IS, seed
+
+    def why_not(self, model: str, dataset: str) -> str | None:
+        """Return why there are no runs of a model on a dataset; None if there are."""
+        if model in self.supplied.names():
+            return self.supplied.why_not(model, dataset)
+        return None if dataset in self._spacy_weights(model).types else NOT_FOR
+
+    def records(self, model: str, dataset: str) -> list[str]:
+        """Return the records of a model on a dataset, below the results folder; none if it is not for the
+        dataset."""
+        if model in self.supplied.names():
+            seeds = self.supplied.seeds(model, dataset)
+            return [BELOW.record(*self.run(model, dataset, seed)) for seed in seeds]
+        known = dataset in self._spacy_weights(model).types
+        record = BELOW.record(*self.run(model, dataset))
+        return [record] if known else []
+
+    def split(self, model: str, dataset: str) -> str:
+        """Return the split that is predicted: test, or for supplied predictions the dataset's last one."""
+        supplied = model in self.supplied.names()
+        return max(self._specs.datasets[dataset].splits, key=SPLITS.index) if supplied else PREDICTED
+
+    def scoring_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
+        """Return the ScoringRecipe of a record, except the digest of how it was made."""
+        data = self._specs.datasets[dataset]
+        return ScoringRecipe(
+            protocol=OFF_THE_SHELF,
+            model=model,
+            dataset=dataset,
+            setting=AS_IT_IS,
+            seed=seed,
+            scale=self._study.scale,
+            split=self.split(model, dataset),
+            kind=data.kind,
+            metric=data.metric,
+            negative=data.negative,
+            versions={"annotate": Annotate.version, **scoring_versions(data)},
+        )
+
+
+class Annotate(Stage):
+    """Predictions of a finished pipeline."""
+
+    name, group = "annotate", "annotate"
+    label = "Predicting {wildcards.dataset} with {wildcards.pipeline}"
+    version = 2
+    needs = Needs(8_000, 4 * HOUR)  # the larger pipelines of spaCy
+
+
+class TakePredictions(Stage):
+    """Predictions that a user supplies."""
+
+    name, group = "take_predictions", "annotate"
+    label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+    version = 2
+
+
+class ScoreAnnotation(Score):
+    """The record of a finished pipeline."""
+
+    name, label = "score_annotation", "Scoring {wildcards.pipeline} on {wildcards.dataset}"
+
+
+class ScorePredictions(Score):
+    """The record of predictions that a user supplies."""
+
+    name = "score_predictions"
+    label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"

@@ -1,0 +1,133 @@
+"""Pretraining: packed tokens, checkpoints, and the segments between them."""
+
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.optimisers import OPTIMISERS
+from pubmill.recipes.pretraining import PackingRecipe, PretrainingRecipe
+from pubmill.specs import PretrainingSpec
+from pubmill.stages import costs
+from pubmill.stages.gpus import Gpus
+from pubmill.stages.stage import DAY, Bytes, GraphPart, Needs, Seconds, Stage, TrainingStage, training_minutes
+
+
+class Pretrainings(GraphPart):
+    """Packed tokens, checkpoints and training recipes."""
+
+    def packing_recipe(self, corpus: str, vocab: str) -> PackingRecipe:
+        """Return the PackingRecipe of packed tokens."""
+        spec = self._packing_spec(corpus, vocab)
+        return PackingRecipe(title=spec.title, held_out=spec.held_out)
+
+    def sentence_splitter(self, corpus: str, vocab: str) -> str:
+        """Return the URL of the sentence-splitter model used for packing."""
+        return self._packing_spec(corpus, vocab).sentence_splitter
+
+    def _packing_spec(self, corpus: str, vocab: str) -> PretrainingSpec:
+        """Return a recipe on packed tokens; all that share them agree on packing (`pretraining_checks`)."""
+        for spec in self._specs.pretraining.values():
+            if (spec.corpus, spec.vocab) == (corpus, vocab):
+                return spec
+        raise PubmillError(f"no recipe in specs/pretraining has the corpus {corpus} and the vocab {vocab}")
+
+    def tokens_folder(self, recipe: str) -> str:
+        """Return the folder of a recipe's packed tokens, which it shares with others on its corpus and
+        vocabulary."""
+        spec = self._specs.pretraining[recipe]
+        return self._paths.tokens(spec.corpus, spec.vocab)
+
+    def token_files(self, recipe: str) -> list[str]:
+        spec = self._specs.pretraining[recipe]
+        return self._paths.token_files(spec.corpus, spec.vocab)
+
+    def recipe(self, recipe: str) -> PretrainingRecipe:
+        """Return the training recipe. Which checkpoints are kept is not in it: they cut the work, not its
+        result."""
+        return self._specs.pretraining[recipe].recipe
+
+    def steps(self, recipe: str) -> list[int]:
+        return list(self._specs.pretraining[recipe].checkpoints)
+
+    def previous_step(self, recipe: str, step: int) -> int | None:
+        """Return the checkpoint that a segment ending at `step` starts from; None at the beginning."""
+        return max((s for s in self.steps(recipe) if s < step), default=None)
+
+    def segment_weights(self, recipe: str, step: int) -> dict[str, tuple[str, list[str]]]:
+        """Return the weights that a segment needs: the pretraining program's option -> their folder and its
+        files.
+
+        A first segment begins with what the spec says, others with the checkpoint before; a distillation has
+        its teacher in all of them.
+        """
+        spec, previous = self._specs.pretraining[recipe], self.previous_step(recipe, step)
+        needed = {}
+        if previous is not None:
+            needed["--previous"] = self._paths.checkpoint_files(recipe, previous)
+        elif spec.start and spec.start.model:
+            needed["--model"] = self._paths.model_files(spec.start.model)
+        elif spec.start and spec.start.recipe and spec.start.step:
+            needed["--other"] = self._paths.checkpoint_files(spec.start.recipe, spec.start.step)
+        if spec.teacher:
+            needed["--teacher"] = self._paths.model_files(spec.teacher)
+        return {option: (str(Path(files[0]).parent), files) for option, files in needed.items()}
+
+    def segment_inputs(self, recipe: str, step: int) -> list[str]:
+        """Return the files of the weights that a segment needs."""
+        return [file for _, files in self.segment_weights(recipe, step).values() for file in files]
+
+    def segment_arguments(self, recipe: str, step: int) -> list[str]:
+        """Return the pretraining program's arguments that name these weights."""
+        found = self.segment_weights(recipe, step).items()
+        return [argument for option, (folder, _) in found for argument in (option, folder)]
+
+
+class Pack(Stage):
+    """Packed tokens of a corpus."""
+
+    name, group = "pack", "pack"
+    label = "Packing tokens of {wildcards.corpus} with {wildcards.vocab}"
+    version = 2
+    needs = Needs(4_000, DAY)
+    seconds = Seconds(600, "assumed")
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        return Bytes(disk=costs.PACKED * len(self.graph.corpora.shards(wildcards.corpus)))
+
+
+class Pretrain(TrainingStage):
+    """A segment of pretraining, which ends with a checkpoint."""
+
+    name, group = "pretrain", "pretrain"
+    label = "Pretraining {wildcards.recipe} up to step {wildcards.step}"
+    version, use = 3, "pretraining"
+    read_by_name = ("pubmill/pretraining/objectives/*.py", "pubmill/optimisers/*.py")  # by registries
+
+    def operations(self, wildcards: Any) -> float:
+        return costs.operations_of_segment(self.graph, wildcards.recipe, int(wildcards.step))
+
+    def share(self, wildcards: Any, gpus: Gpus) -> float:
+        return costs.share_of_pretraining(self.graph, gpus, wildcards.recipe)
+
+    def plan_line(self, wildcards: Any) -> str:
+        return str(wildcards.recipe)
+
+    def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
+        """Return the memory and time of a segment on one GPU.
+
+        On a CPU, the weights and optimiser state of training stay in memory; on a GPU they pass through it.
+        """
+        spec = self._specs.pretraining[wildcards.recipe]
+        optimiser = OPTIMISERS[spec.recipe.optimisation.optimiser]
+        parameters = costs.parameters_of_recipe(self.graph, wildcards.recipe)
+        teacher = costs.bytes_of_model(self.graph, spec.teacher) / 1e6 if spec.teacher else 0
+        memory = costs.memory_mb(optimiser.training_bytes, parameters) + round(teacher)
+        share = self.share(wildcards, gpus)
+        return Needs(memory, training_minutes(self.operations(wildcards), share, gpus))
+
+    def _minutes(self, minutes: int) -> int:
+        """Return a day at most: the next attempt resumes where the time limit stopped the job."""
+        return min(minutes, DAY)
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        return Bytes(disk=costs.bytes_of_checkpoint(self.graph, wildcards.recipe))

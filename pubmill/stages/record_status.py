@@ -1,0 +1,97 @@
+"""Records: how they are scored, and whether the current recipes would make those on disk."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.stages.pipelines import OFF_THE_SHELF
+from pubmill.stages.stage import GraphPart
+from pubmill.storage.checksums import folder_sha256, hashed_files
+from pubmill.storage.files import read_json, sha256
+from pubmill.storage.model_folders import WEIGHTS
+from pubmill.storage.names_in_paths import run_of
+
+UNREADABLE = "can't be read"
+OTHER_RECIPES = "by other recipes or stage versions than the present ones"
+NO_ITEMS = "without what each document contributes to them"
+OTHER_EXAMPLES = "of other examples than the present ones"
+OTHER_WEIGHTS = "of another model than the present one"
+
+
+class Records(GraphPart):
+    """Scoring recipes of records, and whether tables may show records on disk."""
+
+    def recipe(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> ScoringRecipe:
+        """Return the ScoringRecipe of a run."""
+        recipe = self.graph.runs.scoring_recipe(protocol, model, dataset, setting, seed)
+        return replace(recipe, made_by=self.graph.record_digests.made_by(protocol, model, dataset, setting))
+
+    def pipeline_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
+        """Return the ScoringRecipe of a run that is not fine-tuned here; a pipeline has only one."""
+        recipe = self.graph.pipelines.scoring_recipe(model, dataset, seed)
+        return replace(recipe, made_by=self.graph.record_digests.made_by(OFF_THE_SHELF, model, dataset, ""))
+
+    def at_hand(self, records: Sequence[str]) -> list[str]:
+        """Return those records that are on disk; paths are below the results folder."""
+        return [path for path in records if Path(self._paths.at(path)).is_file()]
+
+    def is_current(self, record: str) -> bool:
+        """Return whether a record is on disk and the current recipes would make it."""
+        return bool(self.at_hand([record])) and self.stale(record) is None
+
+    def stale(self, record: str) -> str | None:
+        """Return why a record on disk differs from what the current recipes would make; None if it does not.
+
+        Examples and weights that changed after it was scored are compared by content; missing ones are not
+        compared.
+        """
+        path = Path(self._paths.at(record))
+        try:
+            found = read_json(path)
+        except PubmillError:
+            return UNREADABLE
+        if not isinstance(found, dict) or found.get("made_by") != self._current_digest(record):
+            return OTHER_RECIPES
+        if not Path(self._paths.contributions(str(path))).is_file():
+            return NO_ITEMS
+        if self._examples_differ(found, path):
+            return OTHER_EXAMPLES
+        return OTHER_WEIGHTS if self._weights_differ(found, path) else None
+
+    def _current_digest(self, record: str) -> str | None:
+        """Return the digest of the current recipes; None if the run is no longer possible."""
+        try:
+            return self.graph.record_digests.made_by(*run_of(record)[:4])
+        except PubmillError:
+            return None
+
+    def _examples_differ(self, found: dict[str, Any], record: Path) -> bool:
+        hashes = {**found["trained_on_sha256"], found["split"]: found["data_sha256"]}
+        files = {Path(self._paths.examples(found["dataset"], split)): sha for split, sha in hashes.items()}
+        return any(
+            _is_newer(file, record) and self.graph.digests.of(file) != sha for file, sha in files.items()
+        )
+
+    def _weights_differ(self, found: dict[str, Any], record: Path) -> bool:
+        if found["protocol"] == OFF_THE_SHELF:
+            return False  # a pipeline is read where the user has it, which this study need not name
+        run = found["protocol"], found["model"], found["dataset"], found["setting"]
+        folder = Path(self.graph.runs.first_model(*run))
+        if not (folder / WEIGHTS).is_file():
+            return False
+        changed = any(_is_newer(file, record) for file in hashed_files(folder))
+        return changed and folder_sha256(folder, self.graph.digests.of) != found["model_sha256"]
+
+    def digest_of(self, records: Sequence[str]) -> str:
+        """Return one digest over the contents of records on disk."""
+        lines = [f"{path} {sha256(Path(self._paths.at(path)))}\n" for path in self.at_hand(records)]
+        return hashlib.sha256("".join(lines).encode()).hexdigest() if lines else ""
+
+
+def _is_newer(file: Path, record: Path) -> bool:
+    """Return whether a file exists and was changed after a record."""
+    return file.is_file() and file.stat().st_mtime_ns > record.stat().st_mtime_ns

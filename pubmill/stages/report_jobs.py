@@ -1,0 +1,138 @@
+"""The report of a study."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
+from pubmill.recipes.report import ReportRecipe, StudyResults
+from pubmill.specs import Spec
+from pubmill.specs.fidelity import digest, rows_of
+from pubmill.stages.all_stages import rules_by_group
+from pubmill.stages.headings import spec_file
+from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
+from pubmill.storage.path_lists import by_folder
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS
+
+
+class ReportStage(Stage):
+    """Recipe and inputs of the report."""
+
+    name, group, label = "report", "report", "Writing the report {output}"
+    version = 13
+    needs = Needs(4_000, HOUR)
+    read_by_name = (TEMPLATES,)
+
+    def results(self) -> StudyResults:
+        """Return the study and its results, which the checklist presents too."""
+        recipes, learnt = self.graph.scope.pretrainings(), set(self.graph.vocabularies.learnt())
+        return StudyResults(
+            study=self._study.study,
+            title=self._study.title,
+            scale=self._study.scale,
+            scale_title=self._specs.scale.title,
+            comparable=self._specs.scale.comparable,
+            tables=tuple(self.graph.requests.result_tables()),
+            pretraining={
+                r: tuple(
+                    BELOW.checkpoint(r, step) for step in self.graph.pretrainings.steps(r) if step <= last
+                )
+                for r, last in self.graph.scope.last_steps().items()
+            },
+            corpora=tuple(sorted({self._specs.pretraining[r].corpus for r in recipes})),
+            vocabs=tuple(sorted({self._specs.pretraining[r].vocab for r in recipes} & learnt)),
+        )
+
+    def recipe(self, statements: Sequence[str] = ()) -> ReportRecipe:
+        """Return the ReportRecipe of the study; `statements`: files of specs."""
+        return ReportRecipe(
+            **vars(self.results()),
+            fact_tables=tuple(self.graph.requests.fact_tables()),
+            models=tuple(self.graph.scope.models()),
+            checkpoints=self.checkpoints(),
+            fits=self.fits(),
+            overlap=tuple(self.graph.overlap.tables()),
+            datasets=tuple(self.graph.scope.datasets()),
+            sources=by_folder(self.source_records()),
+            rules=rules_by_group(),
+            statements=tuple(statements),
+            statements_sha256=digest(rows_of(map(Path, statements))) if statements else "",
+        )
+
+    def statement_files(self, specs: Path) -> list[str]:
+        """Return the specs with statements on the methods of the papers whose tables the study has."""
+        papers = {table.partition("/")[0] for table in self._study.tables}
+        known: dict[str, Mapping[str, Spec]] = {
+            "corpora": self._specs.corpora,
+            "vocabs": self._specs.vocabs,
+            "pretraining": self._specs.pretraining,
+            "protocols": self._specs.protocols,
+            "datasets": self._specs.datasets,
+            "models": self._specs.models,
+            "tables": {**self._specs.tables, **self._specs.fact_tables},
+        }
+        return [
+            spec_file(specs, f"{kind}/{name}.yaml")
+            for kind, found in known.items()
+            for name, spec in sorted(found.items())
+            if spec.paper in papers and spec.method
+        ] + [spec_file(specs, f"choices/{path.name}") for path in sorted((specs / "choices").glob("*.yaml"))]
+
+    def checkpoints(self) -> dict[str, tuple[str, int]]:
+        """Return the recipe and step of each model that is pretrained here."""
+        weights = {model: self.graph.models.weights(model) for model in self.graph.scope.models()}
+        return {m: (w.recipe, w.step) for m, w in weights.items() if isinstance(w, PretrainedWeights)}
+
+    def fits(self) -> dict[str, dict[str, str]]:
+        """Return the diagnoses of the models' vocabularies on datasets of labelled words: model -> dataset ->
+        file."""
+        datasets = [
+            name for name in self.graph.scope.datasets() if self._specs.datasets[name].kind == "tokens"
+        ]
+        vocabs = {model: self.graph.vocabularies.of_model(model) for model in self.graph.scope.models()}
+        return {
+            model: {dataset: BELOW.fit(vocab, dataset) for dataset in datasets}
+            for model, vocab in vocabs.items()
+            if vocab
+        }
+
+    def source_records(self) -> list[str]:
+        """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
+        specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
+        weights = map(self.graph.models.weights, self.graph.scope.models())
+        files = [
+            *(
+                path
+                for dataset in self.graph.scope.datasets()
+                for path in self.graph.datasets.inputs(dataset).values()
+            ),
+            *(shard.file for spec in specs for shard in self.graph.corpora.shards(spec.corpus)),
+            *(self._paths.source_of_url(spec.sentence_splitter) for spec in specs),
+            *(self._paths.source_of_url(one.url) for one in weights if isinstance(one, ArchivedWeights)),
+        ]
+        return sorted({self._paths.source_record(self._paths.below(path)) for path in files})
+
+    def measured(self) -> list[str]:
+        """Return the files that report and checklist share: tables, pretraining, corpora, vocabularies."""
+        results = self.results()
+        pretraining = results.pretraining.values()
+        below = [
+            *(BELOW.table(table, "json") for table in results.tables),
+            *(f"{step}/{STATE}" for steps in pretraining for step in steps),
+            *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # that of a later segment has all before
+            *(BELOW.corpus(corpus, STATISTICS) for corpus in results.corpora),
+            *(BELOW.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
+        ]
+        return list(map(self._paths.at, below))
+
+    def inputs(self) -> list[str]:
+        """Return every file that the report reads."""
+        below = [
+            *(BELOW.table(table, "json") for table in self.graph.requests.fact_tables()),
+            *(BELOW.comparisons(table, "json") for table in self.graph.requests.result_tables()),
+            *(BELOW.overlap(table, "json") for table in self.graph.overlap.tables()),
+            *(BELOW.page(dataset, "json") for dataset in self.graph.scope.datasets()),
+            *([BELOW.contradictions("json")] if self.graph.requests.result_tables() else []),
+            *sorted({path for found in self.fits().values() for path in found.values()}),
+            *self.source_records(),
+        ]
+        return [*self.measured(), *map(self._paths.at, below), *self.graph.audit.verdicts()]

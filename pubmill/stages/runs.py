@@ -1,0 +1,317 @@
+"""Trials, runs and their scoring."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.metrics import METRICS, metrics_of
+from pubmill.optimisers import OPTIMISERS
+from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
+from pubmill.recipes.recipe_types import PartialRecipe
+from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.specs import DatasetSpec, ProtocolSpec
+from pubmill.stages import costs
+from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.gpus import Gpus
+from pubmill.stages.stage import Bytes, GraphPart, Needs, Stage, TrainingStage, run_of, training_minutes
+from pubmill.storage.result_paths import TRAINING
+
+
+class Choice(NamedTuple):
+    """The trials behind a choice: a setting on a dataset; `model` None: one choice for all models."""
+
+    model: str | None
+    dataset: str
+    setting: str
+
+
+class Runs(GraphPart):
+    """Recipes and inputs of trials, choices and final runs."""
+
+    def recipe(self, protocol: str, model: str, dataset: str, setting: str) -> PartialRecipe:
+        """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
+        spec, data = self.protocol(protocol), self._specs.datasets[dataset]
+        return PartialRecipe(FinetuningRecipe, spec.recipe(data, model, setting, trial=False))
+
+    def trial_recipe(
+        self, protocol: str, model: str, dataset: str, setting: str, trial: str
+    ) -> PartialRecipe:
+        """Return the keys of the FinetuningRecipe of a trial: a point of the grid."""
+        spec, data = self.protocol(protocol), self._specs.datasets[dataset]
+        points = spec.points(data, model, setting)
+        if trial not in points:
+            raise PubmillError(
+                f"protocol {protocol} has no trial {trial!r} of {model} on {dataset}, setting {setting}; "
+                f"it has {', '.join(points) or 'none'}"
+            )
+        values = spec.recipe(data, model, setting, trial=True) | points[trial]
+        return PartialRecipe(FinetuningRecipe, values)
+
+    def protocol(self, name: str) -> ProtocolSpec:
+        """Return a protocol; a `PubmillError` if it has no spec."""
+        if name not in self._specs.protocols:
+            raise PubmillError(f"there is no specs/protocols/{name}.yaml")
+        return self._specs.protocols[name]
+
+    def check(self, protocol: str, model: str, dataset: str, setting: str) -> None:
+        """Check that a run requested by name is possible; a `PubmillError` says why it is not."""
+        self._check_names(protocol, model, dataset, setting)
+        if fault := self.protocol(protocol).obstacle(self._specs.datasets[dataset], model, setting):
+            raise PubmillError(fault)
+
+    def _check_names(self, protocol: str, model: str, dataset: str, setting: str) -> None:
+        known: dict[str, Mapping[str, Any]] = {
+            "protocols": self._specs.protocols,
+            "models": self._specs.models,
+            "datasets": self._specs.datasets,
+        }
+        for (kind, there), name in zip(known.items(), (protocol, model, dataset), strict=True):
+            if name not in there:
+                raise PubmillError(f"there is no specs/{kind}/{name}.yaml")
+        settings = self._specs.protocols[protocol].settings
+        if setting not in settings:
+            raise PubmillError(
+                f"protocol {protocol} has no setting {setting!r}; it has {', '.join(settings)}"
+            )
+
+    def inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+        """Return the inputs of a run, except the model that an earlier job kept for it."""
+        self.check(protocol, model, dataset, setting)
+        return [
+            *self._common_inputs(protocol, model, dataset, setting),
+            *self.selected(protocol, model, dataset, setting),
+        ]
+
+    def trial_inputs(self, protocol: str, model: str, dataset: str, setting: str, trial: str) -> list[str]:
+        self._check_names(protocol, model, dataset, setting)
+        self.trial_recipe(protocol, model, dataset, setting, trial)
+        return self._common_inputs(protocol, model, dataset, setting)
+
+    def _common_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+        first = self.first_model(protocol, model, dataset, setting)
+        files = self._paths.model_files(model) if first == self._paths.model(model) else [first]
+        return [*files, *self._paths.dataset_files(dataset)]
+
+    def choice(self, protocol: str, model: str, dataset: str, setting: str) -> Choice | None:
+        """Return where a run's hyper-parameters are chosen; None if the protocol fixes them."""
+        spec = self.protocol(protocol)
+        folds = spec.fold_of(dataset)
+        chosen_on = folds.chosen_on if folds else dataset
+        choosing = spec.settings[setting].chosen_by or setting
+        if spec.search is None or not spec.points(self._specs.datasets[chosen_on], model, choosing):
+            return None
+        return Choice(model if spec.search.models == "each" else None, chosen_on, choosing)
+
+    def selected(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+        """Return the run's selected.json, a model's own or common to all models; none where nothing is
+        chosen."""
+        choice = self.choice(protocol, model, dataset, setting)
+        return [self._paths.choice(protocol, *choice)] if choice else []
+
+    def selected_arguments(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+        """Return the fine-tuning program's argument that names the choice."""
+        return [
+            text for path in self.selected(protocol, model, dataset, setting) for text in ("--selected", path)
+        ]
+
+    def choice_recipe(self, protocol: str, model: str | None, dataset: str, setting: str) -> ChoiceRecipe:
+        """Return what a choice decides: the keys of the grid, and the number of steps on a fold."""
+        spec, data = self.protocol(protocol), self._specs.datasets[dataset]
+        grid = spec.grid(data, model or self.searchers(protocol, None)[0], setting)
+        return ChoiceRecipe(by="dev", decides=(*grid, *(["stop_after"] if spec.fold_of(dataset) else [])))
+
+    def searchers(self, protocol: str, model: str | None) -> list[str]:
+        """Return the models whose trials make a choice: the model itself, or those that choose for all."""
+        search = self.protocol(protocol).search
+        if search is None:
+            raise PubmillError(f"protocol {protocol}: nothing is searched")
+        if search.models == "each" and model is None:
+            raise PubmillError(f"protocol {protocol}: each model chooses for itself")
+        if search.models != "each" and model is not None:
+            raise PubmillError(f"protocol {protocol}: the choice is common to all models")
+        return [model] if model is not None else list(search.models)
+
+    def trial_training(self, protocol: str, model: str | None, dataset: str, setting: str) -> list[str]:
+        """Return training.json of every trial that a choice reads; `model` None: the choice for all
+        models."""
+        spec, models = self.protocol(protocol), self.searchers(protocol, model)
+        self._check_names(protocol, models[0], dataset, setting)
+        assert spec.search
+        return [
+            self._paths.trial(protocol, one, dataset, setting, trial, seed, TRAINING)
+            for trial in spec.points(self._specs.datasets[dataset], models[0], setting)
+            for one in models
+            for seed in range(1, spec.search.seeds + 1)
+        ]
+
+    def scored_split(self, protocol: str, dataset: str) -> str:
+        """Return the split that runs predict and that is scored."""
+        return self.protocol(protocol).scored(self._specs.datasets[dataset])
+
+    def scored_examples(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+        self.check(protocol, model, dataset, setting)
+        return self._paths.examples(dataset, self.scored_split(protocol, dataset))
+
+    def split_arguments(self, protocol: str, dataset: str, trial: bool) -> list[str]:
+        """Return the fine-tuning program's arguments that name the split to predict and the one to choose
+        by."""
+        dev = self.protocol(protocol).looked_at(self._specs.datasets[dataset], trial)
+        predicted = dev if trial and dev else self.scored_split(protocol, dataset)
+        return ["--split", predicted, "--dev", dev or "none"]
+
+    def first_model(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+        """Return the folder of the model that a run begins with: the pretrained one, or another run's."""
+        start = self.protocol(protocol).start(dataset, setting)
+        if start is None:
+            return self._paths.model(model)
+        return self._paths.task_model(protocol, model, start, setting, 1)
+
+    def kept(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> list[str]:
+        """Return the folder of a run's own model if the model is kept, so that the run only predicts with it:
+        because the study keeps models, or another run begins with it."""
+        spec = self.protocol(protocol)
+        begins_another = seed == 1 and spec.settings[setting].chain and dataset in spec.start_from.values()
+        wanted = self._study.keep_models or begins_another
+        return [self._paths.task_model(protocol, model, dataset, setting, seed)] if wanted else []
+
+    def kept_arguments(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> list[str]:
+        """Return the fine-tuning program's argument that names this folder."""
+        kept = self.kept(protocol, model, dataset, setting, seed)
+        return [text for path in kept for text in ("--kept", path)]
+
+    def seeds(self, protocol: str, model: str, dataset: str, setting: str) -> tuple[int, ...]:
+        """Return the seeds of the final runs of a model on a dataset that the study makes now."""
+        seeds = self.protocol(protocol).seeds(self._specs.datasets[dataset], model, setting)
+        run = (protocol, model, dataset, setting)
+        return self.graph.seed_counts.take(seeds, run) if self.adaptive(protocol, dataset) else seeds
+
+    def adaptive(self, protocol: str, dataset: str) -> bool:
+        """Return whether the number of a model's runs on a dataset is decided as they finish."""
+        spec = self.protocol(protocol)
+        return spec.final.adaptive and spec.fold_of(dataset) is None
+
+    def parts(self, protocol: str, dataset: str) -> list[str]:
+        """Return the datasets behind a row of a table: folds that are reported together, or the dataset
+        itself."""
+        folds = self.protocol(protocol).folds.get(dataset)
+        return list(folds.reported) if folds else [dataset]
+
+    def scoring_recipe(
+        self, protocol: str, model: str, dataset: str, setting: str, seed: int
+    ) -> ScoringRecipe:
+        """Return the ScoringRecipe of a run, except the digest of how it was made."""
+        data = self._specs.datasets[dataset]
+        return ScoringRecipe(
+            protocol=protocol,
+            model=model,
+            dataset=dataset,
+            setting=setting,
+            seed=seed,
+            scale=self._study.scale,
+            split=self.scored_split(protocol, dataset),
+            kind=data.kind,
+            metric=data.metric,
+            negative=data.negative,
+            versions={"finetune": Finetune.version, **scoring_versions(data)},
+        )
+
+
+class FineTuning(TrainingStage):
+    """Training of a model on a dataset."""
+
+    group, program = "fine-tune", "finetune.py"
+    version = 2
+    use = "finetuning"
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._needs: dict[tuple[str, ...], Needs] = {}
+
+    def operations(self, wildcards: Any) -> float | None:
+        return costs.operations_of_finetuning(self.graph, *run_of(wildcards))
+
+    def share(self, wildcards: Any, gpus: Gpus) -> float:
+        return costs.share_of_finetuning(self.graph, gpus, wildcards.model)
+
+    def plan_line(self, wildcards: Any) -> str:
+        return f"{wildcards.protocol}, runs"
+
+    def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
+        """Return the memory and time of a run on one GPU, computed once for all its seeds and trials."""
+        run = run_of(wildcards)
+        if run not in self._needs:
+            parameters = costs.parameters_of_model(self.graph, wildcards.model)
+            memory = costs.memory_mb(OPTIMISERS["adamw"].training_bytes, parameters)
+            operations = costs.operations_of_finetuning(self.graph, *run)
+            self._needs[run] = Needs(memory, training_minutes(operations, self.share(wildcards, gpus), gpus))
+        return self._needs[run]
+
+
+class TrialStage(FineTuning):
+    """A trial of the hyper-parameter search."""
+
+    name, group = "trial", "trials"
+    label = "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+
+    def operations(self, wildcards: Any) -> float | None:
+        return costs.operations_of_finetuning(self.graph, *run_of(wildcards), wildcards.trial)
+
+    def plan_line(self, wildcards: Any) -> str:
+        return f"{wildcards.protocol}, trials"
+
+
+class Choose(Stage):
+    """The hyper-parameters of all models on a dataset."""
+
+    name, group, label = "choose", "trials", "Choosing hyper-parameters for {wildcards.dataset}"
+    version, program = 2, "select_trial.py"
+
+
+class ChooseForModel(Choose):
+    """The hyper-parameters of one model on a dataset."""
+
+    name = "choose_for_model"
+    label = "Choosing hyper-parameters of {wildcards.model} for {wildcards.dataset}"
+
+
+class Finetune(FineTuning):
+    """A final run."""
+
+    name = "finetune"
+    label = "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+
+
+class KeptModel(FineTuning):
+    """A final run whose model is kept."""
+
+    name = "task_model"
+    label = f"{Finetune.label}, and keeping the model"
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        return Bytes(disk=costs.bytes_of_model(self.graph, wildcards.model))
+
+
+class Score(Stage):
+    """The record of a run."""
+
+    name, group = "score", "score"
+    label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    version, program = 5, "score.py"
+
+
+def scoring_versions(data: DatasetSpec) -> dict[str, int | list[int]]:
+    """Return the versions behind all records of a dataset: of its examples, of scoring and of the metrics.
+
+    A metric of other tasks counts as version 1, so that its change scores no record of this dataset again.
+    """
+    return {
+        "convert": [Convert.version, data.version],
+        "score": Score.version,
+        "metric": METRICS[data.metric].version,
+        "metrics": [one.version if one.fits(data.kind, data.task) else 1 for one in metrics_of(data.kind)],
+    }

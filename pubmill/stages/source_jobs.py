@@ -1,0 +1,123 @@
+"""Source files: downloads, and copies of the user's own files."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.specs import ArchiveWeights, File, LocalFile, PmcPackagesSource, PubmedSource
+from pubmill.stages import costs
+from pubmill.stages.costs import PMC_SHARD
+from pubmill.stages.pubmed_files import pubmed_files
+from pubmill.stages.stage import Bytes, GraphPart, Stage
+from pubmill.storage.result_paths import BELOW
+from pubmill.storage.sources import path_in_mirror
+
+
+class Sources(GraphPart):
+    """Checks of downloads and of copies of the user's own files."""
+
+    def checks(self, url: str) -> list[str]:
+        """Return the download program's arguments that check the content of a URL."""
+        if url not in self._checks_by_url:
+            raise PubmillError(f"no spec names {url}, so pubmill does not know how to check it")
+        return self._checks_by_url[url]
+
+    @cached_property
+    def _checks_by_url(self) -> dict[str, list[str]]:
+        """Return every URL that the specs name, with the download program's arguments that check its
+        content."""
+        return dict(self._find_checks())
+
+    def _find_checks(self) -> Iterator[tuple[str, list[str]]]:
+        for corpus in self._specs.corpora.values():
+            for source in corpus.sources:
+                if isinstance(source, PubmedSource):
+                    for path in pubmed_files(source):
+                        yield f"{source.url}/{path}", ["--md5-beside"]
+                if isinstance(source, PmcPackagesSource):
+                    for path in source.packages:
+                        yield f"{source.url}/{path}.tar.gz", []
+                        yield f"{source.url}/{path}.filelist.csv", []
+        for recipe in self._specs.pretraining.values():
+            yield recipe.sentence_splitter, []
+        for dataset in self._specs.datasets.values():
+            for file in dataset.sources.values():
+                if isinstance(file, File):
+                    yield file.url, _check_arguments(file)
+            for copy in dataset.concepts.files if dataset.concepts else ():
+                yield copy.url, _check_arguments(copy)
+        for model in self._specs.models.values():
+            if isinstance(model.released, ArchiveWeights):
+                found = model.released.sha256
+                yield model.released.url, ["--sha256", found] if found else []
+
+    def local_file(self, key: str, name: str) -> str:
+        """Return the user's own file behind `sources/local/KEY/NAME`."""
+        path = self.graph.folders.require(key, BELOW.local_source(key, name)).resolve() / name
+        if not path.is_file():
+            raise PubmillError(f"{path.parent} ({self.graph.folders.setting(key)}) has no file {name}")
+        return str(path)
+
+    def check_local_file(self, key: str, name: str) -> list[str]:
+        """Check that the user's file is there; return no inputs, as its copy depends on the content alone."""
+        self.local_file(key, name)
+        return []
+
+    def local_checks(self, key: str, name: str) -> list[str]:
+        """Return the download program's arguments that check a file of the user's own.
+
+        They name its content (the SHA-256 of the spec, else of the file as it is now), not where it lies.
+        """
+        for spec in self._specs.datasets.values():
+            for file in spec.sources.values():
+                if isinstance(file, LocalFile) and (file.local, file.file) == (key, name) and file.sha256:
+                    return ["--sha256", file.sha256]
+        return ["--sha256", self.graph.digests.of(Path(self.local_file(key, name)))]
+
+
+def _check_arguments(file: File) -> list[str]:
+    """Return the download program's arguments that check a dataset's file."""
+    if file.git_blob:
+        return ["--git-blob", file.git_blob]
+    return ["--sha256", file.sha256] if file.sha256 else []
+
+
+class Download(Stage):
+    """Download of a file from the network or the mirror."""
+
+    name, group, label = "download", "download", "Downloading {params.url}"
+    version = 1
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        url = f"https://{wildcards.path}"
+        path = path_in_mirror(url, self._study.mirror)
+        size = path.stat().st_size if path and path.is_file() else None
+        assumed = None if size is not None else costs.bytes_of_url(self.graph, url)
+        return Bytes(size or 0, assumed or 0, size or assumed or 0, int(size is None and assumed is None))
+
+
+class TakeLocal(Stage):
+    """Copy of a file of the user's own."""
+
+    name, group, label = "take_local", "download", "Copying {wildcards.name} ({wildcards.key})"
+    version, program = 1, "download.py"
+
+
+class PlanPmc(Stage):
+    """List of the articles of a PMC source."""
+
+    name, group, label = "plan_pmc", "download", "Planning the articles of {wildcards.source}"
+    version = 1
+
+
+class FetchPmc(Stage):
+    """Archive of the articles of one shard."""
+
+    name, group = "fetch_pmc", "download"
+    label = "Fetching articles {wildcards.shard} of {wildcards.source}"
+    version = 1
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        return Bytes(assumed=PMC_SHARD, disk=PMC_SHARD)

@@ -1,0 +1,152 @@
+"""What is said of a stage, in one place: a `Stage` for each rule, and the `GraphPart` of a graph that it is.
+
+Rules read their inputs, parameters, resources and message from it. The groups of the display and of the plan,
+costs, versions, the digests of records and the test that asks for a new version are derived from it.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from pubmill.stages.gpus import Gpus, Use
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+HOUR, DAY = 60, 24 * 60
+SLOWEST = "V100"
+"""The graph does not know which GPU a job will get, so the slowest GPU of specs/gpus.yaml is assumed."""
+MARGIN = 2.0
+"""Requested time / expected time of a training job, because the share of a GPU's peak is an assumption."""
+UNKNOWN = 8 * HOUR
+"""Minutes of a training job whose operations are unknown."""
+TEMPLATES = "pubmill/report/templates/*"
+"""Files behind all pages and tables."""
+
+
+class Needs(NamedTuple):
+    """Resources of a job.
+
+    `memory`: MB (10^6 bytes), including the Snakemake process that runs the job on its node; `minutes`.
+    """
+
+    memory: int
+    minutes: int
+
+
+class Seconds(NamedTuple):
+    """Seconds of one core for one job, and the source of that figure."""
+
+    seconds: float
+    source: str
+
+
+class Bytes(NamedTuple):
+    """Bytes of a job: those that it downloads (of known size, of assumed size), and those that it leaves on
+    disk (assumed). `unknown`: files to download of unknown size."""
+
+    known: float = 0.0
+    assumed: float = 0.0
+    disk: float = 0.0
+    unknown: int = 0
+
+
+def run_of(wildcards: Any) -> tuple[str, str, str, str]:
+    """Return the wildcards that identify a run."""
+    return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
+
+
+ASSUMED = Seconds(5, "assumed: start-up, and little to do")
+LITTLE = Needs(1_000, HOUR)
+"""More than the peak of most programs (200 MB, benchmarks/README.md) plus that of Snakemake (150 MB)."""
+
+
+class GraphPart:
+    """A part of the graph of a study."""
+
+    def __init__(self, graph: "Graph") -> None:
+        self.graph = graph
+        self._study, self._specs, self._paths = graph.study, graph.specs, graph.paths
+
+
+class Stage(GraphPart):
+    """A rule. A subclass without a `name` only holds what its subclasses have in common.
+
+    - `name`: the rule
+    - `group`: the stages with which it is displayed, planned and drawn, one of `GROUPS`
+    - `label`: what a job does, with wildcards in braces
+    - `version`: raised when the output changes for the same input (CONTRIBUTING, "Stage versions")
+    - `program`: the file of scripts/ that the rule starts
+    - `read_by_name`: files that decide the output but that no import of the program leads to
+    - `needs`: memory and time that a job requests from a cluster; without a figure, assumed
+    - `seconds`: seconds of one core, for plans
+    """
+
+    name: ClassVar[str]
+    group: ClassVar[str]
+    label: ClassVar[str]
+    version: ClassVar[int]
+    program: ClassVar[str]
+    read_by_name: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[Needs] = LITTLE
+    seconds: ClassVar[Seconds] = ASSUMED
+
+    def __init_subclass__(cls) -> None:
+        """Name the program after the rule, unless the stage or a stage that it extends names another."""
+        if "name" in vars(cls) and not hasattr(cls, "program"):
+            cls.program = f"{cls.name}.py"
+
+    def version_of(self, wildcards: Any) -> int | list[int]:
+        """Return the version of a job; several numbers where it does the work of several stages."""
+        return self.version
+
+    def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
+        """Return the memory and time of a job."""
+        return self.needs
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        """Return the bytes that a job downloads and leaves on disk."""
+        return Bytes()
+
+    @property
+    def resources(self) -> dict[str, Callable[[Any, int], int]]:
+        """Return the rule's `mem_mb` and `runtime`: functions of wildcards and attempt.
+
+        Memory doubles with each attempt; time is multiplied by the attempt's number.
+        """
+
+        def mem_mb(wildcards: Any, attempt: int) -> int:
+            return int(self.needs_of(wildcards, self.graph.gpus).memory * 2 ** (attempt - 1))
+
+        def runtime(wildcards: Any, attempt: int) -> int:
+            return self._minutes(self.needs_of(wildcards, self.graph.gpus).minutes * attempt)
+
+        return {"mem_mb": mem_mb, "runtime": runtime}
+
+    def _minutes(self, minutes: int) -> int:
+        """Return the minutes that a job requests, of those that it needs."""
+        return minutes
+
+
+class TrainingStage(Stage):
+    """A rule that trains a model. `use`: which share of a GPU's peak it reaches."""
+
+    use: ClassVar[Use]
+
+    def operations(self, wildcards: Any) -> float | None:
+        """Return the operations of a job; None if they are unknown."""
+        raise NotImplementedError
+
+    def share(self, wildcards: Any, gpus: Gpus) -> float:
+        """Return the share of a GPU's peak that a job reaches."""
+        raise NotImplementedError
+
+    def plan_line(self, wildcards: Any) -> str:
+        """Return the name under which a plan adds up jobs."""
+        raise NotImplementedError
+
+
+def training_minutes(operations: float | None, share: float, gpus: Gpus) -> int:
+    """Return twice the minutes that operations take on one GPU, and an hour at least."""
+    if operations is None:
+        return UNKNOWN
+    return max(HOUR, round(MARGIN * 60 * gpus.hours(operations, share)[SLOWEST]))

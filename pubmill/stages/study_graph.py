@@ -1,0 +1,158 @@
+"""The graph of a study: the composition of its stages."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pubmill.recipes.audits import AuditRecipe
+from pubmill.specs import Specs, load
+from pubmill.specs.study import Study
+from pubmill.stages.all_stages import stages
+from pubmill.stages.audit_jobs import AuditStage
+from pubmill.stages.cell_records import Cells
+from pubmill.stages.checklist_jobs import ChecklistStage
+from pubmill.stages.contamination_jobs import ContaminationStage
+from pubmill.stages.content_digests import Digests
+from pubmill.stages.contradiction_jobs import ContradictionsStage
+from pubmill.stages.corpus_jobs import Corpora
+from pubmill.stages.crate_jobs import Crate
+from pubmill.stages.dataset_access import DatasetAccess
+from pubmill.stages.dataset_facts import DatasetFacts
+from pubmill.stages.dataset_jobs import Datasets
+from pubmill.stages.dataset_page_jobs import DatasetPages
+from pubmill.stages.fact_table_jobs import FactTables
+from pubmill.stages.gpus import NO_GPUS, Gpus
+from pubmill.stages.model_access import ModelAccess
+from pubmill.stages.model_facts import ModelFacts
+from pubmill.stages.model_jobs import Models
+from pubmill.stages.overlap_jobs import OverlapStage
+from pubmill.stages.pipelines import Pipelines
+from pubmill.stages.pretrainings import Pretrainings
+from pubmill.stages.proof_jobs import Proof
+from pubmill.stages.record_digests import RecordDigests
+from pubmill.stages.record_status import Records
+from pubmill.stages.report_jobs import ReportStage
+from pubmill.stages.requests import Requests
+from pubmill.stages.runs import Runs
+from pubmill.stages.scope import Scope
+from pubmill.stages.seed_counts import SeedCounts
+from pubmill.stages.selection_jobs import SelectionJobs
+from pubmill.stages.source_jobs import Sources
+from pubmill.stages.stage import GraphPart, Stage
+from pubmill.stages.study_files import Publication
+from pubmill.stages.table_datasets import TableDatasets
+from pubmill.stages.table_jobs import Tables
+from pubmill.stages.table_models import TableModels
+from pubmill.stages.transfer_jobs import TransferJobs
+from pubmill.stages.user_folders import UserFolders
+from pubmill.stages.vocabularies import Vocabularies
+from pubmill.storage.result_paths import paths_of_scale
+
+Of = TypeVar("Of", bound=GraphPart)
+Some = TypeVar("Some", bound=Stage)
+
+
+def part(kind: type[Of]) -> cached_property[Of]:
+    """Return an attribute that constructs a part of the graph when it is first used."""
+    return cached_property(lambda graph: kind(graph))
+
+
+class Graph:
+    """The artefacts of one study: the path, inputs and recipe of each.
+
+    Its parts, and the stages by the names of their rules, are constructed when they are first used.
+    `every_seed`: with all seeds of protocols that decide how many they run, to plan which of them to make.
+    `gpus`: those for which jobs request time.
+    """
+
+    def __init__(self, study: Study, specs: Specs, every_seed: bool = False, gpus: Gpus = NO_GPUS) -> None:
+        self.study = study
+        self.specs = specs
+        self.gpus = gpus
+        self.paths = paths_of_scale(study.scale, study.results, study.own_tables)
+        self.results = self.paths.results
+        self.folders = UserFolders(study)
+        self.digests = Digests(Path(self.results) / ".digests.jsonl")
+        self.seed_counts = SeedCounts(study, self.paths, every_seed)
+
+    sources = part(Sources)
+    requests = part(Requests)
+    corpora = part(Corpora)
+    selection = part(SelectionJobs)
+    access = part(DatasetAccess)
+    datasets = part(Datasets)
+    pretrainings = part(Pretrainings)
+    models = part(Models)
+    pipelines = part(Pipelines)
+    model_access = part(ModelAccess)
+    vocabularies = part(Vocabularies)
+    runs = part(Runs)
+    record_digests = part(RecordDigests)
+    records = part(Records)
+    table_datasets = part(TableDatasets)
+    cells = part(Cells)
+    table_models = part(TableModels)
+    tables = part(Tables)
+    scope = part(Scope)
+    dataset_facts = part(DatasetFacts)
+    model_facts = part(ModelFacts)
+    fact_tables = part(FactTables)
+    contamination = part(ContaminationStage)
+    overlap = part(OverlapStage)
+    transfers = part(TransferJobs)
+    pages = part(DatasetPages)
+    contradictions = part(ContradictionsStage)
+    audit = part(AuditStage)
+    report = part(ReportStage)
+    checklist = part(ChecklistStage)
+    proof = part(Proof)
+    publication = part(Publication)
+    crate = part(Crate)
+
+    def stage(self, kind: type[Some]) -> Some:
+        """Return the stage of a class."""
+        found = getattr(self, kind.name)
+        assert isinstance(found, kind)
+        return found
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Return the stage of a rule; rules name it so (`graph.pack`), and other code uses `stage`."""
+            kind = stages().get(name)
+            if kind is None:
+                raise AttributeError(f"{type(self).__name__} has no part or stage {name!r}")
+            self.__dict__[name] = kind(self)
+            return self.__dict__[name]
+
+    def check_files(self) -> None:
+        """Raise a `PubmillError` if the mirror or files of the user's own are missing or wrong."""
+        self.table_datasets.check_folders()
+        self.table_models.check_folders()
+        self.left_out()  # reports a missing mirror before any job runs
+        for recipe in self.scope.pretrainings():
+            self.corpora.shards(self.specs.pretraining[recipe].corpus)  # reports missing local files
+
+    def left_out(self) -> list[str]:
+        """Return one line for each dataset and model that the tables name but the study leaves out, and for
+        each file of predictions that belongs to no dataset."""
+        unused = self.pipelines.supplied.unused_files(self.table_models.wanted())
+        return [*self.table_datasets.left_out(), *self.table_models.left_out(), *unused]
+
+
+def audit_recipe(folder: Path) -> AuditRecipe:
+    """Return the recipe of the audit by the specs in a folder, at the scale of the papers."""
+    return graph_of_all_tables(folder).audit.recipe()
+
+
+def graph_of_all_tables(folder: Path) -> Graph:
+    """Return the graph of the specs in a folder at the scale of the papers, for a study without jobs."""
+    study = Study(study="full", title="", scale="full", tables=())
+    return Graph(study, load(folder, study.scale))
+
+
+def checked_graph(study: Study, specs: Specs) -> Graph:
+    """Return the graph of a study whose files are checked."""
+    graph = Graph(study, specs)
+    graph.check_files()
+    return graph

@@ -1,0 +1,133 @@
+"""Predictions of systems that are not fine-tuned here, which users supply as files."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.messages.wording import SHOWN, nearest
+from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.specs.model_specs import PredictionsWeights
+from pubmill.stages.stage import GraphPart
+from pubmill.storage.privacy import CREDENTIALED
+from pubmill.storage.submission_files import other_files, submission_files
+
+NOT_FINE_TUNED = "not fine-tuned here"
+NONE_SUPPLIED = "no predictions for this dataset are supplied"
+NOT_LOCAL = (
+    "the dataset is credentialed, and the system is not declared to run locally (`local: true` of its "
+    "statement), so its text must not have been sent to it"
+)
+
+
+class SuppliedPredictions(GraphPart):
+    """Models whose predictions are supplied: the folder `local_files.KEY` has `DATASET.EXT`, or
+    `seed-N/DATASET.EXT`."""
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._files: dict[str, dict[str, dict[int, Path]]] = {}
+
+    def names(self) -> list[str]:
+        """Return the models whose predictions are supplied."""
+        specs = self._specs.models.items()
+        return [name for name, spec in specs if isinstance(spec.weights, PredictionsWeights)]
+
+    def weights(self, model: str) -> PredictionsWeights:
+        """Return what the spec says of a model's predictions."""
+        weights = self._specs.models[model].weights
+        assert isinstance(weights, PredictionsWeights), model
+        return weights
+
+    def obstacle(self, model: str) -> str | None:
+        """Return why a model is unavailable in this run: the user has not named the folder."""
+        key = self.weights(model).local
+        if self.graph.folders.find(key) is not None:
+            return None
+        return f"needs predictions that you supply (then set local_files: {key})"
+
+    def files(self, model: str) -> dict[str, dict[int, Path]]:
+        """Return dataset -> seed -> file of predictions; empty where no folder is named."""
+        if model not in self._files:
+            key = self.weights(model).local
+            folder = self.graph.folders.find(key)
+            if folder is not None and not folder.is_dir():
+                raise PubmillError(
+                    f"model {model}: {folder} ({self.graph.folders.setting(key)}) is not a folder; expected "
+                    "one with files DATASET.EXT or seed-N/DATASET.EXT"
+                )
+            found = submission_files(folder, self._specs.datasets) if folder else {}
+            self._files[model] = found
+        return self._files[model]
+
+    def unused_files(self, models: Iterable[str]) -> list[str]:
+        """Return one line for each file of these models that is named after no dataset."""
+        folders = [
+            self.graph.folders.find(self.weights(name).local) for name in models if name in self.names()
+        ]
+        known = self._specs.datasets
+        return [
+            f"left out of the tables: {file} (named after no dataset; the nearest: "
+            f"{', '.join(nearest(file.name.partition('.')[0], known)[:SHOWN])})"
+            for folder in folders
+            if folder
+            for file in other_files(folder, known)
+        ]
+
+    def why_not(self, model: str, dataset: str) -> str | None:
+        """Return why there are no runs of a model on a dataset; None if there are."""
+        if dataset not in self.files(model):
+            return NONE_SUPPLIED
+        credentialed = self._specs.datasets[dataset].access == CREDENTIALED
+        return NOT_LOCAL if credentialed and not self.weights(model).system.local else None
+
+    def seeds(self, model: str, dataset: str) -> list[int]:
+        """Return the seeds of a model's predictions for a dataset."""
+        return [] if self.why_not(model, dataset) else list(self.files(model)[dataset])
+
+    def file(self, model: str, dataset: str, seed: int) -> Path:
+        """Return a file of predictions; a `PubmillError` if there is none, or if it is a copy of another."""
+        if reason := self.why_not(model, dataset):
+            raise PubmillError(f"model {model} on {dataset}: {reason}")
+        files = self.files(model)[dataset]
+        if seed not in files:
+            known = ", ".join(map(str, files))
+            raise PubmillError(f"model {model} on {dataset}: no predictions of seed {seed}; seeds: {known}")
+        self._refuse_copies(model, dataset, files[seed])
+        return files[seed]
+
+    def _refuse_copies(self, model: str, dataset: str, path: Path) -> None:
+        digest = self.graph.digests.of(path)
+        for other in self.names():
+            for seed, file in self.files(other).get(dataset, {}).items():
+                if file != path and self.graph.digests.of(file) == digest:
+                    raise PubmillError(
+                        f"model {model}: {path} is a copy of the predictions of {other}, seed {seed} "
+                        f"({file}); give the file of this system and seed"
+                    )
+
+    def content(self, model: str, dataset: str, seed: int) -> str:
+        """Return the digest of a file of predictions."""
+        return self.graph.digests.of(self.file(model, dataset, seed))
+
+    def recipe(self, model: str, dataset: str) -> SuppliedRecipe:
+        """Return how a model's predictions for a dataset are read."""
+        weights = self.weights(model)
+        return SuppliedRecipe(
+            system=weights.system,
+            mapping=weights.mapping.get(dataset, {}),
+            dummies=self._specs.datasets[dataset].dummies,
+        )
+
+    def statement(self, model: str) -> str:
+        """Return the author's statement about a system, as a note of a table."""
+        system, label = self.weights(model).system, self._specs.models[model].label or model
+        where = "; ".join(text for text in (system.url, system.prompt and f"prompt: {system.prompt}") if text)
+        return (
+            f"{label} is {NOT_FINE_TUNED}: its author supplied the predictions, and says that they are by "
+            f"{system.name}, version {system.version} ({where})."
+        )

@@ -1,0 +1,114 @@
+"""Datasets of tables."""
+
+from pubmill.errors import PubmillError
+from pubmill.recipes.tables import NOT_RUN
+from pubmill.specs import TableSpec
+from pubmill.specs.protocol_specs import ProtocolSpec
+from pubmill.stages.stage import GraphPart
+
+NOT_WANTED = "not part of this study"
+
+
+class TableDatasets(GraphPart):
+    """Datasets behind the rows of tables, and why some are not run in a study."""
+
+    def _named_datasets(self, table: str) -> list[str]:
+        """Return the datasets that a table of either kind names."""
+        if table in self._specs.fact_tables:
+            return list(self._specs.fact_tables[table].datasets)
+        return list(self._specs.tables[table].datasets())
+
+    def behind(self, table: TableSpec, row: str) -> list[str]:
+        """Return the datasets that the runs behind a row are scored on, chosen on, and begin with."""
+        parts = self.graph.runs.parts(table.protocol, row)
+        folds = self._specs.protocols[table.protocol].folds.get(row)
+        used = [*parts, *([folds.chosen_on] if folds else [])]
+        runs = self._protocols_and_settings(table, row)
+        for name in used:
+            for start in (protocol.start(name, setting) for protocol, setting in runs):
+                if start is not None and start not in used:
+                    used.append(start)
+        return used
+
+    def _protocols_and_settings(self, table: TableSpec, dataset: str) -> list[tuple[ProtocolSpec, str]]:
+        """Return the protocols and settings of the runs on a dataset."""
+        cells = [
+            (table.protocol_of(column, row), column, row)
+            for column in table.columns
+            for row in table.rows
+            if table.dataset_of(column, row) == dataset
+        ]
+        found = {
+            (protocol, setting)
+            for protocol, column, row in cells
+            for setting in table.settings_of(column, row)
+            if setting in self._specs.protocols[protocol].settings
+        }
+        return [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(found)]
+
+    def known_rows(self, table: TableSpec) -> list[str]:
+        """Return the datasets of rows and cells that have a spec, whether or not the study requests them."""
+        return [
+            name
+            for name in table.datasets()
+            if all(part in self._specs.datasets for part in self.graph.runs.parts(table.protocol, name))
+        ]
+
+    def is_scored(self, table: TableSpec, row: str) -> bool:
+        """Return whether the runs of a row are scored in this study."""
+        parts = self.graph.runs.parts(table.protocol, row)
+        return all(name in self._specs.datasets for name in parts) and self.row_obstacle(table, row) is None
+
+    def row_obstacle(self, table: TableSpec, row: str) -> str | None:
+        """Return why a row whose datasets have specs is not run in this study: the first obstacle of one of
+        them."""
+        if not self.graph.requests.has_dataset(row):
+            return NOT_RUN
+        reasons = ((name, self.graph.access.obstacle(name)) for name in self.behind(table, row))
+        return next((why if name == row else f"{name} {why}" for name, why in reasons if why), None)
+
+    def obstacle(self, dataset: str) -> str | None:
+        """Return why an existing dataset is not converted in this study; None if it is."""
+        return self.graph.access.obstacle(dataset) if self.graph.requests.has_dataset(dataset) else NOT_WANTED
+
+    def of_fact_table(self, table: str) -> list[str]:
+        """Return the datasets of a table of facts that can be converted in this study."""
+        named = dict.fromkeys(self._specs.fact_tables[table].datasets)
+        return [name for name in named if name in self._specs.datasets and self.obstacle(name) is None]
+
+    def wanted(self) -> list[str]:
+        """Return datasets with a spec that the study's tables name, and those that runs behind their rows
+        need, except those that its `datasets:` leaves out."""
+        named = [name for table in self._study.tables for name in self._named_datasets(table)]
+        tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
+        rows = [(table, dataset) for table in tables for dataset in table.datasets()]
+        behind = [
+            name
+            for table, row in rows
+            if self.graph.requests.has_dataset(row)
+            for name in self.behind(table, row)
+        ]
+        requested = [name for name in named if self.graph.requests.has_dataset(name)]
+        return [
+            name
+            for name in dict.fromkeys([*requested, *behind])
+            if name in self._specs.datasets and self.graph.access.exists(name)
+        ]
+
+    def left_out(self) -> list[str]:
+        """Return one line for each dataset that the study's tables request but that is unavailable, with the
+        reason and what to do."""
+        advice = "; fetch what is missing into the mirror, or set `mirror: null`"
+        reasons = [(name, self.graph.access.obstacle(name)) for name in self.wanted()]
+        return [
+            f"left out of the tables: {name} ({reason}{advice if self.graph.access.unmirrored(name) else ''})"
+            for name, reason in reasons
+            if reason
+        ]
+
+    def check_folders(self) -> None:
+        """Check that folders named for datasets of the study hold their files; one `PubmillError` for all."""
+        mistakes = [text for dataset in self.wanted() for text in self.graph.access.mistakes(dataset)]
+        if mistakes:
+            advice = "Put the files there, or leave the datasets out (`datasets:` of the study)."
+            raise PubmillError("\n".join([*mistakes, advice]))

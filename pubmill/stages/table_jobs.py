@@ -1,0 +1,375 @@
+"""Tables of results."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from pubmill.recipes.other_tables import table_title
+from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe
+from pubmill.specs import DatasetSpec, TableSpec
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.cell_reasons import cell_reasons
+from pubmill.stages.headings import heading
+from pubmill.stages.referenced_tables import TableReferences, part_of
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
+from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
+from pubmill.storage.path_lists import by_folder
+from pubmill.storage.result_paths import BELOW
+
+COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"
+NO_SETTING = "the paper's setting is not for this dataset"
+
+
+class Found(NamedTuple):
+    """Records on disk beyond those that a study makes. `records`: column -> row -> paths below the results
+    folder, of which at least one is there; `stale`: `column/row` -> why its records on disk are not shown."""
+
+    records: dict[str, dict[str, list[str]]]
+    stale: dict[str, str]
+
+
+class Shown(NamedTuple):
+    """Records that a table shows, those of them that no job of the study makes (both: column -> row -> paths
+    below the results folder), and why other cells have none."""
+
+    records: dict[str, dict[str, list[str]]]
+    found: dict[str, dict[str, list[str]]]
+    missing: dict[str, str]
+
+
+class Tables(GraphPart):
+    """Recipes and inputs of tables of results."""
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._references = TableReferences(graph)
+        self._found: dict[str, Found] = {}
+
+    def records(self, table: str) -> dict[str, dict[str, list[str]]]:
+        """Return the records a table is built from: column -> row -> paths below the results folder."""
+        models = self.graph.table_models
+        made: dict[str, dict[str, list[str]]] = {
+            column.name: {} for column in models.columns(table) if models.is_run(column.model)
+        }
+        for column, row, paths in self.cells_with_runs(table):
+            made.setdefault(column.name, {})[row.name] = paths
+        return made
+
+    def cells_with_runs(self, table: str) -> Iterator[tuple[ColumnSpec, RowSpec, list[str]]]:
+        """Yield the cells that the study makes records for, with these."""
+        spec, datasets, models = (
+            self._specs.tables[table],
+            self.graph.table_datasets,
+            self.graph.table_models,
+        )
+        scored = {name for name in spec.datasets() if datasets.is_scored(spec, name)}
+        for column in models.columns(table):
+            for row in spec.rows:
+                is_run = models.is_run(spec.model_of(column, row)) and spec.dataset_of(column, row) in scored
+                if is_run and (paths := self.graph.cells.records(spec, column, row)):
+                    yield column, row, paths
+
+    def is_adaptive(self, table: str) -> bool:
+        """Return whether finished runs decide how many runs the table needs."""
+        spec, models = self._specs.tables[table], self.graph.table_models
+        return any(
+            self.graph.runs.adaptive(spec.protocol_of(column, row), spec.dataset_of(column, row))
+            for column in models.columns(table)
+            for row in spec.rows
+            if models.is_run(spec.model_of(column, row))
+        )
+
+    def found(self, table: str) -> Found:
+        """Return the records of a table that are on disk but that no job of this study makes."""
+        if table not in self._found:
+            self._found[table] = self._beside(self._cells_not_run(table))
+        return self._found[table]
+
+    def _beside(self, cells: Iterable[tuple[str, str, list[str]]]) -> Found:
+        """Return those records of cells (column, row, records) that are on disk."""
+        found = Found({}, {})
+        for column, row, paths in cells:
+            at_hand = self.graph.records.at_hand(paths)
+            stale = next(filter(None, map(self.graph.records.stale, at_hand)), None)
+            if stale:
+                found.stale[f"{column}/{row}"] = f"{NOT_RUN}; its records on disk are {stale}"
+            elif at_hand:
+                found.records.setdefault(column, {})[row] = paths
+        return found
+
+    def _cells_not_run(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
+        """Yield column, row and records of the cells that this study makes no records for."""
+        made = self.records(table)
+        for column, row, paths in self._known_cells(table):
+            if row not in made.get(column, {}):
+                yield column, row, paths
+
+    def _known_cells(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
+        """Yield column, row and records of the cells whose models and datasets have specs."""
+        spec = self._specs.tables[table]
+        known = set(self.graph.table_datasets.known_rows(spec))
+        for column in self.graph.table_models.columns(table):
+            for row in spec.rows:
+                if spec.model_of(column, row) in self._specs.models and spec.dataset_of(column, row) in known:
+                    yield column.name, row.name, self.graph.cells.records(spec, column, row)
+
+    def shown_records(self, table: str) -> dict[str, dict[str, list[str]]]:
+        """Return the records that a table shows, including those of `found`."""
+        made, found = self.records(table), self.found(table).records
+        return {column: made.get(column, {}) | found.get(column, {}) for column in [*made, *found]}
+
+    def found_records(self, table: str) -> list[str]:
+        """Return the records of `found` that are on disk."""
+        cells = self.found(table).records.values()
+        return [
+            path for rows in cells for paths in rows.values() for path in self.graph.records.at_hand(paths)
+        ]
+
+    def record_files(self, table: str) -> list[str]:
+        """Return the paths of the records that this study makes for a table."""
+        found = self.records(table).values()
+        return [
+            self._paths.at(path) for by_dataset in found for paths in by_dataset.values() for path in paths
+        ]
+
+    def contribution_files(self, table: str) -> list[str]:
+        """Return the contributions of documents to the records of a table; each file lies beside its
+        record."""
+        return [self._paths.contributions(path) for path in self.record_files(table)]
+
+    def others(self, table: str) -> dict[str, TableRecipe]:
+        """Return the parts of other tables that a table refers to: table -> recipe of these cells. Cells of a
+        table that the study does not make have only records that are on disk."""
+        made = self._study.tables
+        return {
+            name: part_of(
+                self._recipe(name, self._shown(name) if name in made else self._on_disk(name)), cells
+            )
+            for name, cells in self._references.cells(table).items()
+        }
+
+    def other_files(self, table: str) -> list[str]:
+        """Return the records of other tables that a table refers to and that this study makes."""
+        made = {
+            path
+            for name in self._study.tables
+            if name in self._specs.tables
+            for path in self.record_files(name)
+        }
+        paths = (self._paths.at(path) for path in self._paths_of_others(table))
+        return [path for path in paths if path in made]
+
+    def all_found_records(self, table: str) -> list[str]:
+        """Return the records that a table reads, also of other tables, but that no job of the study makes."""
+        made, others = set(self.other_files(table)), self._paths_of_others(table)
+        return [*self.found_records(table), *(path for path in others if self._paths.at(path) not in made)]
+
+    def _paths_of_others(self, table: str) -> list[str]:
+        recipes = self.others(table).values()
+        return [
+            path
+            for recipe in recipes
+            for rows in recipe.record_paths.values()
+            for paths in rows.values()
+            for path in paths
+        ]
+
+    def floors(self, table: str) -> dict[str, tuple[str, ...]]:
+        """Return the files with the floors of a table's rows, below the results folder: of the rows whose
+        datasets are all scored on test and have train; none if the study does not measure floors."""
+        spec, found = self._specs.tables[table], dict[str, tuple[str, ...]]()
+        for row in spec.rows if self._study.floors else ():
+            parts = self.graph.runs.parts(spec.protocol, row.dataset)
+            if self.graph.table_datasets.is_scored(spec, row.dataset) and all(
+                self.graph.runs.scored_split(spec.protocol, part) == "test"
+                and "train" in self._specs.datasets[part].splits
+                for part in parts
+            ):
+                found[row.name] = tuple(map(BELOW.dataset_floors, parts))
+        return found
+
+    def floor_files(self, table: str) -> list[str]:
+        """Return the files with the floors of a table's rows."""
+        return sorted({self._paths.at(path) for paths in self.floors(table).values() for path in paths})
+
+    def recipe(self, table: str) -> TableRecipe:
+        """Return the recipe of a table."""
+        return replace(
+            self._recipe(table, self._shown(table)),
+            floors=self.floors(table),
+            copied=self._references.copied(table),
+            differences=self._references.differences(table),
+            others=self.others(table),
+        )
+
+    def _shown(self, table: str) -> Shown:
+        found = self.found(table).records
+        return Shown(self.shown_records(table), found, self._missing_reasons(table))
+
+    def _on_disk(self, table: str) -> Shown:
+        """Return what is on disk of a table that the study does not make."""
+        found = self._beside(self._known_cells(table))
+        why = f"{table_title(table)} is not a table of this study"
+        missing = {column.name: why for column in self._specs.tables[table].columns}
+        return Shown(found.records, found.records, missing | found.stale)
+
+    def _recipe(self, table: str, shown: Shown) -> TableRecipe:
+        """Return the recipe of a table without references to others."""
+        spec = self._specs.tables[table]
+        cells = [(column, row) for column in spec.columns if column.model for row in spec.rows]
+        return TableRecipe(
+            **heading(spec, self._study.scale, self._specs) | {"notes": self._notes(table)},
+            comparable=self._specs.scale.comparable,
+            protocol=spec.protocol,
+            setting=spec.setting,
+            aggregate=self._specs.protocols[spec.protocol].final.aggregate,
+            equivalence=self._equivalence(spec),
+            rows=tuple(self.row(spec, row) for row in spec.rows),
+            columns=tuple(self.column(column) for column in self.graph.table_models.columns(table)),
+            reasons=cell_reasons(spec, self.graph.table_models.columns(table), self._specs),
+            composites=spec.composites,
+            left_out=spec.left_out,
+            records={
+                column: {row: by_folder(paths) for row, paths in rows.items()}
+                for column, rows in shown.records.items()
+            },
+            found=tuple(f"{column}/{row}" for column, rows in shown.found.items() for row in rows),
+            missing=shown.missing,
+            versions={"table": TableStage.version},
+            datasets={
+                f"{column.name}/{row.name}": spec.dataset_of(column, row)
+                for column, row in cells
+                if spec.dataset_of(column, row) != row.dataset
+            },
+            not_comparable={
+                f"{column.name}/{row.name}": reason
+                for column, row in cells
+                if (reason := spec.not_comparable(column, row))
+            },
+        )
+
+    def _notes(self, table: str) -> tuple[str, ...]:
+        """Return the notes of a table, with a statement on each model whose predictions are supplied."""
+        spec = self._specs.tables[table]
+        models = dict.fromkeys(column.model for column in self.graph.table_models.columns(table))
+        supplied = [model for model in self.graph.pipelines.supplied.names() if model in models]
+        statements = map(self.graph.pipelines.supplied.statement, supplied)
+        return (*spec.notes, *statements)
+
+    def column(self, column: ColumnSpec) -> Column:
+        """Return a column of a recipe; the label of supplied predictions says what they are."""
+        supplied = column.model in self.graph.pipelines.supplied.names()
+        return Column(
+            key=column.name,
+            label=f"{column.label} ({NOT_FINE_TUNED})" if supplied else column.label,
+            model=column.model,
+            pipeline=column.model in self.graph.pipelines.names(),
+            published=column.published or (column.name,),
+            best_of=column.best_of or (),
+            drop=column.drop,
+        )
+
+    def row(self, table: TableSpec, row: RowSpec) -> Row:
+        """Return a row of a recipe."""
+        parts = self.graph.runs.parts(table.protocol, row.dataset)
+        spec: DatasetSpec | None = self._specs.datasets.get(parts[0])
+        metric = table.metric_of(row, spec) or ""
+        return Row(
+            key=row.name,
+            dataset=row.dataset,
+            label=row.label,
+            group=row.group,
+            metric=metric,
+            published=row.published or row.dataset.partition("@")[0],
+            printed=row.printed or metric,
+            shown=row.name not in table.hidden,
+            not_comparable=row.not_comparable,
+            conflicts=spec.conflicts if spec else (),
+            folds=tuple(parts) if parts != [row.dataset] else (),
+        )
+
+    def _equivalence(self, table: TableSpec) -> Equivalence:
+        """Return how verdicts are reached: the margin of each row, composite and difference, and the runs of
+        each row."""
+        rule = self._specs.protocols[table.protocol].equivalence
+        composites = {composite.name: "default" for composite in table.composites}
+        of = {row.name: row.dataset for row in table.rows} | composites
+        of |= {one.name: of[one.row] for one in table.differences}
+        return Equivalence(
+            alpha=rule.alpha,
+            power=rule.power,
+            margins={
+                name: rule.margins.get(dataset, rule.margins["default"]) for name, dataset in of.items()
+            },
+            runs={row.name: self._paper_runs(table, row.dataset) for row in table.rows},
+        )
+
+    def _paper_runs(self, table: TableSpec, row: str) -> int:
+        """Return how many runs of a model the paper had of a dataset, or of its folds together."""
+        protocol = self._specs.protocols[table.protocol]
+        return sum(map(protocol.runs, self.graph.runs.parts(table.protocol, row)))
+
+    def _missing_reasons(self, table: str) -> dict[str, str]:
+        """Return why columns, rows and single cells (`column/row`) have no score of ours."""
+        spec, found = self._specs.tables[table], self.records(table)
+        columns = self.graph.table_models.columns(table)
+        reasons = {}
+        for column in columns:
+            if not column.sources and not self.graph.table_models.is_run(column.model):
+                obstacle = self.graph.table_models.obstacle(column.model)
+                reasons[column.name] = column.missing or obstacle or NOT_RUN
+        for row in spec.rows:
+            if not self.graph.table_datasets.is_scored(spec, row.dataset):
+                reasons[row.name] = row.missing or self._dataset_obstacle(spec, row.dataset)
+        for column in columns:
+            for row in spec.rows if column.model else ():
+                if row.name not in found.get(column.name, {}):
+                    without = column.name in reasons or row.name in reasons
+                    why = self._why_without_runs(spec, column, row, without)
+                    reasons |= {f"{column.name}/{row.name}": why} if why else {}
+        return reasons | self.found(table).stale
+
+    def _why_without_runs(
+        self, table: TableSpec, column: ColumnSpec, row: RowSpec, without: bool
+    ) -> str | None:
+        """Return why a single cell has no runs; None if its column or row has none (`without`)."""
+        if copied := table.origin_title(column, row):
+            return COPIED.format(copied, column.cells[row.name].why)
+        model, dataset = table.model_of(column, row), table.dataset_of(column, row)
+        if model != column.model and not self.graph.table_models.is_run(model):
+            return self.graph.table_models.obstacle(model) or NOT_RUN
+        if dataset != row.dataset and not self.graph.table_datasets.is_scored(table, dataset):
+            return self._dataset_obstacle(table, dataset)
+        if without:
+            return None
+        if model in self.graph.pipelines.names():
+            parts = self.graph.runs.parts(table.protocol_of(column, row), dataset)
+            return next(filter(None, (self.graph.pipelines.why_not(model, part) for part in parts)), None)
+        return NO_SETTING
+
+    def _dataset_obstacle(self, table: TableSpec, dataset: str) -> str:
+        known = dataset in self.graph.table_datasets.known_rows(table)
+        return (self.graph.table_datasets.row_obstacle(table, dataset) if known else None) or NOT_RUN
+
+
+class TableStage(Stage):
+    """A table of results."""
+
+    name, group, label = "table", "tables", "Building {wildcards.results_table}"
+    version = 11
+    needs = Needs(2_000, HOUR)
+    read_by_name = (TEMPLATES,)
+
+
+class Compare(Stage):
+    """Comparisons of the models of a table."""
+
+    name, group, label = "compare", "tables", "Comparing the models of {wildcards.results_table}"
+    version = 2
+    needs = Needs(2_000, 4 * HOUR)
+    read_by_name = (TEMPLATES,)

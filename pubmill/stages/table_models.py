@@ -1,0 +1,82 @@
+"""Models of tables of results."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+from typing import TypeGuard
+
+from pubmill.errors import PubmillError
+from pubmill.specs.table_specs import ColumnSpec
+from pubmill.stages.stage import GraphPart
+
+
+class TableModels(GraphPart):
+    """Columns of tables of results, and their models."""
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._columns: dict[str, list[ColumnSpec]] = {}
+
+    def columns(self, table: str) -> list[ColumnSpec]:
+        """Return the columns that a table names, then one for each added model: added by the study, or by its
+        own spec if the study requests it or records of it are on disk."""
+        if table not in self._columns:
+            named = self._specs.tables[table].columns
+            known = {column.model for column in named}
+            others = {name: spec for name, spec in self._specs.models.items() if name not in known}
+            added = [
+                ColumnSpec(model=name, label=spec.label or name)
+                for name, spec in others.items()
+                if self._is_added(table, name)
+            ]
+            self._columns[table] = [*named, *added]
+        return self._columns[table]
+
+    def _is_added(self, table: str, model: str) -> bool:
+        by_spec = table in self._specs.models[model].tables
+        if self.graph.requests.has_model(model):
+            return by_spec or bool(self._study.models)
+        spec, column = self._specs.tables[table], ColumnSpec(model=model, label=model)
+        return by_spec and any(
+            self.graph.records.at_hand(self.graph.cells.records(spec, column, row))
+            for row in spec.rows
+            if row.model is None and row.dataset in self.graph.table_datasets.known_rows(spec)
+        )
+
+    def is_run(self, model: str | None) -> TypeGuard[str]:
+        """Return whether the study runs a model."""
+        return self.graph.requests.has_model(model) and self.graph.model_access.obstacle(model) is None
+
+    def obstacle(self, model: str | None) -> str | None:
+        """Return why a model that the study requests is unavailable; None otherwise."""
+        return self.graph.model_access.obstacle(model) if self.graph.requests.has_model(model) else None
+
+    def wanted(self) -> list[str]:
+        """Return the models of all tables of results that the study requests, without repetition."""
+        named = (
+            self._specs.tables[table].model_of(column, row)
+            for table in self.graph.requests.result_tables()
+            for column in self.columns(table)
+            for row in self._specs.tables[table].rows
+        )
+        return [model for model in dict.fromkeys(named) if self.graph.requests.has_model(model)]
+
+    def check_folders(self) -> None:
+        """Check that every folder named for a model of the study holds one; one `PubmillError` for all."""
+        behind = dict.fromkeys(
+            name for model in self.wanted() for name in self.graph.model_access.ancestry(model)
+        )
+        if mistakes := list(filter(None, map(self.graph.models.folder_mistake, behind))):
+            advice = "Correct the folders' names, or leave the models out (`models:` of the study)."
+            raise PubmillError("\n".join([*mistakes, advice]))
+
+    def left_out(self) -> list[str]:
+        """Return one line for each model that the tables request but that is unavailable, and why; and for
+        each model whose own spec names a table, where the study names other models."""
+        reasons = {model: self.graph.model_access.obstacle(model) for model in self.wanted()}
+        for model, tables in self.graph.requests.models_to_add().items():
+            named = ", ".join(tables)
+            reasons[model] = f"its spec names {named}, which the study runs; add it to the study's `models:`"
+        return [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]

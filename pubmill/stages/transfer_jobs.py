@@ -1,0 +1,101 @@
+"""Transfers: a run's model on other datasets with mentions of the same type."""
+
+from pubmill.errors import PubmillError
+from pubmill.recipes.transfers import TransferMatrixRecipe, TransferRecipe
+from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
+from pubmill.storage.result_paths import BELOW
+
+
+class TransferJobs(GraphPart):
+    """Recipes and inputs of transfers."""
+
+    def recipe(
+        self, protocol: str, model: str, dataset: str, setting: str, seed: int, target: str
+    ) -> TransferRecipe:
+        """Return the recipe of a run and another dataset; a `PubmillError` if their types differ."""
+        self.graph.runs.check(protocol, model, dataset, setting)
+        if target not in self._specs.datasets:
+            raise PubmillError(f"there is no specs/datasets/{target}.yaml")
+        own, other = self._specs.datasets[dataset], self._specs.datasets[target]
+        if own.mentions is None or own.mentions != other.mentions:
+            known = {name: one.mentions for name, one in self._specs.datasets.items() if one.mentions}
+            fitting = [name for name, kind in known.items() if kind == own.mentions and name != dataset]
+            raise PubmillError(
+                f"a model of {dataset} (mentions: {own.mentions}) cannot be scored on {target} (mentions: "
+                f"{other.mentions}); datasets with the same `mentions:` are {', '.join(fitting) or 'none'}"
+            )
+        return TransferRecipe(
+            protocol=protocol,
+            model=model,
+            setting=setting,
+            seed=seed,
+            scale=self._study.scale,
+            trained_on=dataset,
+            scored_on=target,
+            mentions=own.mentions,
+            metric=other.metric,
+        )
+
+    def types(self) -> dict[str, tuple[str, ...]]:
+        """Return the study's datasets by the type of their mentions, where there are two or more of it."""
+        found: dict[str, list[str]] = {}
+        for name in self.graph.scope.datasets():
+            if kind := self._specs.datasets[name].mentions:
+                found.setdefault(kind, []).append(name)
+        return {kind: tuple(names) for kind, names in sorted(found.items()) if len(names) > 1}
+
+    def matrix_recipe(self, protocol: str, model: str, setting: str) -> TransferMatrixRecipe:
+        """Return the TransferMatrixRecipe of a model."""
+        types = self.types()
+        if not types:
+            raise PubmillError(
+                "the study has no two datasets with mentions of one type (`mentions:` of their specs)"
+            )
+        datasets = [name for names in types.values() for name in names]
+        specs, spec = self._specs.datasets, self.graph.runs.protocol(protocol)
+        scores = {
+            one: {other: self._files(protocol, model, one, setting, other) for other in names}
+            for names in types.values()
+            for one in names
+        }
+        return TransferMatrixRecipe(
+            protocol=protocol,
+            model=model,
+            setting=setting,
+            scale_title=self._specs.scale.title,
+            comparable=self._specs.scale.comparable,
+            aggregate=spec.final.aggregate,
+            metrics={name: specs[name].metric for name in datasets},
+            labels={name: specs[name].label or name for name in datasets},
+            types=types,
+            scores=scores,
+        )
+
+    def _files(self, protocol: str, model: str, one: str, setting: str, other: str) -> tuple[str, ...]:
+        """Return the scores of the runs of a dataset on another one; on its own, their records."""
+        seeds = self.graph.runs.seeds(protocol, model, one, setting)
+        if one == other:
+            return tuple(BELOW.record(protocol, model, one, setting, seed) for seed in seeds)
+        return tuple(BELOW.transfer(other, protocol, model, one, setting, seed) for seed in seeds)
+
+    def matrix_inputs(self, protocol: str, model: str, setting: str) -> list[str]:
+        """Return the files with the scores of a matrix."""
+        scores = self.matrix_recipe(protocol, model, setting).scores.values()
+        return [self._paths.at(path) for row in scores for files in row.values() for path in files]
+
+
+class Transfer(Stage):
+    """Scores of a run's model on another dataset."""
+
+    name, group = "transfer", "annotate"
+    label = "Scoring {wildcards.model} of {wildcards.dataset} on {wildcards.target}, seed {wildcards.seed}"
+    version = 1
+    needs = Needs(8_000, 4 * HOUR)
+
+
+class TransferMatrixStage(Stage):
+    """Scores of a model on all datasets with mentions of one type."""
+
+    name, group, label = "transfer_matrix", "tables", "Scoring {wildcards.model} on other datasets"
+    version = 1
+    read_by_name = (TEMPLATES,)

@@ -1,0 +1,127 @@
+"""Vocabularies: learnt here from words of a corpus, or released with a model."""
+
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.recipes.models import (
+    ArchivedWeights,
+    LocalWeights,
+    PretrainedWeights,
+    RandomWeights,
+    ReleasedWeights,
+)
+from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, Splitting, VocabRecipe
+from pubmill.specs import LearntVocabSpec, ReleasedVocabSpec
+from pubmill.stages.costs import SENTENCEPIECE
+from pubmill.stages.gpus import Gpus
+from pubmill.stages.stage import HOUR, GraphPart, Needs, Seconds, Stage
+
+
+class Vocabularies(GraphPart):
+    """Recipes and inputs of vocabularies."""
+
+    def learnt(self) -> list[str]:
+        """Return the vocabularies that are learnt here."""
+        return [name for name, spec in self._specs.vocabs.items() if isinstance(spec, LearntVocabSpec)]
+
+    def released(self) -> list[str]:
+        """Return the vocabularies that models were released with."""
+        return [name for name, spec in self._specs.vocabs.items() if isinstance(spec, ReleasedVocabSpec)]
+
+    def _learnt_spec(self, vocab: str) -> LearntVocabSpec:
+        spec = self._specs.vocabs[vocab]
+        if not isinstance(spec, LearntVocabSpec):
+            raise PubmillError(f"the vocabulary {vocab} is a released one; nothing is learnt for it")
+        return spec
+
+    def recipe(self, vocab: str) -> VocabRecipe:
+        """Return the VocabRecipe of a vocabulary that is learnt here."""
+        return self._learnt_spec(vocab).recipe
+
+    @staticmethod
+    def counting_recipe(splitting: Splitting) -> CountingRecipe:
+        """Return the recipe of word counts."""
+        return CountingRecipe(splitting=splitting)
+
+    def parts(self, vocab: str) -> int:
+        """Return how many parts the corpus of a vocabulary has."""
+        return len(self.graph.corpora.shards(self._learnt_spec(vocab).corpus))
+
+    def words_folder(self, vocab: str) -> str:
+        """Return the folder of word counts of a vocabulary's corpus, separated as it needs them."""
+        spec = self._learnt_spec(vocab)
+        return self._paths.words(spec.corpus, spec.recipe.splitting())
+
+    def word_counts(self, vocab: str) -> list[str]:
+        """Return the word counts that a vocabulary is learnt from, one a part of its corpus."""
+        spec, parts = self._learnt_spec(vocab), range(self.parts(vocab))
+        return [self._paths.word_counts(spec.corpus, spec.recipe.splitting(), part) for part in parts]
+
+    def model(self, vocab: str) -> str:
+        """Return the model whose released tokenizer a vocabulary is; a `PubmillError` if this scale pretrains
+        that model with another vocabulary."""
+        spec = self._specs.vocabs[vocab]
+        assert isinstance(spec, ReleasedVocabSpec), vocab
+        if not isinstance(
+            self.graph.models.weights(spec.model), ReleasedWeights | ArchivedWeights | LocalWeights
+        ):
+            raise PubmillError(
+                f"vocabulary {vocab}: at scale {self._study.scale} the model {spec.model} is made here, with "
+                f"a vocabulary of its own; the released one is available at scale full"
+            )
+        return spec.model
+
+    def of_model(self, model: str) -> str | None:
+        """Return the vocabulary that a model has at this scale: its recipe's, or the one it was released
+        with."""
+        weights = self.graph.models.weights(model)
+        if isinstance(weights, PretrainedWeights | RandomWeights):
+            return self._specs.pretraining[weights.recipe].vocab
+        released = (
+            name
+            for name, spec in self._specs.vocabs.items()
+            if isinstance(spec, ReleasedVocabSpec) and spec.model == model
+        )
+        return next(released, None)
+
+    def fit_recipe(self, vocab: str, dataset: str) -> FitRecipe:
+        """Return the FitRecipe: which vocabulary is diagnosed on which dataset."""
+        return FitRecipe(vocab=vocab, dataset=dataset, kind=self._specs.datasets[dataset].kind)
+
+
+class CountWords(Stage):
+    """Word counts of one part of a corpus."""
+
+    name, group = "count_words", "vocabulary"
+    label = "Counting words of {wildcards.corpus}, part {wildcards.part} ({wildcards.splitting})"
+    version = 1
+    seconds = Seconds(28.5 * 8.0 / 108, "measured a byte: benchmarks/README.md; assumed: 28.5 MB a part")
+
+
+class TrainVocab(Stage):
+    """A vocabulary that is learnt here."""
+
+    name, group, label = "train_vocab", "vocabulary", "Learning the vocabulary {wildcards.vocab}"
+    version = 2
+    needs = Needs(4_000, 8 * HOUR)  # four million words at most
+
+    def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
+        spec = self._specs.vocabs[wildcards.vocab]
+        by_sentencepiece = isinstance(spec, LearntVocabSpec) and spec.learner.startswith("sentencepiece")
+        return SENTENCEPIECE if by_sentencepiece else self.needs
+
+
+class TakeVocab(Stage):
+    """A vocabulary that a model was released with."""
+
+    name, group, label = "take_vocab", "vocabulary", "Copying the vocabulary {wildcards.vocab}"
+    version = 2
+
+
+class VocabDiagnosis(Stage):
+    """How a vocabulary fits a dataset."""
+
+    name, group = "vocab_diagnosis", "vocabulary"
+    label = "Diagnosing the vocabulary {wildcards.vocab} on {wildcards.dataset}"
+    version = 1
+    needs = Needs(2_000, HOUR)

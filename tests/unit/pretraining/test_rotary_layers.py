@@ -1,0 +1,157 @@
+"""ModernBERT's pass is that of transformers: windows, blocks, long sequences, padding, causal sequences."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import AutoModel, ModernBertForMaskedLM
+from transformers.models.modernbert.modeling_modernbert import ModernBertForMaskedLM as Theirs
+
+from pubmill.errors import PubmillError
+from pubmill.pretraining import rotary_layers
+from pubmill.pretraining.architectures import build_model, load_model
+from pubmill.pretraining.forward import embed, encode, masked_lm_logits
+from pubmill.pretraining.unpadded import SequenceBounds
+from pubmill.recipes import Architecture, Objective, RotaryAttention
+from tests.unit.pretraining.flash_reference import window_attention
+from tests.unit.pretraining.toy_pretraining import SPECIAL
+
+OBJECTIVE = Objective(masking="subword", pairs="none")
+VOCABULARY = 50
+
+
+def architecture(window: int = 128, **more: Any) -> Architecture:
+    sizes: dict[str, Any] = {"layers": 4, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 24}
+    return Architecture(
+        family="modernbert", max_positions=2048, rotary=RotaryAttention(window=window), **sizes | more
+    )
+
+
+def build(window: int = 128, **more: Any) -> Any:
+    model: Any = build_model(architecture(window, **more), OBJECTIVE, VOCABULARY, SPECIAL, 3).eval()
+    model.config._attn_implementation = "eager"
+    return model
+
+
+def batch(lengths: list[int]) -> tuple[Tensor, Tensor]:
+    """Ids with padding, and where there are tokens."""
+    present = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    ids = torch.randint(5, VOCABULARY, present.shape, generator=torch.Generator().manual_seed(1))
+    return ids.masked_fill(~present, SPECIAL["pad"]), present
+
+
+def logits(model: Any, ids: Tensor, mask: Any, rows: Tensor, causal: Tensor | None = None) -> Tensor:
+    return masked_lm_logits(model, encode(model, embed(model, ids, ids * 0), mask, rows, False, causal))
+
+
+def gradients(model: Any, values: Tensor) -> list[Tensor]:
+    return list(torch.autograd.grad(values.square().mean(), list(model.parameters())))
+
+
+# Windows inside of plain attention, blocks with padding after them, blocks and the fused kernel.
+@pytest.mark.parametrize(("window", "lengths"), [(4, [12, 9, 5]), (128, [401, 397, 128]), (64, [1030, 700])])
+def test_logits_and_gradients_are_those_of_transformers(window: int, lengths: list[int]) -> None:
+    model, (ids, present) = build(window), batch(lengths)
+    rows = present.flatten().nonzero()[:, 0]
+    theirs = model(input_ids=ids, attention_mask=present.long()).logits.flatten(0, 1)[rows]
+    ours = logits(model, ids, present, rows)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    for left, right in zip(gradients(model, ours), gradients(model, theirs), strict=True):
+        torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-3)
+
+
+@pytest.mark.parametrize("length", [12, 400])
+def test_in_float64_the_difference_is_that_of_their_angles_in_float32(length: int) -> None:
+    model, (ids, present) = build(8).double(), batch([length, length])
+    rows = present.flatten().nonzero()[:, 0]
+    theirs, ours = model(input_ids=ids).logits.flatten(0, 1), logits(model, ids, None, rows)
+    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-5)
+    for left, right in zip(gradients(model, ours), gradients(model, theirs), strict=True):
+        torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("length", [20, 400])
+def test_a_causal_sequence_sees_nothing_ahead_and_another_everything(length: int) -> None:
+    model, (ids, present) = build(8), batch([length, length - 3])
+    rows = present.flatten().nonzero()[:, 0]
+    changed = ids.clone()
+    changed[:, length // 2] = 5 + (changed[:, length // 2] - 4) % 40
+    causal = torch.tensor([True, False])
+    ours, other = (logits(model, one, present, rows, causal) for one in (ids, changed))
+    moved = (ours - other).abs().amax(-1) > 1e-7
+    assert not moved[: length // 2].any() and moved[length // 2]
+    assert moved[length : length + length // 2].any()
+
+
+def test_a_causal_pass_is_the_masked_pass_with_a_triangle() -> None:
+    """Of transformers' class, with a mask of our own."""
+    model, (ids, _) = build(8), batch([20])
+    ahead = torch.arange(20)[None] - torch.arange(20)[:, None]
+    hidden = torch.finfo(torch.float32).min
+    masks = {
+        "full_attention": torch.where(ahead <= 0, 0.0, hidden)[None, None],
+        "sliding_attention": torch.where((ahead <= 0) & (ahead >= -4), 0.0, hidden)[None, None],
+    }
+    theirs = model(input_ids=ids, attention_mask=masks).logits[0]
+    ours = logits(model, ids, None, torch.arange(20), torch.tensor([True]))
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+def test_concatenated_sequences_give_what_padded_ones_give(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rotary_layers, "flash_window", window_attention)
+    model, (ids, present) = build(8), batch([12, 9, 7, 5])
+    rows = present.flatten().nonzero()[:, 0]
+    causal = torch.arange(4) < count
+    expected = logits(model, ids, present, rows, causal)
+    bounds = torch.tensor([0, 12, 21, 28, 33], dtype=torch.int32)
+    flat = SequenceBounds(bounds, 12, causal=(count, int(bounds[count])))
+    found = logits(model, ids[present][None].int(), flat, torch.arange(33))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_initial_weights_are_megatrons_and_embeddings_tied() -> None:
+    model = build(hidden_size=64, intermediate_size=96)
+    assert type(model) is ModernBertForMaskedLM is Theirs
+    assert model.decoder.weight is model.model.embeddings.tok_embeddings.weight
+    deviations = {name: weight.std().item() / 0.02 for name, weight in model.named_parameters()}
+    cut = 0.8796  # the standard deviation of a normal number between -2 and 2
+    for name, expected in {
+        "attn.Wqkv": cut,
+        "mlp.Wi": cut,
+        "attn.Wo": cut / 8**0.5,
+        "mlp.Wo": cut / 8**0.5,
+    }.items():
+        for layer in range(4):
+            assert deviations[f"model.layers.{layer}.{name}.weight"] == pytest.approx(expected, rel=0.06)
+    assert deviations["model.embeddings.tok_embeddings.weight"] == pytest.approx(cut, rel=0.06)
+    assert [name for name in deviations if name.endswith("bias")] == ["decoder.bias"]
+
+
+def test_dropout_is_after_attention_only_and_not_in_the_configuration(tmp_path: Path) -> None:
+    model = build(dropout=0.25)
+    assert {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)} == {0.0, 0.25}
+    model.save_pretrained(tmp_path)
+    assert AutoModel.from_pretrained(tmp_path).config.attention_dropout == 0.0
+    again: Any = load_model(tmp_path, architecture(dropout=0.5), OBJECTIVE, VOCABULARY, SPECIAL, 1)
+    assert again.model.layers[0].attn.out_drop.p == 0.5
+
+
+@pytest.mark.parametrize(
+    ("rotary", "reported"),
+    [
+        ({"global_every": 2}, "its layer_types is"),
+        ({"window": 64}, "its local_attention is 128, the recipe needs 64"),
+        ({"global_base": 1e4}, "its rope_parameters is"),
+    ],
+)
+def test_a_start_that_computes_otherwise_is_refused(rotary: Any, reported: str, tmp_path: Path) -> None:
+    build().save_pretrained(tmp_path)
+    other = replace(architecture(), rotary=RotaryAttention(**rotary))
+    with pytest.raises(PubmillError, match=reported):
+        load_model(tmp_path, other, OBJECTIVE, VOCABULARY, SPECIAL, 1)

@@ -1,0 +1,125 @@
+"""Shards of corpora, and the user's own text."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.recipes.corpora import PmcParsingRecipe
+from pubmill.recipes.writing import as_json
+from pubmill.specs import PmcPackagesSource, Specs
+from pubmill.specs.corpus_specs import Lock
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
+
+
+def targets(root: Path, **config: object) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    return checked_graph(
+        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
+    )
+
+
+def test_a_local_folder_that_was_not_given_is_asked_for(root: Path) -> None:
+    with pytest.raises(PubmillError, match=r"set local_files: \{abstracts: "):
+        targets(root, scale="small")
+
+
+def test_a_local_folder_without_files_is_reported(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="no file in .* matches"):
+        targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
+    (tmp_path / "a.jsonl.gz").touch()
+    for path in (tmp_path / "a.jsonl.gz", tmp_path / "none"):
+        with pytest.raises(PubmillError, match=rf"{path} \(local_files.abstracts\) is not a folder"):
+            targets(root, scale="small", local_files={"abstracts": str(path)})
+
+
+def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl.gz").touch()
+    made = targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
+    shard = made.corpora.shards("pubmed-abstracts")[-1]
+    assert shard == ("abstracts", "a", "results/small/sources/local/abstracts/a.jsonl.gz")
+    assert made.corpora.raw("abstracts", "a") == shard.file
+    assert made.sources.local_file("abstracts", "a.jsonl.gz") == str(tmp_path / "a.jsonl.gz")
+    assert "sources/local/abstracts/a.jsonl.gz.source.json" in made.report.source_records()
+
+
+@pytest.mark.parametrize("name", ["x;touch P.jsonl.gz", "{x}.jsonl.gz", "-x.jsonl.gz", "a\nb.jsonl.gz"])
+def test_a_file_of_the_users_own_with_an_odd_name_is_refused(root: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(PubmillError) as caught:
+        targets(root, scale="small", local_files={"abstracts": str(tmp_path)}).corpora.shards(
+            "pubmed-abstracts"
+        )
+    reported = str(caught.value)
+    assert f"a file is called {name!r}; expected letters" in reported and "Rename it" in reported
+
+
+def test_a_whole_baseline_fits_on_a_command_line(root: Path) -> None:
+    """One argument of a Linux program has at most 131,072 bytes, and `bash -c` takes the command as one."""
+    made = targets(root, scale="full", models=["no-pretraining"])
+    assert len(made.corpora.shards("pubmed-abstracts")) == 1514
+    assert len(as_json(made.corpora.latest_recipe("pubmed-abstracts"))) < 65536
+    assert len(as_json(made.report.recipe())) < 131072
+
+
+def with_packages(specs: Specs) -> Specs:
+    """Specs with one corpus more, of the articles of two packages of PMC."""
+    values = {
+        "name": "packaged",
+        "kind": "pmc-packages",
+        "url": "https://b.org",
+        "leave_out": ["tables", "captions"],
+    }
+    source = PmcPackagesSource.model_validate(
+        values | {"packages": ["a/p1", "b/p2"], "unreadable": {"p2": {"PMC2.1": "cut", "PMC1.1": "cut"}}}
+    )
+    corpus = specs.corpora["pubmed-abstracts"].model_copy(update={"name": "mine", "sources": (source,)})
+    return specs.model_copy(update={"corpora": {**specs.corpora, "mine": corpus}})
+
+
+def test_packages_of_pmc_are_shards_with_their_lists_of_files(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    graph = graph_of(with_packages(full_specs))
+    made, sources = graph.corpora, graph.paths.sources()
+    assert made.shards("mine") == [
+        ("packaged", "p1", f"{sources}/b.org/a/p1.tar.gz"),
+        ("packaged", "p2", f"{sources}/b.org/b/p2.tar.gz"),
+    ]
+    assert made.raw("packaged", "p2") == f"{sources}/b.org/b/p2.tar.gz"
+    assert made.filelists("packaged", "p2") == [f"{sources}/b.org/b/p2.filelist.csv"]
+    assert made.filelists("pubmed", "pubmed26n0001") == []
+    recipe = made.parse_recipe("packaged", "p2")
+    assert isinstance(recipe, PmcParsingRecipe)
+    assert (recipe.leave_out, recipe.unreadable) == (("captions", "tables"), ("PMC1.1", "PMC2.1"))
+    assert made.source_names("pmc-packages") == ["packaged"]
+    assert made.parsed("mine") == [graph.paths.parsed_shard("packaged", name) for name in ("p1", "p2")]
+    assert made.parts("mine") == [graph.paths.part("mine", number) for number in (0, 1)]
+    assert graph.selection.fingerprints("mine") == [graph.paths.fingerprint("mine", i) for i in (0, 1)]
+    assert [one.name for one in made.latest_recipe("mine").sources] == ["packaged"]
+    assert [(one.folder, one.names) for one in made.lock_recipe("mine").files] == [
+        ("b.org/a", ("p1.tar.gz",)), ("b.org/b", ("p2.tar.gz",)),
+    ]  # fmt: skip
+
+
+def test_unknown_sources_and_shards_are_refused(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
+    made = graph_of(with_packages(full_specs)).corpora
+    with pytest.raises(PubmillError, match="no corpus has a source 'none'"):
+        made.parse_recipe("none", "p1")
+    with pytest.raises(PubmillError, match="no corpus has a source 'packaged' with a shard 'p3'"):
+        made.raw("packaged", "p3")
+
+
+def test_a_corpus_is_rebuilt_from_the_lock_that_its_spec_names(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    lock = Lock(local="locks")
+    locked = full_specs.corpora["pubmed-pmc"].model_copy(update={"lock": lock})
+    specs = full_specs.model_copy(update={"corpora": {**full_specs.corpora, "pubmed-pmc": locked}})
+    graph = graph_of(specs)
+    assert graph.corpora.locked() == ["pubmed-pmc"]
+    assert graph.corpora.lock("pubmed-pmc") == graph.paths.local_source("locks", "corpus.lock")
+    with pytest.raises(PubmillError, match="corpus pubmed-abstracts names no lock; write"):
+        graph.corpora.lock("pubmed-abstracts")

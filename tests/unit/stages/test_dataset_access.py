@@ -1,0 +1,232 @@
+"""Files that one must apply for: found, missing, half there; and what is said in each case."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from pubmill.convert.dataset import convert
+from pubmill.errors import PubmillError
+from pubmill.specs import File, Specs
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
+from tests.licensed import APPLY, FILES, KEY, NAME, add_to_demo, write_files
+from tests.world.part import CANARY
+
+TABLE = "gu2020/table06"
+
+
+def targets(specs: Path, **config: object) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": [TABLE]}
+    return checked_graph(
+        *check_study({**base, "models": ["no-pretraining"], "datasets": [NAME, "bc2gm"], **config}, specs)
+    )
+
+
+def test_without_its_files_a_dataset_is_not_run_and_its_cells_say_where_to_apply(specs: Path) -> None:
+    made = targets(specs)
+    assert made.scope.datasets() == ["bc2gm"]
+    reason = made.tables.recipe(TABLE).missing[NAME]
+    assert APPLY in reason and f"local_files: {KEY}" in reason
+
+
+def urls_of(specs: Path, dataset: str) -> list[str]:
+    sources = targets(specs).specs.datasets[dataset].sources.values()
+    return [file.url for file in sources if isinstance(file, File)]
+
+
+def mirror_of(specs: Path, folder: Path, *lost: str) -> Path:
+    """A mirror with the files of bc2gm, but for those of these names; what they hold is not looked at."""
+    for url in urls_of(specs, "bc2gm"):
+        path = folder / url.removeprefix("https://")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.name not in lost:
+            path.touch()
+    return folder
+
+
+def test_what_the_mirror_lacks_is_left_out_and_the_cells_say_so(specs: Path, tmp_path: Path) -> None:
+    mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv", "devel.tsv")
+    made = targets(specs, mirror=str(mirror), tables=[TABLE, "gu2020/table03"], results=str(tmp_path / "r"))
+    assert made.scope.datasets() == []
+    lacking = {
+        dataset: found["blurb/train"].lacking or ""
+        for dataset, found in made.fact_tables.sources("gu2020/table03").items()
+    }
+    for reason in (made.tables.recipe(TABLE).missing["bc2gm"], lacking["bc2gm"]):
+        assert "the mirror lacks https://raw.githubusercontent.com/" in reason and "and 1 more" in reason
+        assert str(mirror) not in reason
+    assert lacking["jnlpba"] == "not part of this study"
+    assert made.tables.recipe(TABLE).missing["jnlpba"] == "not run in this study"
+    said = made.left_out()
+    assert any(line.startswith("left out of the tables: bc2gm (the mirror lacks https://") for line in said)
+    assert any(NAME in line and APPLY in line for line in said) and len(said) == 2
+    with pytest.raises(PubmillError) as caught:
+        made.datasets.conversion_inputs("bc2gm")
+    for name in ("devel.tsv", "test.tsv"):
+        assert f"BC2GM-IOB/{name}, which does not exist" in str(caught.value)
+    assert str(mirror) in str(caught.value) and "train.tsv" not in str(caught.value)
+
+
+def test_a_file_that_was_taken_before_is_not_lacking(specs: Path, tmp_path: Path) -> None:
+    mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv")
+    config = {"mirror": str(mirror), "results": str(tmp_path / "r")}
+    (url,) = targets(specs, **config).access.unmirrored("bc2gm")
+    taken = Path(targets(specs, **config).paths.source_of_url(url))
+    taken.parent.mkdir(parents=True)
+    taken.touch()
+    assert targets(specs, **config).scope.datasets() == ["bc2gm"]
+
+
+def test_without_a_mirror_the_network_is_taken_to_have_all(specs: Path) -> None:
+    assert targets(specs).access.unmirrored("bc2gm") == []
+
+
+def test_a_mirror_that_is_no_folder_is_reported_before_any_work(specs: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="is not a folder"):
+        targets(specs, mirror=str(tmp_path / "nowhere"), results=str(tmp_path / "r"))
+
+
+def test_with_its_files_a_dataset_is_run(specs: Path, folder: Path) -> None:
+    made = targets(specs, local_files={KEY: str(folder)})
+    assert made.scope.datasets() == [NAME, "bc2gm"]
+    assert NAME not in made.tables.recipe(TABLE).missing
+    inputs = made.datasets.conversion_inputs(NAME)
+    assert inputs == [f"results/demo/sources/local/{KEY}/{name}" for name in FILES.values()]
+    assert made.sources.local_file(KEY, FILES["train"]) == str(folder / FILES["train"])
+
+
+def test_a_mirror_brings_them_too(specs: Path, tmp_path: Path) -> None:
+    mirror = mirror_of(specs, tmp_path / "mirror")
+    write_files(mirror / "local" / KEY)
+    made = targets(specs, mirror=str(mirror))
+    assert NAME in made.scope.datasets()
+    assert made.sources.local_file(KEY, FILES["dev"]) == str(mirror / "local" / KEY / FILES["dev"])
+
+
+def test_the_home_folder_may_be_written_short(
+    specs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    assert NAME in targets(specs, local_files={KEY: f"~/{folder.name}"}).scope.datasets()
+
+
+def test_a_folder_that_lacks_a_file_is_reported_before_any_work(specs: Path, folder: Path) -> None:
+    (folder / FILES["dev"]).unlink()
+    with pytest.raises(PubmillError) as caught:
+        targets(specs, local_files={KEY: str(folder)})
+    for said in (NAME, str(folder), f"local_files.{KEY}", f"has no file {FILES['dev']}", APPLY, "datasets:"):
+        assert said in str(caught.value)
+    assert str(caught.value).count(f"has no file {FILES['dev']};") == 1
+
+
+def test_a_folder_that_is_not_there_is_reported(specs: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="is not a folder"):
+        targets(specs, local_files={KEY: str(tmp_path / "nowhere")})
+
+
+def test_what_the_study_leaves_out_is_not_asked_for(specs: Path, tmp_path: Path) -> None:
+    made = targets(specs, datasets=["bc2gm"], local_files={KEY: str(tmp_path / "nowhere")})
+    assert made.scope.datasets() == ["bc2gm"]
+
+
+def test_a_folder_with_other_datasets_of_its_key_leaves_this_one_out(specs: Path, folder: Path) -> None:
+    """One registration often gives several datasets, and who wants one need not fetch all."""
+    path = specs / f"datasets/{NAME}.yaml"
+    other = path.read_text().replace(NAME, "secret@two")
+    for name in FILES.values():
+        other = other.replace(name, f"second {name}")
+    (specs / "datasets/secret@two.yaml").write_text(other)
+    add_to_demo(specs, "secret@two")
+    table = specs / f"tables/{TABLE}.yaml"
+    row = f"  - {{dataset: {NAME}, label: Secret, group: ner}}\n"
+    table.write_text(table.read_text().replace(row, row + row.replace(NAME, "secret@two")))
+    made = targets(specs, datasets=None, local_files={KEY: str(folder)})
+    reason = made.tables.recipe(TABLE).missing["secret@two"]
+    assert f"second {FILES['test']}" in reason and APPLY in reason and str(folder) not in reason
+    assert NAME in made.scope.datasets() and "secret@two" not in made.scope.datasets()
+
+
+def test_a_dataset_asked_for_by_name_says_what_it_needs(specs: Path, folder: Path) -> None:
+    with pytest.raises(PubmillError) as caught:
+        targets(specs).datasets.conversion_inputs(NAME)
+    for said in (APPLY, f'local_files={{"{KEY}"', f"local/{KEY} of the mirror", *FILES.values()):
+        assert said in str(caught.value)
+    (folder / FILES["test"]).unlink()
+    made = targets(specs, datasets=["bc2gm"], local_files={KEY: str(folder)})
+    with pytest.raises(PubmillError, match=f"has no file {FILES['test']}"):
+        made.datasets.conversion_inputs(NAME)
+    with pytest.raises(PubmillError, match="there is no specs/datasets/nothing@all.yaml"):
+        made.datasets.conversion_inputs("nothing@all")
+
+
+def test_braces_in_a_path_are_refused(specs: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="rename the folder"):
+        targets(specs, local_files={KEY: str(write_files(tmp_path / "a {b}"))})
+
+
+@pytest.mark.parametrize("name", ["a/b.tsv", "..", ".hidden", "{x}.tsv", "a\nb.tsv", ""])
+def test_file_names_that_lead_elsewhere_are_refused(specs: Path, name: str) -> None:
+    path = specs / f"datasets/{NAME}.yaml"
+    quoted = name.replace("\n", "\\n")
+    path.write_text(path.read_text().replace(f"file: {FILES['dev']}", f'file: "{quoted}"'))
+    with pytest.raises(PubmillError, match=r"secret@one\.yaml:\d+: sources\.dev\.file: "):
+        targets(specs)
+
+
+def test_a_known_hash_is_checked(specs: Path, folder: Path) -> None:
+    path = specs / f"datasets/{NAME}.yaml"
+    path.write_text(path.read_text().replace(FILES["dev"], f"{FILES['dev']}, sha256: {'a' * 64}"))
+    made = targets(specs, local_files={KEY: str(folder)})
+    assert made.sources.local_checks(KEY, FILES["dev"]) == ["--sha256", "a" * 64]
+    found = sha256((folder / FILES["test"]).read_bytes()).hexdigest()
+    assert made.sources.local_checks(KEY, FILES["test"]) == ["--sha256", found]
+
+
+def converted(specs: Path, folder: Path, output: Path) -> Path:
+    made = targets(specs, local_files={KEY: str(folder)})
+    convert(made.datasets.recipe(NAME), {split: folder / name for split, name in FILES.items()}, output)
+    return output
+
+
+def test_only_their_owner_may_read_licensed_examples(specs: Path, folder: Path, tmp_path: Path) -> None:
+    output = converted(specs, folder, tmp_path / "out")
+    modes = {path.name: path.stat().st_mode & 0o077 for path in output.glob("*.jsonl.gz")}
+    assert modes == {f"{split}.jsonl.gz": 0 for split in FILES}
+    assert CANARY not in (output / "card.json").read_text()
+
+
+@pytest.mark.parametrize("damage", ["\tB\n", "\tB\tC\n", "\t?\n"])
+def test_messages_hold_no_licensed_text(specs: Path, folder: Path, tmp_path: Path, damage: str) -> None:
+    path = folder / FILES["test"]
+    path.write_text(f"{CANARY} {CANARY}{damage.replace('B', CANARY)}")
+    with pytest.raises(PubmillError) as caught:
+        converted(specs, folder, tmp_path / "out")
+    assert f"{path}:1" in str(caught.value) and CANARY not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_mirror_that_lacks_files_names_the_first_and_counts_the_others(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+) -> None:
+    (tmp_path / "mirror").mkdir()
+    access = graph_of(full_specs, mirror=str(tmp_path / "mirror")).access
+    seen = set()
+    for name, spec in full_specs.datasets.items():
+        urls = list(dict.fromkeys(file.url for file in spec.sources.values() if isinstance(file, File)))
+        if len(urls) == len(spec.sources):
+            more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+            assert access.obstacle(name) == f"the mirror lacks {urls[0]}{more}"
+            seen.add(min(len(urls), 3))
+    assert seen == {1, 2, 3}
+    assert graph_of(full_specs).access.obstacle("bc2gm") is None, "the network is assumed to have it"
+
+
+def test_a_dataset_that_the_scale_does_not_make_up_is_said_to_be(
+    demo_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    access = graph_of(demo_specs).access
+    lacking = [name for name in demo_specs.datasets if not access.exists(name)]
+    assert lacking and set(lacking).isdisjoint(demo_specs.scale.datasets)
+    assert {access.obstacle(name) for name in lacking} == {"is not among the made-up data of this scale"}

@@ -1,0 +1,145 @@
+"""Whether models are available: their weights, those that they begin with, and notes of hospitals."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.specs import Specs
+from pubmill.specs.study import with_own_weights
+from pubmill.stages import Graph
+from pubmill.storage.files import write_json
+
+
+def test_models_behind_a_model_are_those_that_it_begins_with_or_learns_from(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    specs = with_own_weights(full_specs, ("bio-lm-base@distill",))
+    access = graph_of(specs).model_access
+    assert list(access.ancestry("bio-lm-base@distill")) == [
+        "bio-lm-base@distill", "bio-lm-base", "bio-lm-large",
+    ]  # fmt: skip
+    assert list(access.ancestry("biobert-base")) == ["biobert-base"]
+
+
+def test_weights_in_a_folder_that_is_not_named_are_an_obstacle(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+) -> None:
+    """Also those that another model begins with."""
+    advice = "in a folder of your own (then set local_files: megatron-345m-cased)"
+    access = graph_of(full_specs).model_access
+    assert access.obstacle("megatron-345m-cased") == f"needs its weights {advice}"
+    assert access.obstacle("biomegatron-345m@bert-cased-ft") == (
+        f"needs the weights of megatron-345m-cased {advice}"
+    )
+    assert access.obstacle("biobert-base") is None
+    named = graph_of(full_specs, local_files={"megatron-345m-cased": str(tmp_path)}).model_access
+    assert named.obstacle("megatron-345m-cased") is None
+
+
+def test_notes_that_must_be_applied_for_are_an_obstacle_of_models_pretrained_on_them(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+) -> None:
+    specs = with_own_weights(full_specs, ("bio-lm-base@pm-m3",))
+    found = graph_of(specs).model_access.obstacle("bio-lm-base@pm-m3")
+    assert found is not None and found.startswith(
+        "is pretrained here on MIMIC-III, which must be applied for"
+    )
+    assert graph_of(full_specs).model_access.obstacle("bio-lm-base@pm-m3") is None, "it was released"
+    named = graph_of(specs, local_files={"mimic-iii": str(tmp_path)}).model_access
+    assert named.obstacle("bio-lm-base@pm-m3") is None
+
+
+def test_a_folder_of_the_users_own_must_hold_a_model(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+) -> None:
+    model = "megatron-345m-cased"
+    with pytest.raises(PubmillError, match=f"model {model} needs files of your own: set local_files"):
+        graph_of(full_specs).models.check_own_folder(model)
+    models = graph_of(full_specs, local_files={model: str(tmp_path)}).models
+    mistake = models.folder_mistake(model)
+    assert mistake is not None and mistake.startswith(f"model {model}: {tmp_path} (local_files.{model}) ")
+    with pytest.raises(PubmillError, match="correct the path, or the folder"):
+        models.check_own_folder(model)
+    write_json(tmp_path / "config.json", {})
+    for name in ("model.safetensors", "vocab.txt"):
+        (tmp_path / name).write_text("x")
+    assert models.folder_mistake(model) is None and models.check_own_folder(model) == []
+    assert set(models.own_folder_content(model)) == {"config.json", "model.safetensors", "vocab.txt"}
+    assert models.folder_mistake("biobert-base") is None
+    assert set(models.own()) == {"megatron-345m-cased", "megatron-345m-uncased", "megatron-1.2b"}
+
+
+def test_exports_name_the_files_that_they_are_made_from(
+    full_specs: Specs, demo_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    made, demo = graph_of(full_specs).models, graph_of(demo_specs).models
+    assert made.arguments("biobert-base") == [], "the spec pins the commit"
+    archive, *rest = made.arguments("bio-lm-base")
+    assert archive == "--archive" and rest[0].endswith(".tar.gz") and len(rest) in (1, 3)
+    assert [word for word in demo.arguments("pubmedbert-base") if word.startswith("--")] == [
+        "--vocab", "--checkpoint", "--statistics",
+    ]  # fmt: skip
+    assert [word for word in demo.arguments("no-pretraining") if word.startswith("--")] == ["--vocab"]
+    assert demo.inputs("no-pretraining").keys() == {"vocab"}
+    with pytest.raises(PubmillError, match="no released weights to be pinned at this scale"):
+        demo.release("pubmedbert-base")
+    with pytest.raises(PubmillError, match="no released weights to be pinned at this scale"):
+        made.release("biobert-base")
+
+
+def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+) -> None:
+    model = "scispacy-bc5cdr"
+    graph = graph_of(full_specs, local_files={model: str(tmp_path)})
+    with pytest.raises(PubmillError, match=f"{model} is a spaCy pipeline, which can't be fine-tuned"):
+        graph.models.recipe(model)
+    with pytest.raises(PubmillError, match=rf"\(local_files.{model}\) is no spaCy pipeline"):
+        graph.pipelines.check_folder(model)
+    (tmp_path / "config.cfg").write_text("x")
+    (tmp_path / "ner").mkdir()
+    (tmp_path / "ner/model").write_text("y")
+    assert graph.pipelines.check_folder(model) == []
+    assert set(graph.pipelines.content(model)) == {"config.cfg", "ner/model"}
+    assert graph.pipelines.obstacle(model) is None and graph.pipelines.obstacle("biobert-base") is None
+    with pytest.raises(PubmillError, match=f"model {model} predicts .*, not gad@blurb; add it to `types`"):
+        graph.pipelines.recipe(model, "gad@blurb")
+    assert graph.pipelines.records(model, "gad@blurb") == []
+    assert graph.pipelines.scoring_recipe(model, "bc2gm").seed == 1
+
+
+def test_steps_of_pretraining_are_the_latest_that_any_model_needs(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    models = graph_of(full_specs).models
+    some = ["biom-bert-large@400k", "biom-bert-large@100k", "biobert-base", "pubmedbert-base@adversarial"]
+    found = models.last_steps(some)
+    last = full_specs.pretraining["pubmedbert-base@adversarial"].checkpoints[-1]
+    assert found == {"biom-bert-large": 400_000, "pubmedbert-base@adversarial": last}
+    assert list(models.last_steps(reversed(some))) == sorted(found)
+
+
+@pytest.mark.parametrize("brace", ["{", "}"])
+def test_a_folder_whose_path_has_a_brace_is_refused(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path, brace: str
+) -> None:
+    with pytest.raises(PubmillError, match="Snakemake takes braces in a path for wildcards"):
+        graph_of(full_specs, local_files={"mine": f"{tmp_path}/a{brace}b"}).folders.find("mine")
+
+
+def test_folders_are_those_of_the_configuration_or_of_the_mirror(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+) -> None:
+    (tmp_path / "local/mine").mkdir(parents=True)
+    mirrored = graph_of(full_specs, mirror=str(tmp_path)).folders
+    assert mirrored.find("mine") == tmp_path / "local/mine"
+    assert (mirrored.find("other"), mirrored.setting("mine")) == (None, "local/mine of the mirror")
+    both = graph_of(full_specs, mirror=str(tmp_path), local_files={"mine": "/elsewhere"}).folders
+    assert (both.find("mine"), both.setting("mine")) == (Path("/elsewhere"), "local_files.mine")
+    assert graph_of(full_specs).folders.find("mine") is None
+    with pytest.raises(
+        PubmillError, match="corpus c needs files of your own: .*; local_files has only mine$"
+    ):
+        both.require("other", "corpus c")

@@ -1,0 +1,380 @@
+"""Recipes of pretraining: all of them at every scale, and what they begin with and learn from."""
+
+import json
+import shutil
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill import recipes, specs
+from pubmill.errors import PubmillError
+from pubmill.recipes import PretrainingRecipe
+from pubmill.recipes.objectives import Distillation
+from pubmill.recipes.pretraining import PackingRecipe
+from pubmill.recipes.writing import as_json, as_values
+from pubmill.specs import LearntVocabSpec, PretrainingSpec, Specs
+from pubmill.specs.model_specs import HubWeights, ModelSpec, RecipeWeights
+from pubmill.specs.pretraining_checks import faults_of_pretrainings
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
+
+SCALES = ["demo", "brief", "small", "full"]
+LIMITS = {"demo": (2, 64, 64, 32, 1000), "small": (6, 384, 128, 32, 6000)}
+"""Layers, hidden size, tokens of a sequence, sequences of a batch, and steps."""
+NAMES = sorted(path.stem for path in (Path(__file__).parents[3] / "specs/pretraining").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def loaded(root: Path) -> dict[str, Specs]:
+    return {scale: specs.load(root / "specs", scale) for scale in SCALES}
+
+
+def targets(root: Path, scale: str = "demo", **config: object) -> Graph:
+    base = {"study": "x", "title": "x", "scale": scale, "tables": ["gu2020/table06"], "models": []}
+    return checked_graph(*check_study({**base, **config}, root / "specs"))
+
+
+@pytest.fixture(scope="module")
+def demo(root: Path) -> Graph:
+    return targets(root)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_recipe_is_one_that_the_program_takes(loaded: dict[str, Specs], name: str, scale: str) -> None:
+    made = loaded[scale].pretraining[name]
+    assert recipes.build(PretrainingRecipe, json.loads(as_json(asdict(made.recipe))), name) == made.recipe
+    assert made.citation
+
+
+@pytest.mark.parametrize("scale", LIMITS)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_recipe_is_run_at_full_length_in_a_small_scale(
+    loaded: dict[str, Specs], name: str, scale: str
+) -> None:
+    spec = loaded[scale].pretraining[name]
+    recipe, sizes, generator = spec.recipe, spec.recipe.architecture, spec.recipe.objective.generator
+    layers, hidden, length, batch, steps = LIMITS[scale]
+    assert sizes.layers <= layers
+    assert max(sizes.hidden_size, sizes.embedding_size or 0) <= hidden
+    assert generator is None or generator.hidden_size <= hidden // 2
+    assert recipe.sequence_length <= length and recipe.batch_size <= batch and recipe.steps <= steps
+    assert spec.corpus == "pubmed-abstracts"
+    assert isinstance(loaded[scale].vocabs[spec.vocab], LearntVocabSpec), "a released one must be fetched"
+    for model in filter(None, (spec.teacher, spec.start.model if spec.start else None)):
+        assert not isinstance(loaded[scale].models[model].preferred(released=False), HubWeights)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_recipe_makes_a_model(loaded: dict[str, Specs], name: str) -> None:
+    weights = loaded["full"].models[name].weights
+    assert isinstance(weights, RecipeWeights) and (weights.kind, weights.recipe) == ("pretraining", name)
+    vocab = loaded["demo"].vocabs[loaded["demo"].pretraining[name].vocab]
+    assert isinstance(vocab, LearntVocabSpec)
+    assert vocab.lowercase == loaded["full"].models[name].lowercase
+
+
+def test_a_variant_keeps_what_it_is_about(loaded: dict[str, Specs]) -> None:
+    for scale in SCALES:
+        made = {name: spec.recipe.objective for name, spec in loaded[scale].pretraining.items()}
+        base = made["pubmedbert-base"]
+        assert made["pubmedbert-base@subword-masking"] == replace(base, masking="subword")
+        assert made["pubmedbert-base@no-nsp-single"] == replace(base, pairs="none")
+        assert made["biom-electra-large"].masking_rate == 0.25 and base.masking_rate == 0.15
+        teaching = made["bio-lm-base@distill-align"].distillation
+        assert teaching == Distillation(masked_lm=5.0, divergence=2.0, cosine=1.0, temperature=2.0)
+
+
+def with_models(made: Graph, folder: Path, **released: object) -> Graph:
+    """The graph of a study with these models too, whose results are in `folder`."""
+    models = {
+        name: ModelSpec.model_validate({"name": name, "lowercase": True, "released": one})
+        for name, one in released.items()
+    }
+    specs = made.specs.model_copy(update={"models": made.specs.models | models})
+    return Graph(made.study.model_copy(update={"results": str(folder)}), specs)
+
+
+def test_released_weights_that_no_spec_pins_need_a_pin(demo: Graph, tmp_path: Path) -> None:
+    url = "https://example.org/a/bert.tar.gz"
+    made = with_models(
+        demo,
+        tmp_path,
+        pinned={"id": "lab/bert", "revision": "1" * 40},
+        newest={"id": "lab/bert", "revision": None},
+        packed={"url": url, "sha256": None},
+        hashed={"url": url, "sha256": "2" * 64},
+    )
+    results = f"{tmp_path}/demo/sources"
+    archive, pin = f"{results}/example.org/a/bert.tar.gz", f"{results}/released/{{}}.json"
+    pinned = {"kind": "hub", "id": "lab/bert", "revision": "1" * 40}
+    assert as_values(made.models.recipe("pinned"))["weights"] == pinned
+    assert made.models.inputs("pinned") == {} and made.models.arguments("pinned") == []
+    assert made.models.inputs("newest") == {"pin": pin.format("newest")}
+    assert made.models.arguments("packed") == ["--archive", archive, "--pin", pin.format("packed")]
+    assert made.models.inputs("hashed") == {"archive": archive}
+    assert made.models.release("newest") == {"kind": "hub", "id": "lab/bert"}
+    assert made.models.released_archive("newest") == [] and made.models.released_archive("packed") == [
+        archive
+    ]
+    for name in ("pinned", "hashed", "no-pretraining"):
+        with pytest.raises(PubmillError, match=f"model {name} has no released weights to be pinned"):
+            made.models.release(name)
+
+
+def test_an_archive_is_checked_by_its_hash(demo: Graph, tmp_path: Path) -> None:
+    url = "https://example.org/bert.tar.gz"
+    assert with_models(demo, tmp_path, x={"url": url, "sha256": None}).sources.checks(url) == []
+    made = with_models(demo, tmp_path, x={"url": url, "sha256": "2" * 64})
+    assert made.sources.checks(url) == ["--sha256", "2" * 64]
+
+
+def test_the_pin_of_a_model_is_what_its_first_download_found(demo: Graph, tmp_path: Path) -> None:
+    made = with_models(demo, tmp_path, newest={"id": "lab/bert", "revision": None})
+    assert made.models.pin("newest") == {} == made.models.pin("pubmedbert-base")
+    pin = tmp_path / "demo/sources/released/newest.json"
+    pin.parent.mkdir(parents=True)
+    pin.write_text('{"revision": "x"}')
+    assert made.models.pin("newest") == {"revision": "x"}
+
+
+def small_spec(name: str, **changed: Any) -> PretrainingSpec:
+    """A recipe that needs nothing."""
+    architecture = {"family": "bert", "layers": 2, "hidden_size": 64, "attention_heads": 2}
+    base = {
+        "name": name,
+        "corpus": "c",
+        "vocab": "v",
+        "sentence_splitter": "https://example.org/punkt.zip",
+        "recipe": {
+            "architecture": {**architecture, "intermediate_size": 256, **changed.pop("architecture", {})},
+            "objective": {"masking": "whole-word", **changed.pop("objective", {})},
+            "optimisation": {"learning_rate": 1e-3},
+            "sequence_length": 64,
+            "batch_size": 8,
+            "steps": changed.pop("steps", 100),
+        },
+        "checkpoints": [50, 100],
+    }
+    return PretrainingSpec.model_validate({**base, **changed})
+
+
+def model(name: str, recipe: str, step: int | None = None, released: bool = False) -> ModelSpec:
+    hub = {"id": "a/b", "revision": "0" * 40} if released else None
+    weights = {"kind": "pretraining", "recipe": recipe, "step": step}
+    return ModelSpec.model_validate({"name": name, "lowercase": True, "weights": weights, "released": hub})
+
+
+def faults(
+    *recipes: PretrainingSpec, models: tuple[ModelSpec, ...] = (), released: bool = False
+) -> list[str]:
+    found = faults_of_pretrainings(
+        {spec.name: spec for spec in recipes}, {spec.name: spec for spec in models}, released
+    )
+    return [f"{kind}/{name}: {'.'.join(map(str, place))}: {fault}" for kind, name, place, fault in found]
+
+
+ON = {"start": {"recipe": "first", "step": 50}, "checkpoints": [100]}
+FROM = {"start": {"model": "m"}}
+TAUGHT = {"teacher": "m", "objective": {"distillation": {}}}
+
+
+@pytest.mark.parametrize(
+    ("second", "reported"),
+    [
+        ({**ON, "start": {"recipe": "first", "step": 60}},
+         "start.step: first keeps no checkpoint at step 60; it keeps 50, 100"),
+        ({**ON, "architecture": {"layers": 3}}, "start.recipe: first has a different recipe.architecture;"),
+        ({**ON, "vocab": "w"}, "start.recipe: first has a different vocab; the two must be equal"),
+        ({**ON, "objective": {"pairs": "none"}}, "start.recipe: first has a different head for"),
+        ({**FROM, "vocab": "w"}, "start.model: first has a different vocab;"),
+        ({**FROM, "architecture": {"hidden_size": 32, "layers": 1}},
+         "start.model: first has a different recipe.architecture.layers, recipe.arch"),
+        ({**TAUGHT, "vocab": "w"}, "teacher: first has a different vocab;"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_reported(second: dict[str, Any], reported: str) -> None:
+    made = faults(small_spec("first"), small_spec("second", **second), models=(model("m", "first"),))
+    assert len(made) == 1 and made[0].startswith(f"pretraining/second: {reported}")
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        ON,
+        {**FROM, "architecture": {"dropout": 0.0}, "objective": {"pairs": "none"}},
+        {**TAUGHT, "architecture": {"layers": 1, "hidden_size": 32}},
+    ],
+)
+def test_what_fits_is_not(second: dict[str, Any]) -> None:
+    assert faults(small_spec("first"), small_spec("second", **second), models=(model("m", "first"),)) == []
+
+
+def test_released_weights_are_not_compared_with_a_recipe_of_ours() -> None:
+    second = small_spec("second", **FROM, vocab="w")
+    released = (model("m", "first", released=True),)
+    assert faults(small_spec("first"), second, models=released, released=True) == []
+    assert len(faults(small_spec("first"), second, models=released, released=False)) == 1
+
+
+def test_a_recipe_before_itself_is_reported() -> None:
+    circle = [small_spec("a", start={"model": "of-b"}), small_spec("b", **{**TAUGHT, "teacher": "of-a"})]
+    models = (model("of-a", "a"), model("of-b", "b"))
+    assert faults(*circle, models=models) == [
+        "pretraining/a: start.model: a depends on itself; change its `start` or `teacher`",
+        "pretraining/b: teacher: b depends on itself; change its `start` or `teacher`",
+    ]
+
+
+def test_recipes_that_share_tokens_agree_on_packing() -> None:
+    reported = "pretraining/second: held_out: first shares its packed tokens and has held_out: 0.005"
+    assert faults(small_spec("first"), small_spec("second", held_out=0.01)) == [
+        f"{reported}; the two must be equal"
+    ]
+    assert faults(small_spec("first"), small_spec("second", held_out=0.01, vocab="w")) == []
+
+
+def test_a_models_step_is_a_checkpoint() -> None:
+    reported = "models/m: weights.step: first keeps no checkpoint at step 70; it keeps 50, 100"
+    assert faults(small_spec("first"), models=(model("m", "first", 70),)) == [reported]
+    assert faults(small_spec("first"), models=(model("m", "first", 50),)) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reported"),
+    [
+        ({"teacher": "m"}, "`teacher` and `recipe.objective.distillation` go together"),
+        ({"objective": {"distillation": {}}}, "`teacher` and `recipe.objective.distillation` go together"),
+        ({"start": {}}, "start is {model: NAME}, or {recipe: NAME, step: N}"),
+        ({"start": {"recipe": "first"}}, "start is {model: NAME}, or"),
+        ({"start": {"model": "m", "step": 5}}, "start is {model: NAME}, or"),
+        ({"start": {"recipe": "first", "step": 50}}, "checkpoints must be above 50, where training starts"),
+        ({"held_out": 1.0}, "less than 1"),
+    ],
+)
+def test_keys_that_mean_nothing_together_are_reported(wrong: dict[str, Any], reported: str) -> None:
+    with pytest.raises(ValueError, match=reported.replace("{", r"\{").replace("(", r"\(")):
+        small_spec("second", **wrong)
+
+
+def test_random_weights_have_no_step() -> None:
+    with pytest.raises(ValueError, match="random weights have no step"):
+        RecipeWeights(kind="random", recipe="first", step=5)
+
+
+def test_mistakes_are_reported_with_file_and_line(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "specs"
+    shutil.copytree(root / "specs", folder)
+    for name, old, new in (
+        ("biom-albert-xxlarge@pmc", "step: 264000", "step: 264001"),
+        ("bio-lm-base@distill", "teacher: bio-lm-large", "teacher: bio-lm-huge"),
+        ("pubmedbert-base@general-vocabulary", "{model: bert-base-uncased}", "{recipe: bert, step: 1}"),
+    ):  # fmt: skip
+        path = folder / f"pretraining/{name}.yaml"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(PubmillError) as raised:
+        specs.load(folder, "full")
+    for reported in (
+        "biom-albert-xxlarge@pmc.yaml:10: biom-albert-xxlarge keeps no checkpoint at step 264001",
+        "bio-lm-base@distill.yaml:10: there is no specs/models/bio-lm-huge.yaml",
+        "pubmedbert-base@general-vocabulary.yaml:10: there is no specs/pretraining/bert.yaml",
+    ):
+        assert f"specs/pretraining/{reported}" in str(raised.value)
+
+
+def test_a_scales_share_goes_on_to_the_recipes_that_include_it(root: Path, tmp_path: Path) -> None:
+    """Under their own share, and over what they say themselves."""
+    folder = tmp_path / "specs"
+    shutil.copytree(root / "specs", folder)
+    (folder / "pretraining/mine.yaml").write_text(
+        "name: mine\ninclude: pubmedbert-base\nrecipe: {steps: 9000, objective: {masking: subword}}\n"
+        "checkpoints: [9000]\n"
+    )
+    base, mine = (specs.load(folder, "small").pretraining[name] for name in ("pubmedbert-base", "mine"))
+    assert (mine.checkpoints, mine.recipe.steps) == (base.checkpoints, base.recipe.steps)
+    assert mine.recipe == replace(base.recipe, objective=replace(base.recipe.objective, masking="subword"))
+    scale = folder / "scales/small.yaml"
+    own = "  mine: {recipe: {steps: 70}, checkpoints: [70]}\n"
+    scale.write_text(
+        scale.read_text().replace("  pubmedbert-large: &large\n", f"{own}  pubmedbert-large: &large\n")
+    )
+    mine = specs.load(folder, "small").pretraining["mine"]
+    assert (mine.recipe.steps, mine.recipe.batch_size, mine.checkpoints) == (70, 32, (70,))
+
+
+def test_a_first_segment_begins_with_what_the_spec_says(demo: Graph) -> None:
+    results = "results/demo"
+    assert demo.pretrainings.segment_arguments("pubmedbert-base", 500) == []
+    assert demo.pretrainings.segment_arguments("pubmedbert-base@general-vocabulary", 40) == [
+        "--model", f"{results}/models/no-pretraining",
+    ]  # fmt: skip
+    going_on = "biom-albert-xxlarge@pmc"
+    assert demo.pretrainings.segment_arguments(going_on, 50) == [
+        "--other", f"{results}/pretraining/biom-albert-xxlarge/step-40",
+    ]  # fmt: skip
+    assert demo.pretrainings.segment_inputs(going_on, 50) == demo.paths.checkpoint_files(
+        "biom-albert-xxlarge", 40
+    )
+
+
+def test_a_teacher_is_there_in_every_segment(loaded: dict[str, Specs], demo: Graph) -> None:
+    name, teacher = "bio-lm-base@distill", ["--teacher", "results/demo/models/bio-lm-large"]
+    assert demo.pretrainings.segment_arguments(name, 40) == [
+        "--model",
+        "results/demo/models/bio-lm-base",
+        *teacher,
+    ]
+    twice = loaded["demo"].pretraining[name].model_copy(update={"checkpoints": (20, 40)})
+    changed = loaded["demo"].model_copy(update={"pretraining": {**loaded["demo"].pretraining, name: twice}})
+    made = checked_graph(demo.study, changed)
+    previous = ["--previous", f"results/demo/pretraining/{name}/step-20"]
+    assert made.pretrainings.segment_arguments(name, 40) == [*previous, *teacher]
+    assert set(demo.paths.model_files("bio-lm-large")) < set(made.pretrainings.segment_inputs(name, 40))
+
+
+def test_a_model_may_be_of_any_checkpoint(demo: Graph) -> None:
+    early, last = "biomegatron-1.2b@1k", "biomegatron-1.2b"
+    assert demo.models.arguments(early)[3] == "results/demo/pretraining/biomegatron-1.2b/step-4"
+    assert demo.models.arguments(last)[3] == "results/demo/pretraining/biomegatron-1.2b/step-40"
+    assert [as_values(demo.models.recipe(name).weights)["step"] for name in (early, last)] == [4, 40]
+
+
+def test_a_card_says_what_weights_began_with(demo: Graph) -> None:
+    weights = {
+        name: as_values(demo.models.recipe(name).weights) for name in ("bio-lm-base", "bio-lm-base@distill")
+    }
+    assert weights["bio-lm-base"]["start"] == "random weights"
+    taught = weights["bio-lm-base@distill"]
+    assert (taught["start"], taught["teacher"]) == ({"model": "bio-lm-base"}, "bio-lm-large")
+
+
+def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
+    made = targets(root, models=["bio-lm-base@distill", "biomegatron-1.2b@10k"])
+    assert made.scope.last_steps() == {
+        "bio-lm-base": 40,
+        "bio-lm-base@distill": 40,
+        "bio-lm-large": 40,
+        "biomegatron-1.2b": 8,
+        "biomegatron-345m@bert-uncased": 40,
+    }
+    shown = made.report.recipe().pretraining["biomegatron-1.2b"]
+    assert shown == ("pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8")
+
+
+def test_tokens_are_packed_as_the_spec_says_and_shared(demo: Graph) -> None:
+    assert demo.pretrainings.packing_recipe("pubmed-abstracts", "pubmed-uncased") == PackingRecipe(
+        title=False, held_out=0.005
+    )
+    files = demo.pretrainings.token_files("pubmedbert-base")
+    assert files[0].endswith("/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased/ids.bin")
+    assert any(path.endswith("/held-out/ids.bin") for path in files)
+    assert (
+        demo.pretrainings.token_files("pubmedelectra-base")
+        == files
+        != demo.pretrainings.token_files("bio-lm-base")
+    )
+    with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):
+        demo.pretrainings.packing_recipe("x", "y")

@@ -1,0 +1,70 @@
+"""Recipes of all stages."""
+
+import json
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+from pubmill.recipes import read
+from pubmill.recipes.recipe_types import PartialRecipe
+from pubmill.recipes.writing import as_json
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
+from pubmill.stages.dataset_recipes import published_recipe
+
+
+def targets(root: Path, **config: object) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    return checked_graph(
+        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
+    )
+
+
+def recipes_of(made: Graph) -> list[Any]:
+    run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
+    return [
+        made.corpora.lock_recipe("pubmed-abstracts"),
+        made.corpora.statistics_recipe("pubmed-abstracts"),
+        made.selection.fingerprint_recipe("pubmed-abstracts", 0),
+        made.selection.duplicates_recipe("pubmed-abstracts"),
+        made.contamination.recipe("pubmed-abstracts", "contamination"),
+        made.vocabularies.counting_recipe("byte-level"),
+        made.vocabularies.fit_recipe("pubmed-uncased", "bc2gm"),
+        made.pretrainings.packing_recipe("pubmed-abstracts", "pubmed-uncased"),
+        made.pipelines.recipe("scispacy-bc5cdr", "bc2gm"),
+        made.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm"),
+        made.pages.recipe("chemprot@blurb"),
+        made.checklist.recipe(),
+        made.crate.recipe(),
+        made.proof.recipe(),
+        made.proof.basis_recipe("gu2020/table06"),
+        published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
+        *(made.corpora.parse_recipe(shard.source, shard.name) for shard in made.corpora.shards("pubmed-pmc")),
+        made.corpora.latest_recipe("pubmed-abstracts"),
+        made.selection.recipe("pubmed-abstracts"),
+        made.vocabularies.recipe("pubmed-uncased"),
+        made.pretrainings.recipe("pubmedbert-base"),
+        made.models.recipe("pubmedbert-base"),
+        made.datasets.recipe("bc2gm"),
+        made.runs.recipe(*run),
+        made.runs.trial_recipe(*run, "batch_size=16+epochs=8+learning_rate=0.002"),
+        made.runs.choice_recipe("blurb", None, "bc2gm", "standard"),
+        made.records.recipe(*run, 1),
+        made.tables.recipe("gu2020/table06"),
+        made.report.recipe(),
+    ]
+
+
+def test_recipes_hold_no_paths_and_no_machine_settings(root: Path, tmp_path: Path) -> None:
+    recipes = recipes_of(targets(root, mirror=str(tmp_path), results="/elsewhere/results"))
+    assert not any(str(tmp_path) in as_json(recipe) or "/elsewhere" in as_json(recipe) for recipe in recipes)
+    assert all(json.loads(as_json(recipe)) for recipe in recipes)
+
+
+def test_programs_read_what_the_graph_writes(root: Path, tmp_path: Path) -> None:
+    recipes = recipes_of(targets(root, mirror=str(tmp_path)))
+    whole = [one for one in recipes if is_dataclass(one) and not isinstance(one, PartialRecipe)]
+    assert len({type(one) for one in whole}) > 20
+    for recipe in whole:
+        text = as_json(recipe)
+        assert as_json(read(type(recipe), text)) == text

@@ -1,0 +1,40 @@
+"""Checkpoints, segments and weights."""
+
+from pathlib import Path
+
+from pubmill.recipes.writing import as_values
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
+
+
+def targets(root: Path, **config: object) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    return checked_graph(
+        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
+    )
+
+
+def test_segments_start_from_the_checkpoint_before(root: Path) -> None:
+    made = targets(root)
+    first, last = made.pretrainings.steps("pubmedbert-base")
+    assert made.pretrainings.previous_step("pubmedbert-base", first) is None
+    assert made.pretrainings.previous_step("pubmedbert-base", last) == first
+    assert made.pretrainings.segment_arguments("pubmedbert-base", first) == []
+    assert made.pretrainings.segment_arguments("pubmedbert-base", last) == [
+        "--previous",
+        f"results/demo/pretraining/pubmedbert-base/step-{first}",
+    ]
+    assert made.pretrainings.segment_inputs("pubmedbert-base", last) == made.paths.checkpoint_files(
+        "pubmedbert-base", first
+    )
+
+
+def test_full_scale_takes_released_weights_and_lower_scales_their_own(root: Path) -> None:
+    assert targets(root).models.weights("pubmedbert-base").kind == "pretraining"
+    assert targets(root, scale="full").models.weights("pubmedbert-base").kind == "hub"
+    assert targets(root, scale="full", models=None).scope.pretrainings() == []
+
+
+def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
+    recipe = as_values(targets(root).pretrainings.recipe("pubmedbert-base"))
+    assert not {"checkpoints", "save_minutes"} & recipe.keys()

@@ -1,0 +1,126 @@
+"""The digest of how a record is made changes with each recipe and stage behind it, and with nothing else."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.metrics import METRICS
+from pubmill.specs import Specs
+from pubmill.specs.study import Study, check_study
+from pubmill.stages import checked_graph
+from pubmill.stages.all_stages import stages
+
+RUN = ("blurb", "pubmedbert-base", "bc5-chem", "standard")
+BEHIND = {
+    "parse_medline", "parse_pmc", "parse_text", "parse_clinical", "latest_versions", "select_documents",
+    "find_duplicates", "index_evaluation_texts", "count_words", "train_vocab", "pack", "pretrain",
+    "export_model", "convert", "finetune", "trial", "choose", "score",
+}  # fmt: skip
+"""Stages that decide a record of a model that is pretrained here and whose hyper-parameters are searched."""
+
+
+@pytest.fixture(scope="module")
+def specs(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("specs") / "specs"
+    shutil.copytree(root / "specs", folder)
+    return folder
+
+
+def loaded(specs: Path, **config: Any) -> tuple[Study, Specs]:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    return check_study({**base, **config}, specs)
+
+
+def digest(study: tuple[Study, Specs], *run: str) -> str:
+    return checked_graph(*study).record_digests.made_by(*(run or RUN))
+
+
+def made_by(specs: Path, *run: str, **config: Any) -> str:
+    return digest(loaded(specs, **config), *run)
+
+
+@pytest.fixture(scope="module")
+def study(specs: Path) -> tuple[Study, Specs]:
+    """The study and its specs, without changes."""
+    return loaded(specs)
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_the_version_of_a_stage_counts_where_it_is_behind_the_run(
+    study: tuple[Study, Specs], stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = digest(study)
+    monkeypatch.setattr(stages()[stage], "version", stages()[stage].version + 1)
+    assert (digest(study) != before) == (stage in BEHIND)
+
+
+def test_the_version_of_its_metric_counts(
+    study: tuple[Study, Specs], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = digest(study)
+    monkeypatch.setitem(METRICS, "pearson", replace(METRICS["pearson"], version=99))
+    assert digest(study) == before
+    monkeypatch.setitem(METRICS, "entity_f1", replace(METRICS["entity_f1"], version=99))
+    assert digest(study) != before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "counts"),
+    [
+        ("datasets/bc5-chem.yaml", "\nversion: 1", "\nversion: 2", True),
+        ("datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2", False),
+        ("protocols/blurb.yaml", "weight_decay: 0.0", "weight_decay: 0.1", True),
+        ("protocols/blurb.yaml", "aggregate: mean", "aggregate: median", False),
+        ("corpora/pubmed-abstracts.yaml", "min_words: 128", "min_words: 100", True),
+        ("scales/demo.yaml", "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}", True),
+        ("scales/demo.yaml", "values: {head_sizes: [32]}", "values: {head_sizes: [64]}", False),
+    ],
+)
+def test_specs_count_where_they_are_behind_the_run(
+    study: tuple[Study, Specs], specs: Path, file: str, old: str, new: str, counts: bool
+) -> None:
+    before, path = digest(study), specs / file
+    text = path.read_text()
+    assert text.count(old) == 1
+    try:
+        path.write_text(text.replace(old, new))
+        assert (made_by(specs) != before) == counts
+    finally:
+        path.write_text(text)
+
+
+def test_it_does_not_depend_on_what_the_study_asks_for_or_where_files_are(
+    study: tuple[Study, Specs], specs: Path, tmp_path: Path
+) -> None:
+    before = digest(study)
+    assert before == made_by(specs, datasets=["bc2gm"], models=["no-pretraining"], tables=["gu2020/table02"])
+    assert before == made_by(specs, results=str(tmp_path), local_files={"x": str(tmp_path)}, keep_models=True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("blurb", "no-pretraining", "bc5-chem", "standard"),
+        ("blurb", "pubmedbert-base", "jnlpba", "standard"),
+        ("off-the-shelf", "scispacy-bc5cdr", "bc5-chem", "as-it-is"),
+    ],
+)
+def test_other_runs_have_other_digests(study: tuple[Study, Specs], other: tuple[str, ...]) -> None:
+    assert digest(study, *other) != digest(study)
+
+
+def test_every_record_of_every_table_has_one(root: Path) -> None:
+    """Of all protocols: chains, folds, choices of each model."""
+    names = [f"{p.parent.name}/{p.stem}" for p in sorted((root / "specs/tables").glob("*/*.yaml"))]
+    config = {"study": "x", "title": "x", "scale": "full", "tables": names}
+    made = checked_graph(*check_study(config, root / "specs"))
+    runs = {
+        tuple(path.split("/")[3:7])
+        for table in made.requests.result_tables()
+        for path in made.tables.record_files(table)
+    }
+    digests = {made.record_digests.made_by(*run) for run in runs}
+    assert len(digests) == len(runs) > 500

@@ -1,0 +1,166 @@
+"""Corpora that fit together, what a part's selection is, and which files a selection needs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.recipes.corpora import (
+    ClinicalParsingRecipe,
+    DuplicatesRecipe,
+    SelectionRecipe,
+    TextParsingRecipe,
+)
+from pubmill.recipes.writing import as_values
+from pubmill.specs import CorpusSpec, load
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph, as_arguments, checked_graph
+from pubmill.stages.contamination_jobs import PARTS_AT_ONCE
+
+SPEC = """\
+name: mixed
+sources:
+  - {name: notes, kind: mimic, local: mimic-iii, access: credentialed, apply: 'https://example.org'}
+  - {name: web, kind: text, local: web, files: '*.txt*', documents: line, language: eng}
+selection: {min_words: 5, languages: [eng]}
+selections:
+  notes: {types: [Physician], min_words: null}
+"""
+
+
+def targets(specs: Path, **config: object) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"], "datasets": ["bc2gm"]}
+    return checked_graph(*check_study({**base, "models": ["no-pretraining"], **config}, specs))
+
+
+def write(specs: Path, text: str = SPEC, name: str = "mixed") -> Path:
+    (specs / f"corpora/{name}.yaml").write_text(text)
+    return specs
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> dict[str, str]:
+    for file in ("mimic/NOTEEVENTS.csv.gz", "web/b.txt", "web/a.txt.gz"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    return {"mimic-iii": str(tmp_path / "mimic"), "web": str(tmp_path / "web")}
+
+
+def test_a_source_may_have_keys_of_its_own() -> None:
+    spec = CorpusSpec.model_validate(
+        {"name": "c", "sources": [], "selection": {"min_words": 5}, "selections": {"a": {"parts": ["body"]}}}
+    )
+    assert spec.selection_of("a") == replace(spec.selection, parts=("body",))
+    assert spec.selection_of("b") == spec.selection
+
+
+def test_a_source_may_turn_a_filter_off_and_is_dumped_as_a_whole_selection() -> None:
+    spec = CorpusSpec.model_validate(
+        {"name": "c", "sources": [], "selection": {"min_words": 5}, "selections": {"a": {"min_words": None}}}
+    )
+    assert spec.selection_of("a") == replace(spec.selection, min_words=None)
+    dumped = spec.model_dump(mode="json")["selections"]["a"]
+    assert dumped == as_values(SelectionRecipe())
+
+
+def test_parts_have_the_selection_of_their_source(specs: Path, local: dict[str, str]) -> None:
+    made = targets(write(specs), local_files=local)
+    assert [shard[:2] for shard in made.corpora.shards("mixed")] == [
+        ("notes", "NOTEEVENTS"), ("web", "a"), ("web", "b"),
+    ]  # fmt: skip
+    recipes = [made.selection.recipe("mixed", part) for part in range(3)]
+    assert [recipe.types for recipe in recipes] == [("Physician",), None, None]
+    assert [recipe.min_words for recipe in recipes] == [None, 5, 5]
+    assert made.selection.recipe("mixed") == recipes[0]  # where all parts have the same filters
+    assert made.corpora.parse_recipe("notes", "a") == ClinicalParsingRecipe(source="notes", brackets="keep")
+    assert made.corpora.parse_recipe("web", "b") == TextParsingRecipe(
+        source="web", documents="line", language="eng"
+    )
+    assert made.corpora.raw("web", "a") == "results/demo/sources/local/web/a.txt.gz"
+
+
+def test_one_source_is_found_without_the_files_of_another(specs: Path, local: dict[str, str]) -> None:
+    del local["mimic-iii"]
+    made = targets(write(specs), local_files=local)
+    assert made.corpora.raw("web", "b").endswith("web/b.txt")
+    with pytest.raises(
+        PubmillError, match=r"corpus mixed \(MIMIC-III, .* at https://example.org\) needs files of your own"
+    ):
+        made.corpora.shards("mixed")
+
+
+def test_two_files_of_one_name_are_reported(specs: Path, local: dict[str, str]) -> None:
+    (Path(local["web"]) / "a.txt").touch()
+    made = targets(write(specs), local_files=local)
+    with pytest.raises(PubmillError, match="several files in .* are called a, but for their endings"):
+        made.corpora.shards("mixed")
+
+
+def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None:
+    more = (
+        "duplicates: {similarity: 0.9}\ncontamination: {datasets: [squad-v1, bc2gm], splits: [test, dev]}\n"
+    )
+    made = targets(write(specs, SPEC + more), local_files=local)
+    folder = "results/demo/corpora/mixed"
+    inputs = made.selection.inputs("mixed")
+    assert inputs == {"exclude": f"{folder}/excluded.parquet", "duplicates": f"{folder}/duplicates.parquet"}
+    assert as_arguments(inputs)[:2] == ["--exclude", f"{folder}/excluded.parquet"]
+    assert made.contamination.splits("mixed", "excluded") == {"squad-v1": ["dev"], "bc2gm": ["test", "dev"]}
+    assert made.contamination.splits("mixed", "contamination") == {"bc2gm": ["dev", "test"]}
+    assert made.selection.fingerprint_recipe("mixed", 0).similar is True
+    assert made.selection.duplicates_recipe("mixed") == DuplicatesRecipe(similarity=0.9)
+    plain = targets(write(specs), local_files=local)
+    assert plain.selection.inputs("mixed") == {}
+
+
+def test_every_part_is_searched_for_texts_of_datasets_once(specs: Path, local: dict[str, str]) -> None:
+    for number in range(2 * PARTS_AT_ONCE):  # beside the three files that are there
+        (Path(local["web"]) / f"c{number}.txt").touch()
+    made = targets(write(specs), local_files=local)
+    found = made.contamination.findings("mixed")
+    firsts = [int(path.removesuffix(".json")[-4:]) for path in found]
+    searched = [made.contamination.searched_parts("mixed", first) for first in firsts]
+    assert [len(parts) for parts in searched] == [PARTS_AT_ONCE, PARTS_AT_ONCE, 3]
+    assert [path for parts in searched for path in parts] == made.corpora.parts("mixed")
+
+
+def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None:
+    report = "results/demo/corpora/pubmed-abstracts/contamination.json"
+    assert report in targets(root / "specs", models=["pubmedbert-base"]).publication.everything()
+    assert report not in targets(root / "specs").publication.everything()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("documents: line, ", "", "specs/corpora/first.yaml has a source web with a different documents"),
+        ("name: notes", "name: web", "mixed.yaml:4: another source of this corpus is also called web"),
+        ("  notes: {", "  note: {", r"mixed.yaml:7: this corpus has no source note"),
+        ("selections:", "contamination: {datasets: [nope]}\nselections:", "no specs/datasets/nope.yaml"),
+        ("min_words: 5", "dated_to: May", "dated_to"),
+        ("selections:", "duplicates: {similarity: 0.2}\nselections:", "duplicates.similarity"),
+        ("selections:", "contamination: {datasets: []}\nselections:", "contamination.datasets"),
+        ("access: credentialed", "access: public", "access"),
+    ],
+)  # fmt: skip
+def test_corpora_that_do_not_fit(specs: Path, old: str, new: str, fault: str) -> None:
+    write(specs, SPEC.replace("name: mixed", "name: first"), "first")
+    assert SPEC.count(old) == 1
+    write(specs, SPEC.replace(old, new))
+    with pytest.raises(PubmillError, match=fault):
+        load(specs, "full")
+
+
+def test_an_unreadable_article_changes_how_its_own_shard_is_parsed_alone(specs: Path) -> None:
+    text = (
+        "name: mixed\nsources:\n"
+        "  - {name: articles, kind: pmc, url: 'https://b.org', inventory: '2026-09-02',\n"
+        "     articles: [PMC00001xxxx-PMC00002xxxx], leave_out: [],\n"
+        "     unreadable: {PMC00002xxxx: {PMC20001.3: 'mismatched tags'}}}\nselection: {}\n"
+    )
+    made = targets(write(specs, text))
+    plain = {"source": "articles", "parser": "pubmill", "leave_out": []}
+    recipes = [made.corpora.parse_recipe("articles", f"PMC0000{number}xxxx") for number in (1, 2)]
+    assert as_values(recipes[0]) == plain
+    assert as_values(recipes[1]) == plain | {"unreadable": ["PMC20001.3"]}

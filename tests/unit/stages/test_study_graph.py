@@ -1,0 +1,46 @@
+"""The graph of a study: parts composed of other parts."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pubmill.errors import Plain, PubmillError
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
+
+
+def graph(root: Path) -> Graph:
+    return Graph(*check_study(yaml.safe_load((root / "config.yaml").read_text()), root / "specs"))
+
+
+def test_parts_inherit_from_no_other_part(root: Path) -> None:
+    parts = [
+        part for part in vars(graph(root)).values() if type(part).__module__.startswith("pubmill.stages")
+    ]
+    assert len(parts) > 20
+    for part in parts:
+        assert type(part).__bases__ == (object,), type(part)
+
+
+def test_private_names_are_used_on_self_only(root: Path) -> None:
+    for path in (root / "pubmill/stages").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_") and node.attr[:2] != "__":
+                assert isinstance(node.value, ast.Name) and node.value.id == "self", f"{path}: {node.attr}"
+
+
+def test_errors_of_parts_end_the_program_with_their_message(root: Path) -> None:
+    plain = Plain(graph(root))
+    assert plain.results == "results/demo" and plain.paths.model("x") == "results/demo/models/x"
+    with pytest.raises(SystemExit, match="pubmill: error: there is no specs/protocols/none.yaml"):
+        plain.runs.protocol("none")
+
+
+def test_only_the_checked_graph_refuses_a_folder_that_does_not_exist(root: Path) -> None:
+    config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
+    study = check_study(config | {"local_files": {"bioasq": "/nowhere"}}, root / "specs")
+    Graph(*study)
+    with pytest.raises(PubmillError, match="/nowhere .local_files.bioasq. is not a folder"):
+        checked_graph(*study)

@@ -1,0 +1,191 @@
+"""Recipes and records of tables."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pubmill.specs import Specs
+from pubmill.specs.study import check_study
+from pubmill.specs.table_specs import CellSpec
+from pubmill.stages import Graph, checked_graph
+from pubmill.storage.files import write_json
+
+
+def targets(root: Path, **config: object) -> Graph:
+    base = {"study": "x", "title": "x", "scale": "demo", "tables": ["gu2020/table06"]}
+    return checked_graph(
+        *check_study({**base, "models": ["pubmedbert-base", "no-pretraining"], **config}, root / "specs")
+    )
+
+
+def test_records_name_the_scale_and_every_expected_seed(root: Path) -> None:
+    made = targets(root, datasets=["bc2gm"])
+    records = made.tables.records("gu2020/table06")
+    assert list(records) == ["pubmedbert-base", "no-pretraining"]
+    assert records["pubmedbert-base"] == {
+        "bc2gm": [f"runs/blurb/pubmedbert-base/bc2gm/standard/final/seed-{seed}.json" for seed in (1, 2)]
+    }
+    assert all(path.startswith("results/demo/") for path in made.tables.record_files("gu2020/table06"))
+
+
+def test_what_is_not_run_has_its_reason(root: Path) -> None:
+    missing = targets(root, datasets=["bc2gm"]).tables.recipe("gu2020/table06").missing
+    assert missing["bc5-chem"] == "not run in this study"
+    assert missing["biobert-base"] == "not run in this study"
+    assert missing["biosses"] == "not run in this study"
+
+
+def ways(made: Graph, table: str, column: str, row: str) -> set[str]:
+    """The protocols and settings of a cell's runs."""
+    return {"/".join(Path(path).parts[1:5:3]) for path in made.tables.records(table)[column][row]}
+
+
+def test_cells_have_the_protocol_of_the_cell_the_column_or_the_table(root: Path) -> None:
+    """tinn2021: of its two ways to fine-tune, each cell has the one whose value is printed."""
+    tables = [f"tinn2021/table{number}" for number in ("02", "08", "04", "06", "09", "10")]
+    made = targets(root, scale="full", models=None, tables=tables)
+    assert ways(made, tables[0], "pubmedbert-base", "bc2gm") == {"blurb/standard"}
+    assert ways(made, tables[0], "pubmedbert-base", "biosses") == {"tinn2021/standard"}
+    assert ways(made, tables[1], "pubmedbert-base", "biosses") == {"blurb/standard"}
+    assert ways(made, tables[1], "pubmedbert-base.optimal", "pubmedqa") == {"blurb/single-segment"}
+    assert ways(made, tables[1], "pubmedelectra-base.optimal", "biosses") == {"tinn2021/optimal+train+dev"}
+    assert ways(made, tables[1], "pubmedelectra-base", "bc2gm") == {"tinn2021/standard"}
+    assert ways(made, tables[1], "pubmedelectra-base", "ddi@blurb") == {"blurb/standard"}
+    assert ways(made, tables[2], "pubmedelectra-base", "pubmedqa") == {"blurb/standard"}
+    assert ways(made, tables[2], "pubmedelectra-base", "biosses") == {"tinn2021/standard"}
+    assert ways(made, tables[3], "biobert-large", "biosses") == {"tinn2021/layer-reinit"}
+    assert ways(made, tables[3], "biobert-large", "pubmedqa") == {"tinn2021/layerwise-decay"}
+    for table in tables[3:]:
+        assert ways(made, table, "pubmedbert-large", "bc2gm") == {"tinn2021/standard"}
+
+
+def test_optimal_fine_tuning_has_runs_of_its_own_unless_the_standard_value_is_printed(root: Path) -> None:
+    tables = ["tinn2021/table08", "tinn2021/table09"]
+    made = targets(root, scale="full", models=None, tables=tables)
+    same = set()
+    for table in tables:
+        records = made.tables.records(table)
+        for column in (name for name in records if "." not in name):
+            optimal = records[f"{column}.optimal"]
+            assert len(optimal) == 12  # BioASQ needs registration
+            same |= {(column, row) for row, paths in records[column].items() if optimal[row] == paths}
+    assert same == {("pubmedbert-base", "bc5-chem"), ("pubmedbert-base", "bc5-disease")}
+
+
+def test_a_model_that_the_study_names_gets_no_second_column(
+    full_specs: Specs, graph_of: Callable[..., Graph]
+) -> None:
+    """Every column of tinn2021 Table 8 has a setting; a column of the model alone would have the same key."""
+    made = graph_of(full_specs, tables=("tinn2021/table08",), models=("pubmedbert-base", "scibert-cased"))
+    keys = [column.name for column in made.table_models.columns("tinn2021/table08")]
+    assert len(keys) == len(set(keys)) and keys[-1] == "scibert-cased"
+    assert ways(made, "tinn2021/table08", "pubmedbert-base", "ncbi-disease") == {"blurb/standard"}
+
+
+def test_a_copied_cell_has_no_runs_and_names_its_origin(root: Path) -> None:
+    made = targets(root, scale="full", models=None, tables=["alrowili2021/table02"])
+    records = made.tables.records("alrowili2021/table02")
+    missing = made.tables.recipe("alrowili2021/table02").missing
+    assert list(records["pubmedbert-base"]) == ["squad-v2"]
+    assert missing["pubmedbert-base/bc5-chem"] == (
+        "the paper copied this value from gu2020 Table 6 (caption of the table), so no run of its own stands "
+        "behind it"
+    )
+    assert missing["roberta-base/squad-v2"].startswith("the paper copied this value from Dai et al. 2020 (")
+    spec = made.specs.tables["alrowili2021/table02"]
+    assert sum(one.copied is not None for column in spec.columns for one in column.cells.values()) == 31
+
+
+@pytest.fixture
+def full(full_specs: Specs, graph_of: Callable[..., Graph]) -> Graph:
+    return graph_of(full_specs, tables=("gu2020/table06", "lewis2020/table03", "shin2020/table02"))
+
+
+def test_rows_have_the_papers_runs_and_the_margin_of_their_dataset(full: Graph) -> None:
+    """gu2020 has 10 runs on its smallest datasets; lewis2020 5 on each of 9 folds."""
+    rule = full.tables.recipe("gu2020/table06").equivalence
+    assert {key for key, runs in rule.runs.items() if runs == 10} == {"biosses", "pubmedqa", "bioasq-yesno"}
+    assert rule.runs["bc2gm"] == 5 and "blurb" not in rule.runs
+    margins = full.specs.protocols["blurb"].equivalence.margins
+    assert rule.margins["biosses"] == margins["biosses"] != rule.margins["bc2gm"]
+    assert rule.margins["bc2gm"] == rule.margins["blurb"] == margins["default"]
+    folds = full.tables.recipe("lewis2020/table03").equivalence
+    assert (folds.runs["gad"], folds.runs["bc5-chem"]) == (45, 5)
+
+
+def test_rows_have_their_folds_names_in_print_and_whether_they_are_shown(full: Graph) -> None:
+    rows = {row.key: row for row in full.tables.recipe("lewis2020/table03").rows}
+    assert len(rows["gad"].folds) == 9 and rows["bc2gm"].folds == ()
+    assert not any(row.shown for row in rows.values())
+    assert (rows["hoc@blue"].published, rows["hoc@blue"].printed) == ("hoc", "macro_f1")
+    rows = {row.key: row for row in full.tables.recipe("gu2020/table06").rows}
+    assert all(row.shown for row in rows.values())
+    assert (rows["chemprot@blurb"].published, rows["chemprot@blurb"].printed) == ("chemprot", "micro_f1")
+    strict = {row.key: row for row in full.tables.recipe("shin2020/table02").rows}["strict"]
+    assert (strict.dataset, strict.metric) == ("bioasq-factoid@7b-biobert", "strict_accuracy")
+
+
+def test_what_is_not_run_has_the_obstacle_of_its_model_or_dataset(full: Graph) -> None:
+    missing = full.tables.recipe("shin2020/table02").missing
+    assert missing["strict"].startswith(
+        "needs files that you apply for at https://participants-area.bioasq.org"
+    )
+    assert missing["biomegatron-1.2b"].startswith(
+        "needs the weights of megatron-1.2b in a folder of your own"
+    )
+    assert not any("/" in key for key in missing), "a reason of the row or column is enough"
+
+
+def with_cell(graph: Graph, **cell: object) -> Specs:
+    """The specs, where one cell of gu2020's Table 6 has keys of its own."""
+    spec = graph.specs.tables["gu2020/table06"]
+    own = CellSpec.model_validate(cell)
+    columns = tuple(
+        one.model_copy(update={"cells": {"bc2gm": own}}) if one.name == "pubmedbert-base" else one
+        for one in spec.columns
+    )
+    tables = {**graph.specs.tables, "gu2020/table06": spec.model_copy(update={"columns": columns})}
+    return graph.specs.model_copy(update={"tables": tables})
+
+
+STUDY = {"tables": ("gu2020/table06",), "models": ("pubmedbert-base",), "datasets": ("bc2gm", "jnlpba")}
+
+
+def test_a_cell_may_have_another_model_or_dataset(full: Graph, graph_of: Callable[..., Graph]) -> None:
+    """Which must be run for it; the reason is the cell's own if not."""
+    made = graph_of(with_cell(full, dataset="jnlpba", why="w"), **STUDY).tables.recipe("gu2020/table06")
+    assert made.datasets == {"pubmedbert-base/bc2gm": "jnlpba"}
+    assert all("jnlpba" in path for path in made.record_paths["pubmedbert-base"]["bc2gm"])
+    assert "pubmedbert-base/bc2gm" not in made.missing
+    assert any(one.text == "ours has dataset jnlpba: w" for one in made.reasons)
+    made = graph_of(with_cell(full, dataset="gad@blurb", why="w"), **STUDY).tables.recipe("gu2020/table06")
+    assert made.missing["pubmedbert-base/bc2gm"] == "not run in this study"
+    made = graph_of(with_cell(full, model="biobert-base", why="w"), **STUDY).tables.recipe("gu2020/table06")
+    assert made.missing["pubmedbert-base/bc2gm"] == "not run in this study"
+    assert "pubmedbert-base/jnlpba" not in made.missing and made.datasets == {}
+    both = graph_of(
+        with_cell(full, model="biobert-base", why="w"),
+        **(STUDY | {"models": ("pubmedbert-base", "biobert-base")}),
+    )
+    found = both.tables.recipe("gu2020/table06")
+    assert all("biobert-base" in path for path in found.record_paths["pubmedbert-base"]["bc2gm"])
+
+
+def test_a_cell_that_must_not_be_compared_has_its_reason(full: Graph, graph_of: Callable[..., Graph]) -> None:
+    made = graph_of(with_cell(full, not_comparable="other words"), **STUDY).tables.recipe("gu2020/table06")
+    assert made.not_comparable == {"pubmedbert-base/bc2gm": "other words"}
+    assert any(one.text == "not comparable: other words" for one in made.reasons)
+
+
+def test_records_on_disk_that_no_current_recipe_makes_are_not_shown(
+    full: Graph, graph_of: Callable[..., Graph]
+) -> None:
+    study = {"tables": ("gu2020/table06",), "models": ("pubmedbert-base",), "datasets": ("bc2gm",)}
+    record = "runs/blurb/pubmedbert-base/jnlpba/standard/final/seed-1.json"
+    write_json(Path(full.paths.at(record)), {})
+    tables = graph_of(full.specs, **study).tables
+    assert tables.found("gu2020/table06").records == {}
+    missing = tables.recipe("gu2020/table06").missing
+    reason = "not run in this study; its records on disk are by other recipes or stage versions than"
+    assert missing["pubmedbert-base/jnlpba"] == f"{reason} the present ones"
