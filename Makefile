@@ -113,7 +113,7 @@ attack: $(READY)
 	$(BIN)/python -m tests.attack $(ATTACKS)
 
 data-check: $(READY)
-	@$(BIN)/python scripts/check_datasets.py $(if $(MIRROR),--mirror "$(MIRROR)") \
+	@$(BIN)/pubmill data check $(if $(MIRROR),--mirror "$(MIRROR)") \
 		$(foreach pair,$(LOCAL),--local "$(pair)") $(DATASETS)
 
 docs: .venv/docs/ready

@@ -251,7 +251,7 @@ rule basis:
     message:
         graph.basis.label
     shell:
-        "python {params.scripts:q}/proof.py basis --recipe {params.recipe:q} --specs {params.specs:q}"
+        "python {params.scripts:q}/basis.py --recipe {params.recipe:q} --specs {params.specs:q}"
         " --results {params.results:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -275,7 +275,7 @@ rule proof:
     message:
         graph.proof.label
     shell:
-        "python {params.scripts:q}/proof.py study --recipe {params.recipe:q} --specs {params.specs:q}"
+        "python {params.scripts:q}/proof.py --recipe {params.recipe:q} --specs {params.specs:q}"
         " --results {params.results:q} --output {output.proof:q} > {log:q} 2>&1"
 
 

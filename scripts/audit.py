@@ -2,35 +2,29 @@
 
     .venv/bin/python scripts/audit.py --output results/full/reports/audit
 
-Tests every published value of the five papers by the specs at full scale. Outputs: OUTPUT.json, .md, .html.
+Tests every published value of the papers by the specs at full scale. Outputs: OUTPUT.json, .md, .html.
 """
 
-import argparse
-import sys
 from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from typing import Annotated
 
 from pubmill.errors import run
+from pubmill.recipes.programs import program
 from pubmill.report.audit_rendering import AUDIT_RENDERERS
 from pubmill.stages.study_graph import audit_recipe
 from pubmill.storage.checksums import write_formats
 from pubmill.tables.audit import audit
 
+SPECS = Path(__file__).resolve().parents[1] / "specs"
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--specs", type=Path, default=ROOT / "specs", help="folder of the specs")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
-    arguments = parser.parse_args()
-    for path in write_formats(
-        arguments.output, audit(audit_recipe(arguments.specs), arguments.specs), AUDIT_RENDERERS
-    ):
+
+def main(
+    output: Annotated[Path, "path of the outputs, without extension"],
+    specs: Annotated[Path, "folder of the specs"] = SPECS,
+) -> None:
+    for path in write_formats(output, audit(audit_recipe(specs), specs), AUDIT_RENDERERS):
         print(path)
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

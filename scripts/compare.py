@@ -8,31 +8,24 @@ Inputs: the table, and the contributions of each document, a file beside each re
 Outputs: OUTPUT.json, .md and .html.
 """
 
-import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from typing import Annotated
 
 from pubmill.errors import run
+from pubmill.recipes.programs import program
 from pubmill.report.table_rendering import COMPARISON_RENDERERS
 from pubmill.storage.checksums import write_formats
 from pubmill.tables.cells import read_table
 from pubmill.tables.comparisons import comparisons
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--table", required=True, type=Path, help="the table, .json")
-    parser.add_argument("--results", required=True, type=Path, help="folder with the table's records")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
-    arguments = parser.parse_args()
-    write_formats(
-        arguments.output, comparisons(read_table(arguments.table), arguments.results), COMPARISON_RENDERERS
-    )
+def main(
+    table: Annotated[Path, "the table, .json"],
+    results: Annotated[Path, "folder with the table's records"],
+    output: Annotated[Path, "path of the outputs, without extension"],
+) -> None:
+    write_formats(output, comparisons(read_table(table), results), COMPARISON_RENDERERS)
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

@@ -8,13 +8,9 @@ Output: a line for each sentence whose document is found: its split, id and docu
 its mentions by their words. The examples stay as they are.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.convert.concepts import concepts_of, read_documents
 from pubmill.errors import PubmillError, run
 from pubmill.examples.concept_files import Concepts, write_concepts
@@ -22,30 +18,26 @@ from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.examples.tagging import to_mentions
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.datasets import ConceptsRecipe
+from pubmill.recipes.programs import program
 
 Examples = dict[str, list[TokensExample]]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--recipe", required=True, help="JSON text or file: a ConceptsRecipe")
-    parser.add_argument("--copies", required=True, nargs="+", type=Path, help="PubTator files")
-    parser.add_argument("--examples", required=True, type=Path, help="folder of the examples")
-    parser.add_argument("--output", required=True, type=Path, help="file to write (.jsonl.gz)")
-    arguments = parser.parse_args()
-    recipe = recipes.read(ConceptsRecipe, arguments.recipe)
-    examples: Examples = {
-        split: list(read_examples(arguments.examples / f"{split}.jsonl.gz", TokensExample))
-        for split in recipe.splits
+def main(
+    recipe: ConceptsRecipe,
+    copies: Annotated[list[Path], "PubTator files"],
+    examples: Annotated[Path, "folder of the examples"],
+    output: Annotated[Path, "file to write (.jsonl.gz)"],
+) -> None:
+    gold: Examples = {
+        split: list(read_examples(examples / f"{split}.jsonl.gz", TokensExample)) for split in recipe.splits
     }
-    found = concepts_of(examples, [one for path in arguments.copies for one in read_documents(path)])
+    found = concepts_of(gold, [one for path in copies for one in read_documents(path)])
     if not any(found.values()):
-        names = ", ".join(path.name for path in arguments.copies)
+        names = ", ".join(path.name for path in copies)
         raise PubmillError(f"no sentence of {recipe.dataset} is in {names}; are these of the same corpus?")
-    write_concepts(arguments.output, found, private=recipe.access != "public")
-    report(recipe.dataset, examples, found)
+    write_concepts(output, found, private=recipe.access != "public")
+    report(recipe.dataset, gold, found)
 
 
 def report(dataset: str, examples: Examples, found: Concepts) -> None:
@@ -60,4 +52,4 @@ def report(dataset: str, examples: Examples, found: Concepts) -> None:
 
 
 if __name__ == "__main__":
-    run(limited(main))
+    run(limited(program(main)))

@@ -7,30 +7,24 @@ Inputs, below --specs: the published values of all tables of results. Outputs: O
 OUTPUT.md and OUTPUT.html.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.contradiction_recipes import ContradictionsRecipe
+from pubmill.recipes.programs import program
 from pubmill.report.contradictions import CONTRADICTION_RENDERERS, find_contradictions
 from pubmill.storage.checksums import write_formats
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--recipe", required=True, help="recipe of the page, as JSON text")
-    parser.add_argument("--specs", required=True, type=Path, help="folder of the specs")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
-    arguments = parser.parse_args()
-    found = find_contradictions(recipes.read(ContradictionsRecipe, arguments.recipe), arguments.specs)
-    write_formats(arguments.output, found, CONTRADICTION_RENDERERS)
+def main(
+    recipe: ContradictionsRecipe,
+    specs: Annotated[Path, "folder of the specs"],
+    output: Annotated[Path, "path of the outputs, without extension"],
+) -> None:
+    found = find_contradictions(recipe, specs)
+    write_formats(output, found, CONTRADICTION_RENDERERS)
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

@@ -7,43 +7,34 @@ Inputs: the parsed shards of the corpus's sources, and the files below --results
 Output: dataset -> PMID -> year, for the documents that the sources have.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.corpus.document_years import documents_in, years_of
 from pubmill.errors import run
 from pubmill.recipes.corpora import YearsRecipe
+from pubmill.recipes.programs import program
 from pubmill.storage.files import sealed, write_json
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--recipe", required=True, help="JSON text or file: a YearsRecipe")
-    parser.add_argument("--parsed", type=Path, required=True, help="folder with SOURCE/SHARD.parquet")
-    parser.add_argument("--results", type=Path, required=True, help="folder of the files with PMIDs")
-    parser.add_argument("--output", type=Path, required=True, help="JSON file to write")
-    arguments = parser.parse_args()
-    recipe = recipes.read(YearsRecipe, arguments.recipe)
+def main(
+    recipe: YearsRecipe,
+    parsed: Annotated[Path, "folder with SOURCE/SHARD.parquet"],
+    results: Annotated[Path, "folder of the files with PMIDs"],
+    output: Annotated[Path, "JSON file to write"],
+) -> None:
     shards = [
-        [arguments.parsed / source.name / f"{shard}.parquet" for shard in source.shards]
-        for source in recipe.sources
+        [parsed / source.name / f"{shard}.parquet" for shard in source.shards] for source in recipe.sources
     ]
     documents = {
-        name: documents_in(arguments.results / file for file in files)
-        for name, files in recipe.documents.items()
+        name: documents_in(results / file for file in files) for name, files in recipe.documents.items()
     }
     years = years_of(shards, set().union(*documents.values()))
     found = {name: {one: years[one] for one in pmids if one in years} for name, pmids in documents.items()}
-    write_json(arguments.output, sealed(found))
+    write_json(output, sealed(found))
     for name, pmids in documents.items():
         print(f"{name}: the year of {len(found[name])} of {len(pmids)} documents")
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

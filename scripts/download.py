@@ -10,31 +10,24 @@ Outputs: FILE, and FILE.source.json (url, bytes, sha256, md5, origin, time). An 
 FILE.part, which the same command resumes.
 """
 
-import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from typing import Annotated
 
 from pubmill.errors import run
+from pubmill.recipes.programs import program
 from pubmill.storage.sources import download
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--url", required=True, help="https://... or file:///...")
-    parser.add_argument("--output", required=True, type=Path, help="file to write")
-    parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
-    parser.add_argument("--sha256", help="expected digest in hex")
-    parser.add_argument("--git-blob", help="expected id of the content as a git blob, in hex")
-    parser.add_argument(
-        "--md5-beside", action="store_true", help="check against the md5 published at URL.md5"
-    )
-    args = parser.parse_args()
-    download(args.url, args.output, args.mirror, args.sha256, args.md5_beside, args.git_blob)
+def main(
+    url: Annotated[str, "https://... or file:///..."],
+    output: Annotated[Path, "file to write"],
+    mirror: Annotated[str | None, "folder that holds HOST/PATH, used instead of the network"] = None,
+    sha256: Annotated[str | None, "expected digest in hex"] = None,
+    git_blob: Annotated[str | None, "expected id of the content as a git blob, in hex"] = None,
+    md5_beside: Annotated[bool, "check against the md5 published at URL.md5"] = False,
+) -> None:
+    download(url, output, mirror, sha256, md5_beside, git_blob)
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

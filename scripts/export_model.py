@@ -11,50 +11,34 @@ Output: the folder models/MODEL with config.json, model.safetensors, tokenizer f
 README.md; readable only by its owner if an input is.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.models import ExportRecipe
+from pubmill.recipes.programs import program
 from pubmill.storage.privacy import keep_private
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Make a model folder that transformers loads.")
-    parser.add_argument("--recipe", required=True, help="JSON text or file: an ExportRecipe")
-    parser.add_argument("--output", required=True, type=Path, help="folder to write")
-    parser.add_argument(
-        "--checkpoint", type=Path, help="step-N folder of a pretraining, for kind pretraining"
-    )
-    parser.add_argument("--vocab", type=Path, help="vocabulary folder, for kinds pretraining and random")
-    parser.add_argument("--folder", type=Path, help="the user's own model folder, for kind folder")
-    parser.add_argument("--statistics", type=Path, help="stats.json of the pretraining corpus, for the card")
-    parser.add_argument("--archive", type=Path, help="archive with the released model, for kind archive")
-    parser.add_argument("--pin", type=Path, help="pin of released weights that the recipe does not pin")
-    arguments = parser.parse_args()
-    recipe = recipes.read(ExportRecipe, arguments.recipe)
-    keep_private(path for path in (arguments.checkpoint, arguments.vocab, arguments.folder) if path)
+def main(
+    recipe: ExportRecipe,
+    output: Annotated[Path, "folder to write"],
+    checkpoint: Annotated[Path | None, "step-N folder of a pretraining, for kind pretraining"] = None,
+    vocab: Annotated[Path | None, "vocabulary folder, for kinds pretraining and random"] = None,
+    folder: Annotated[Path | None, "the user's own model folder, for kind folder"] = None,
+    statistics: Annotated[Path | None, "stats.json of the pretraining corpus, for the card"] = None,
+    archive: Annotated[Path | None, "archive with the released model, for kind archive"] = None,
+    pin: Annotated[Path | None, "pin of released weights that the recipe does not pin"] = None,
+) -> None:
+    keep_private(path for path in (checkpoint, vocab, folder) if path)
 
     # Imported only after the arguments are checked: importing torch takes seconds.
     from pubmill.pretraining.export import export
 
-    export(
-        recipe,
-        arguments.output,
-        arguments.checkpoint,
-        arguments.vocab,
-        arguments.folder,
-        arguments.statistics,
-        arguments.archive,
-        arguments.pin,
-    )
-    print(f"{arguments.output}: {recipe.model}, weights of kind {recipe.weights.kind}")
+    export(recipe, output, checkpoint, vocab, folder, statistics, archive, pin)
+    print(f"{output}: {recipe.model}, weights of kind {recipe.weights.kind}")
 
 
 if __name__ == "__main__":
-    run(limited(main))
+    run(limited(program(main)))

@@ -9,34 +9,27 @@ published values.
 Outputs: OUTPUT.json, .csv, .md, .tex and .html.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.errors import run
 from pubmill.recipes.fact_tables import FactTableRecipe
+from pubmill.recipes.programs import program
 from pubmill.report.table_rendering import FACT_TABLE_RENDERERS
 from pubmill.storage.checksums import write_formats
 from pubmill.tables.fact_cells import build, read_facts
 from pubmill.tables.fact_sources import read_artefacts
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--recipe", required=True, help="recipe of the table, as JSON text")
-    parser.add_argument("--published", required=True, type=Path, help="values of the paper (CSV)")
-    parser.add_argument("--results", required=True, type=Path, help="results folder with the artefacts")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
-    arguments = parser.parse_args()
-    recipe = recipes.read(FactTableRecipe, arguments.recipe)
-    table = build(recipe, read_facts(arguments.published, recipe), read_artefacts(recipe, arguments.results))
-    write_formats(arguments.output, table, FACT_TABLE_RENDERERS)
+def main(
+    recipe: FactTableRecipe,
+    published: Annotated[Path, "values of the paper (CSV)"],
+    results: Annotated[Path, "results folder with the artefacts"],
+    output: Annotated[Path, "path of the outputs, without extension"],
+) -> None:
+    table = build(recipe, read_facts(published, recipe), read_artefacts(recipe, results))
+    write_formats(output, table, FACT_TABLE_RENDERERS)
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

@@ -7,35 +7,30 @@ Inputs: a parsed shard, its index in `latest.parquet`, and that file; the exclud
 Output: id, position, digest, and MinHashes of each document that is neither excluded nor filtered out.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.fingerprints import write_fingerprints
 from pubmill.errors import run
 from pubmill.recipes.corpora import FingerprintRecipe
+from pubmill.recipes.programs import program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Make the fingerprints with which copies are found.")
-    parser.add_argument("--shard", type=Path, required=True, help="the parsed shard")
-    parser.add_argument("--index", type=int, required=True, help="index of the shard in the list of --latest")
-    parser.add_argument("--latest", type=Path, required=True, help="latest.parquet of the corpus")
-    parser.add_argument("--exclude", type=Path, help="index of texts that the corpus must not contain")
-    parser.add_argument("--output", type=Path, required=True, help="the fingerprints (parquet) to write")
-    parser.add_argument("--recipe", required=True, help='JSON: {"selection": {...}, "similar": true}')
-    arguments = parser.parse_args()
-    recipe = recipes.read(FingerprintRecipe, arguments.recipe)
+def main(
+    shard: Annotated[Path, "the parsed shard"],
+    index: Annotated[int, "index of the shard in the list of --latest"],
+    latest: Annotated[Path, "latest.parquet of the corpus"],
+    output: Annotated[Path, "the fingerprints (parquet) to write"],
+    recipe: FingerprintRecipe,
+    exclude: Annotated[Path | None, "index of texts that the corpus must not contain"] = None,
+) -> None:
     count = write_fingerprints(
-        arguments.shard, arguments.index, arguments.latest, recipe.selection,
-        EvaluationTexts(arguments.exclude) if arguments.exclude else None, arguments.output, recipe.similar,
+        shard, index, latest, recipe.selection,
+        EvaluationTexts(exclude) if exclude else None, output, recipe.similar,
     )  # fmt: skip
-    print(f"{arguments.shard.name}: {count} documents")
+    print(f"{shard.name}: {count} documents")
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

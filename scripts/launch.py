@@ -9,29 +9,28 @@ Inputs:  the program and its arguments; in a Slurm job, the node names that scon
 Outputs: those of the program, which replaces this process
 """
 
-import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Annotated
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pubmill.errors import run
 from pubmill.hardware.launching import TORCHRUN_ENVIRONMENT, command, slurm_job
+from pubmill.recipes.programs import program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--nodes", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=1, help="number of processes on each node")
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="a Python program and its arguments")
-    arguments = parser.parse_args()
-    job = slurm_job(os.environ) if arguments.nodes > 1 else None
-    started = command(arguments.program, arguments.nodes, arguments.processes, job)
+def main(
+    *program_and_arguments: str,
+    nodes: Annotated[int, "number of nodes of the Slurm job"] = 1,
+    processes: Annotated[int, "number of processes on each node"] = 1,
+) -> None:
+    """Replace this process by the launcher of the program."""
+    job = slurm_job(os.environ) if nodes > 1 else None
+    started = command(list(program_and_arguments), nodes, processes, job)
     os.execvpe(started[0], started, TORCHRUN_ENVIRONMENT | os.environ)
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

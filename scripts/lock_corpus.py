@@ -9,34 +9,29 @@ Output: a parquet file without text, which may be published; with `lock:`, a cor
 from it.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.corpus.locks import source_file, write_lock
 from pubmill.errors import run
 from pubmill.recipes.corpora import LockRecipe
+from pubmill.recipes.programs import program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Write the lock of a corpus.")
-    parser.add_argument("--manifest", type=Path, required=True, help="manifest.parquet of the corpus")
-    parser.add_argument("--sources", type=Path, required=True, help="the folder of source files")
-    parser.add_argument("--output", type=Path, required=True, help="corpus.lock to write")
-    parser.add_argument("--recipe", required=True, help='JSON: {"files": [{source, folder, names}, ...]}')
-    arguments = parser.parse_args()
-    recipe = recipes.read(LockRecipe, arguments.recipe)
+def main(
+    manifest: Annotated[Path, "manifest.parquet of the corpus"],
+    sources: Annotated[Path, "the folder of source files"],
+    output: Annotated[Path, "corpus.lock to write"],
+    recipe: LockRecipe,
+) -> None:
     files = [
-        source_file(group.source, arguments.sources / group.folder / name)
+        source_file(group.source, sources / group.folder / name)
         for group in recipe.files
         for name in group.names
     ]
-    documents = write_lock(arguments.output, arguments.manifest, files)
+    documents = write_lock(output, manifest, files)
     print(f"{documents} documents from {len(files)} files")
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

@@ -7,33 +7,28 @@ Input: NOTEEVENTS.csv or NOTEEVENTS.csv.gz of MIMIC-III.
 Output: a parsed shard (see `pubmill/corpus/shards.py`) with every note, readable only by its owner.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.corpus.clinical import read_notes
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import ClinicalParsingRecipe
+from pubmill.recipes.programs import program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Parse the clinical notes of MIMIC-III.")
-    parser.add_argument("--input", type=Path, required=True, help="NOTEEVENTS.csv.gz")
-    parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
-    parser.add_argument("--recipe", required=True, help='JSON: {"source": name, "brackets": "keep"}')
-    arguments = parser.parse_args()
-    recipe = recipes.read(ClinicalParsingRecipe, arguments.recipe)
+def main(
+    input_: Annotated[Path, "NOTEEVENTS.csv.gz"],
+    output: Annotated[Path, "the parsed shard (parquet) to write"],
+    recipe: ClinicalParsingRecipe,
+) -> None:
     counts = write_shard(
-        arguments.output, read_notes(arguments.input, recipe.brackets),
-        source=recipe.source, file=arguments.input.name, order=0, private=True,
+        output, read_notes(input_, recipe.brackets),
+        source=recipe.source, file=input_.name, order=0, private=True,
     )  # fmt: skip
-    print(f"{arguments.input.name}: {counts.citations} notes")
+    print(f"{input_.name}: {counts.citations} notes")
 
 
 if __name__ == "__main__":
-    run(limited(main))
+    run(limited(program(main)))

@@ -7,36 +7,29 @@ Input: a file of PubMed's baseline or updatefiles, under its original name.
 Output: a parsed shard (see `pubmill/corpus/shards.py`) with every citation and every deletion.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import MedlineParsingRecipe
+from pubmill.recipes.programs import program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Parse one PubMed file.")
-    parser.add_argument("--input", type=Path, required=True, help="pubmedYYnNNNNN.xml.gz")
-    parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
-    parser.add_argument("--recipe", required=True, help='JSON: {"source": name, "parser": name}')
-    arguments = parser.parse_args()
-    recipe = recipes.read(MedlineParsingRecipe, arguments.recipe)
-    order = file_order(arguments.input)
+def main(
+    input_: Annotated[Path, "pubmedYYnNNNNN.xml.gz"],
+    output: Annotated[Path, "the parsed shard (parquet) to write"],
+    recipe: MedlineParsingRecipe,
+) -> None:
+    order = file_order(input_)
     read = read_medline_with_pubmed_parser if recipe.parser == "pubmed_parser" else read_medline
-    documents = read(arguments.input)
-    counts = write_shard(
-        arguments.output, documents, source=recipe.source, file=arguments.input.name, order=order
-    )
-    print(f"{arguments.input.name}: {counts.citations} citations, {counts.deletions} deletions")
+    documents = read(input_)
+    counts = write_shard(output, documents, source=recipe.source, file=input_.name, order=order)
+    print(f"{input_.name}: {counts.citations} citations, {counts.deletions} deletions")
 
 
 if __name__ == "__main__":
-    run(limited(main))
+    run(limited(program(main)))

@@ -8,47 +8,36 @@ Inputs: a package of PMC with its file list, or without --filelist, an archive o
 Output: a parsed shard (see `pubmill/corpus/shards.py`); articles without XML have neither title nor text.
 """
 
-import argparse
-import sys
 from collections import Counter
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.corpus.articles import read_articles
 from pubmill.corpus.packages import package_order, read_fetched, read_package
 from pubmill.corpus.shards import write_shard
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import PmcParsingRecipe
+from pubmill.recipes.programs import program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Parse one archive of PMC articles.")
-    parser.add_argument("--input", type=Path, required=True, help="the archive (tar.gz)")
-    parser.add_argument("--filelist", type=Path, help="the package's file list (csv)")
-    parser.add_argument("--output", type=Path, required=True, help="the parsed shard (parquet) to write")
-    parser.add_argument(
-        "--recipe", required=True, help='JSON: {"source": ..., "parser": ..., "leave_out": []}'
-    )
-    arguments = parser.parse_args()
-    recipe = recipes.read(PmcParsingRecipe, arguments.recipe)
-    if arguments.filelist:
-        articles = read_package(arguments.input, arguments.filelist)
-        order = package_order(arguments.input)
+def main(
+    input_: Annotated[Path, "the archive (tar.gz)"],
+    output: Annotated[Path, "the parsed shard (parquet) to write"],
+    recipe: PmcParsingRecipe,
+    filelist: Annotated[Path | None, "the package's file list (csv)"] = None,
+) -> None:
+    if filelist:
+        articles = read_package(input_, filelist)
+        order = package_order(input_)
     else:
-        articles, order = read_fetched(arguments.input), 0
+        articles, order = read_fetched(input_), 0
     left_out: Counter[str] = Counter()
-    documents = read_articles(
-        arguments.input, articles, recipe.parser, recipe.leave_out, left_out, recipe.unreadable
-    )
-    counts = write_shard(
-        arguments.output, documents, source=recipe.source, file=arguments.input.name, order=order
-    )
-    print(f"{arguments.input.name}: {counts.citations} articles")
+    documents = read_articles(input_, articles, recipe.parser, recipe.leave_out, left_out, recipe.unreadable)
+    counts = write_shard(output, documents, source=recipe.source, file=input_.name, order=order)
+    print(f"{input_.name}: {counts.citations} articles")
     print("left out:", ", ".join(f"{count} <{tag}>" for tag, count in sorted(left_out.items())) or "nothing")
 
 
 if __name__ == "__main__":
-    run(limited(main))
+    run(limited(program(main)))

@@ -8,29 +8,24 @@ Output: FILE (release, revision or sha256, time). A FILE of the same release is 
 is an error. Delete it to pin anew.
 """
 
-import argparse
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from typing import Annotated
 
 from pubmill.errors import run
+from pubmill.recipes.programs import program
 from pubmill.storage.release_pins import PINNED, freeze
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--release", required=True, type=json.loads, help="JSON text: kind, and id or url")
-    parser.add_argument("--output", required=True, type=Path, help="pin to write, or to keep")
-    parser.add_argument("--archive", type=Path, help="the downloaded archive, for kind archive")
-    parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
-    arguments = parser.parse_args()
-    pin = freeze(arguments.release, arguments.output, arguments.mirror, arguments.archive)
-    print(f"{arguments.output}: {PINNED[pin['kind']]} {pin[PINNED[pin['kind']]]}, found {pin['found']}")
+def main(
+    release: Annotated[str, "JSON text: kind, and id or url"],
+    output: Annotated[Path, "pin to write, or to keep"],
+    archive: Annotated[Path | None, "the downloaded archive, for kind archive"] = None,
+    mirror: Annotated[str | None, "folder that holds HOST/PATH, used instead of the network"] = None,
+) -> None:
+    pin = freeze(json.loads(release), output, mirror, archive)
+    print(f"{output}: {PINNED[pin['kind']]} {pin[PINNED[pin['kind']]]}, found {pin['found']}")
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

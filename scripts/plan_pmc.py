@@ -6,28 +6,23 @@ Inputs: the inventory's manifest and files below URL; with --mirror, below DIR/H
 Output: PLAN.parquet with pmcid, version, etag and modified of the latest version of each article.
 """
 
-import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from typing import Annotated
 
 from pubmill.corpus.pmc import write_plan
 from pubmill.errors import run
+from pubmill.recipes.programs import program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--url", required=True, help="URL of the bucket")
-    parser.add_argument("--inventory", required=True, help="day of the inventory, YYYY-MM-DD")
-    parser.add_argument("--output", required=True, type=Path, help="the plan (parquet) to write")
-    parser.add_argument("--mirror", help="folder that holds HOST/PATH, used instead of the network")
-    args = parser.parse_args()
-    articles = write_plan(args.output, args.url, args.inventory, args.mirror)
-    print(f"inventory of {args.inventory}: {articles:,} articles")
+def main(
+    url: Annotated[str, "URL of the bucket"],
+    inventory: Annotated[str, "day of the inventory, YYYY-MM-DD"],
+    output: Annotated[Path, "the plan (parquet) to write"],
+    mirror: Annotated[str | None, "folder that holds HOST/PATH, used instead of the network"] = None,
+) -> None:
+    articles = write_plan(output, url, inventory, mirror)
+    print(f"inventory of {inventory}: {articles:,} articles")
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

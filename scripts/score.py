@@ -9,40 +9,33 @@ Outputs: the record RUN/seed-N.json (pubmill.metrics.records.Record), without me
          RUN/seed-N.items.npz: the contributions of each document (pubmill.metrics.contributions)
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.errors import run
 from pubmill.metrics import SCORERS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
+from pubmill.recipes.programs import program
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.result_paths import BELOW
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Score one fine-tuned run.")
-    parser.add_argument("--recipe", required=True, help="JSON text or file: a ScoringRecipe")
-    parser.add_argument("--predictions", required=True, type=Path, help="the run's .predictions.jsonl.gz")
-    parser.add_argument("--examples", required=True, type=Path, help="examples of the split predicted")
-    parser.add_argument("--training", required=True, type=Path, help="the run's .training.json")
-    parser.add_argument("--output", required=True, type=Path, help="record to write, .json")
-    arguments = parser.parse_args()
-    recipe = recipes.read(ScoringRecipe, arguments.recipe)
-    record, items = score_run(
-        recipe, SCORERS[recipe.kind], arguments.predictions, arguments.examples, arguments.training
-    )
-    write_items(Path(BELOW.contributions(str(arguments.output))), items)
-    write_record(arguments.output, record)
+def main(
+    recipe: ScoringRecipe,
+    predictions: Annotated[Path, "the run's .predictions.jsonl.gz"],
+    examples: Annotated[Path, "examples of the split predicted"],
+    training: Annotated[Path, "the run's .training.json"],
+    output: Annotated[Path, "record to write, .json"],
+) -> None:
+    record, items = score_run(recipe, SCORERS[recipe.kind], predictions, examples, training)
+    write_items(Path(BELOW.contributions(str(output))), items)
+    write_record(output, record)
     result = f"failed ({record.failed})" if record.metrics is None else f"{record.metrics[recipe.metric]:.4f}"
     result += f" ({CONSTANT})" if record.collapsed else ""
     print(f"{recipe.model} on {recipe.dataset} {recipe.split}, seed {recipe.seed}: {recipe.metric} {result}")
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

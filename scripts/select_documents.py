@@ -9,36 +9,32 @@ Outputs: the documents (id, version, date, title, text, words, bytes), and stati
 why.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.statistics import select
 from pubmill.errors import run
 from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.recipes.programs import program
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Select the documents of a corpus from one parsed shard.")
-    parser.add_argument("--shard", type=Path, required=True, help="the parsed shard")
-    parser.add_argument("--index", type=int, required=True, help="index of the shard in the list of --latest")
-    parser.add_argument("--latest", type=Path, required=True, help="latest.parquet of the corpus")
-    parser.add_argument("--exclude", type=Path, help="index of texts that the corpus must not contain")
-    parser.add_argument("--duplicates", type=Path, help="duplicates.parquet of the corpus")
-    parser.add_argument("--output", type=Path, required=True, help="the part of the corpus to write")
-    parser.add_argument("--statistics", type=Path, required=True, help="the part's statistics to write")
-    parser.add_argument("--recipe", required=True, help='JSON: the selection, such as {"min_words": 128}')
-    arguments = parser.parse_args()
+def main(
+    shard: Annotated[Path, "the parsed shard"],
+    index: Annotated[int, "index of the shard in the list of --latest"],
+    latest: Annotated[Path, "latest.parquet of the corpus"],
+    output: Annotated[Path, "the part of the corpus to write"],
+    statistics: Annotated[Path, "the part's statistics to write"],
+    recipe: SelectionRecipe,
+    exclude: Annotated[Path | None, "index of texts that the corpus must not contain"] = None,
+    duplicates: Annotated[Path | None, "duplicates.parquet of the corpus"] = None,
+) -> None:
     select(
-        arguments.shard, arguments.index, arguments.latest, recipes.read(SelectionRecipe, arguments.recipe),
-        arguments.output, arguments.statistics,
-        EvaluationTexts(arguments.exclude) if arguments.exclude else None, arguments.duplicates,
+        shard, index, latest, recipe,
+        output, statistics,
+        EvaluationTexts(exclude) if exclude else None, duplicates,
     )  # fmt: skip
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

@@ -10,31 +10,24 @@ Output: selected.json, `{"chosen", "failed", "mean_dev", "considered"}`, which `
 If all trials failed, chosen is null and failed the reason, and the runs that depend on it fail too.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.errors import run
 from pubmill.finetuning.trial_selection import select
 from pubmill.recipes.finetuning import ChoiceRecipe
+from pubmill.recipes.programs import program
 from pubmill.storage.files import read_json, sealed, write_json
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Choose hyperparameters from the dev scores of trials.")
-    parser.add_argument(
-        "--recipe", required=True, help='JSON: {"by": "dev", "decides": [keys of the recipe]}'
-    )
-    parser.add_argument("--trials", type=Path, nargs="+", required=True, help="training.json of every trial")
-    parser.add_argument("--output", type=Path, required=True, help="selected.json to write")
-    arguments = parser.parse_args()
-    recipe = recipes.read(ChoiceRecipe, arguments.recipe)
-    chosen = select(((path, read_json(path)) for path in arguments.trials), recipe.decides)
-    write_json(arguments.output, sealed(chosen))
+def main(
+    recipe: ChoiceRecipe,
+    trials: Annotated[list[Path], "training.json of every trial"],
+    output: Annotated[Path, "selected.json to write"],
+) -> None:
+    chosen = select(((path, read_json(path)) for path in trials), recipe.decides)
+    write_json(output, sealed(chosen))
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

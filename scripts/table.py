@@ -8,14 +8,11 @@ tables that its cells refer to; with --audit, the verdicts on whether published 
 Outputs: OUTPUT.json, .csv, .md, .tex and .html.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.errors import run
+from pubmill.recipes.programs import program
 from pubmill.recipes.tables import TableRecipe
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.storage.checksums import write_formats
@@ -23,22 +20,18 @@ from pubmill.tables.audit import read_audit, with_unreachable
 from pubmill.tables.finished_tables import finished_table
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--recipe", required=True, help="recipe of the table, as JSON text")
-    parser.add_argument("--published", required=True, type=Path, help="values of the paper (CSV)")
-    parser.add_argument("--results", required=True, type=Path, help="results folder with the records")
-    parser.add_argument("--audit", type=Path, help="audit of the published values, .json")
-    parser.add_argument("--output", required=True, type=Path, help="path of the outputs, without extension")
-    arguments = parser.parse_args()
-    recipe = recipes.read(TableRecipe, arguments.recipe)
-    table = finished_table(recipe, arguments.published, arguments.results)
-    if arguments.audit:
-        table = with_unreachable(table, read_audit(arguments.audit))
-    write_formats(arguments.output, table, TABLE_RENDERERS)
+def main(
+    recipe: TableRecipe,
+    published: Annotated[Path, "values of the paper (CSV)"],
+    results: Annotated[Path, "results folder with the records"],
+    output: Annotated[Path, "path of the outputs, without extension"],
+    audit: Annotated[Path | None, "audit of the published values, .json"] = None,
+) -> None:
+    table = finished_table(recipe, published, results)
+    if audit:
+        table = with_unreachable(table, read_audit(audit))
+    write_formats(output, table, TABLE_RENDERERS)
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

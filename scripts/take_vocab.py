@@ -7,27 +7,24 @@ Output: the folder vocabs/VOCAB with the tokenizer's files and diagnosis.json; r
 the model is.
 """
 
-import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
+from pubmill.recipes.programs import program
 from pubmill.storage.privacy import keep_private
 from pubmill.vocabs.diagnosis import import_vocab
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Copy the vocabulary of a released model.")
-    parser.add_argument("--model", required=True, type=Path, help="folder of the model")
-    parser.add_argument("--output", required=True, type=Path, help="folder to write")
-    arguments = parser.parse_args()
-    keep_private([arguments.model])
-    diagnosis = import_vocab(arguments.model, arguments.output)
-    print(f"{arguments.output}: {diagnosis['size']} pieces")
+def main(
+    model: Annotated[Path, "folder of the model"],
+    output: Annotated[Path, "folder to write"],
+) -> None:
+    keep_private([model])
+    diagnosis = import_vocab(model, output)
+    print(f"{output}: {diagnosis['size']} pieces")
 
 
 if __name__ == "__main__":
-    run(limited(main))
+    run(limited(program(main)))

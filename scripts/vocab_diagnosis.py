@@ -9,29 +9,24 @@ Output: a JSON file with figures by split, and the pieces of the terms of gu2020
 of the dataset.
 """
 
-import argparse
-import sys
 from pathlib import Path
+from typing import Annotated
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from pubmill import recipes
 from pubmill.errors import run
+from pubmill.recipes.programs import program
 from pubmill.recipes.vocabs import FitRecipe
 from pubmill.storage.files import sealed, write_json
 from pubmill.vocabs.dataset_fit import diagnose_dataset
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Diagnose a vocabulary on a dataset.")
-    parser.add_argument("--recipe", required=True, help="JSON text or file: a FitRecipe")
-    parser.add_argument("--vocab", required=True, type=Path, help="folder of the vocabulary")
-    parser.add_argument("--dataset", required=True, type=Path, help="folder of the dataset")
-    parser.add_argument("--output", required=True, type=Path, help="JSON file to write")
-    arguments = parser.parse_args()
-    recipe = recipes.read(FitRecipe, arguments.recipe)
-    diagnosis = diagnose_dataset(recipe, arguments.vocab, arguments.dataset)
-    write_json(arguments.output, sealed(diagnosis))
+def main(
+    recipe: FitRecipe,
+    vocab: Annotated[Path, "folder of the vocabulary"],
+    dataset: Annotated[Path, "folder of the dataset"],
+    output: Annotated[Path, "JSON file to write"],
+) -> None:
+    diagnosis = diagnose_dataset(recipe, vocab, dataset)
+    write_json(output, sealed(diagnosis))
     for split, figures in diagnosis["splits"].items():
         words, entities = figures["words"], figures["entity_words"]
         mentions = f", {entities['subwords_per_word']:.3f} an entity word" if entities["words"] else ""
@@ -39,4 +34,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(program(main))

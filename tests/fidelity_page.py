@@ -26,7 +26,7 @@ SHOWN = {"differs": 12, "ours": 8}
 """Standing -> how many statements the first table shows."""
 INTRODUCTION = """# What is as printed
 
-What matters most where this program differs from the five papers, or decides what neither a paper nor its
+What matters most where this program differs from the papers, or decides what neither a paper nor its
 authors' program does. **Cells**: of {printed} printed scores with runs of ours, means included, those that
 the choice touches. **Effect**: the largest change of a score in points, where somebody measured or printed
 it. These come first, by points times cells, then the others by cells. `pubmill explain tinn2021/table06`

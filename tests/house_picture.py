@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, str, str], ...] = (
         "work",
         "corpus vocabs convert pretraining prediction finetuning",
     ),
-    ("numbers and forms", "", "metrics examples"),
+    ("numbers and forms", "", "metrics formats examples"),
     ("ground", "ground", "hardware recipes optimisers storage messages"),
 )
 """Title, look and rooms of each layer, from the top. A room imports only rooms after it in this order."""

@@ -1,4 +1,4 @@
-"""Scorers of the literature, written from their published programs, to compare the conventions with.
+"""Scorers of the literature, written from their published programs, to compare the scorers with.
 
 None of them uses pubmill. seqeval and scikit-learn are called as the papers' code calls them.
 """

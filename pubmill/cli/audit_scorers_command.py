@@ -32,21 +32,21 @@ def scorers(
     from pubmill.inspection.converted_datasets import check_name
     from pubmill.inspection.scorer_printing import print_scores
     from pubmill.library.loaded_datasets import load_dataset
-    from pubmill.metrics.conventions import matching
+    from pubmill.metrics.scorers import matching
     from pubmill.specs import load
-    from pubmill.tables import convention_scores
+    from pubmill.tables import scorer_results
 
     specs = load(SPECS, "full")
     check_name(specs, dataset)
     splits = load_dataset(dataset, results)
     if split not in splits:
         raise PubmillError(f"{dataset} has no split {split}; its splits are {', '.join(splits)}")
-    scores = convention_scores.scores_by_convention(specs.datasets[dataset], splits[split].path, predictions)
+    scores = scorer_results.scores_by_scorer(specs.datasets[dataset], splits[split].path, predictions)
     if which is not None:
-        print(convention_scores.which(scores, which))
+        print(scorer_results.which(scores, which))
         raise typer.Exit(0 if matching(scores, which) else 1)
     if as_json:
-        print(json.dumps(convention_scores.rows(scores), indent=2, ensure_ascii=False))
+        print(json.dumps(scorer_results.rows(scores), indent=2, ensure_ascii=False))
     else:
         print_scores(scores)
 

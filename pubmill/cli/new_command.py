@@ -45,6 +45,7 @@ def dataset(
     ],
     name: Annotated[str | None, typer.Option(help="of the spec; that of the folder by default")] = None,
     mirror: Annotated[str | None, typer.Option(help="folder with HOST/PATH, in place of the network")] = None,
+    relations: Annotated[bool, typer.Option(help="read documents for their relations, not mentions")] = False,
 ) -> None:
     """Describe a dataset of files or the hub.
 
@@ -55,8 +56,8 @@ def dataset(
 
     root = checkout()
     with tempfile.TemporaryDirectory() as copies:
-        made = new_dataset(files, name, mirror, Path(copies))
-        found = describe(made)
+        made = new_dataset(files, name, mirror, Path(copies), root / "data")
+        found = describe(made, relations)
         written = write_dataset(made, found, root)
     for path in written:
         print(path.relative_to(root))
@@ -67,7 +68,7 @@ def dataset(
         print(f"{split}: {', '.join(f'{measure} {n}' for measure, n in counts.items())}")
         print(f"  {json.dumps(found.first[split], ensure_ascii=False)[:300]}")
     if made.folder:
-        print(f"In the configuration: local_files: {{{made.name}: {made.folder}}}")
+        print(f"In the configuration: local_files: {{{made.name}: {made.folder.resolve()}}}")
 
 
 @APP.command()

@@ -62,28 +62,29 @@ def predict(
     # Imported only after the arguments are checked: importing torch takes seconds.
     from pubmill.finetuning.predicting import choose_device
     from pubmill.finetuning.task_models import load_task_model, read_facts
-    from pubmill.prediction import formats
+    from pubmill.formats.document_files import format_of
+    from pubmill.prediction import annotated_files
     from pubmill.prediction.annotating import Annotator, own_types, written_names
     from pubmill.prediction.text_units import load_splitter
 
-    with formats.without_streams(sources, target) as (inputs, output):
-        places = formats.targets(inputs, output)
+    with annotated_files.without_streams(sources, target) as (inputs, output):
+        places = annotated_files.targets(inputs, output)
         keep_private([model, *places])  # of a folder, the label is beside each file
-        forms = {source: form or formats.format_of(source) for source in places}
-        formats.check_targets(places, forms)
+        forms = {source: form or format_of(source) for source in places}
+        annotated_files.check_targets(places, forms)
         predictor = load_task_model(model, choose_device())
         names = written_names(own_types(predictor), types or [], renamed or [])
         pairs = read_facts(model)["argument_types"]
         annotator = Annotator(predictor, pairs, load_splitter(punkt), names, confidences)
         for number, (source, place) in enumerate(places.items(), 1):
             write_label_beside(place)
-            formats.annotate_file(annotator, source, place, forms[source])
+            annotated_files.annotate_file(annotator, source, place, forms[source])
             if len(places) > 1:
                 print(f"{number}/{len(places)} {place}", file=sys.stderr)
     for what, number in sorted(annotator.counts.items()):
         if number:
             print(f"{what.replace('_', ' ')}: {number}", file=sys.stderr)
-    if str(target) != formats.STREAM:
+    if str(target) != annotated_files.STREAM:
         report_progress(f"annotated {counted(len(places), 'file')}; written to {target}")
 
 

@@ -16,9 +16,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from pubmill.convert import json_files, squad
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SequenceExample, SpanExample
+from pubmill.messages.quotations import quote
 from pubmill.storage.archives import members
 
 TYPES = {

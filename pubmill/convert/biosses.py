@@ -10,9 +10,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from pubmill.convert.source_files import ConverterInput, lines, quote
+from pubmill.convert.source_files import ConverterInput, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RegressionExample
+from pubmill.messages.quotations import quote
 
 ANNOTATORS = [f"annotator_{letter}" for letter in "abcde"]
 RATED = ["sentence_id", "sentence_1", "sentence_2", *ANNOTATORS]

@@ -17,10 +17,11 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
-from pubmill.convert.source_files import ConverterInput, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, lines, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.examples.sentences import SentenceSplitter
+from pubmill.messages.quotations import quote
 from pubmill.storage.strict_parsing import whole_number
 
 CHEMICAL, GENES = "CHEMICAL", ("GENE-Y", "GENE-N")

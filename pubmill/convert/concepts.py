@@ -14,13 +14,14 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from pubmill.convert.source_files import lines
 from pubmill.errors import PubmillError
 from pubmill.examples.concept_files import Concepts, ExampleConcepts
 from pubmill.examples.kinds import TokensExample
 from pubmill.examples.tagging import to_mentions
+from pubmill.formats.pubtator import blocks, title_and_abstract
+from pubmill.formats.text_files import read_lines
+from pubmill.messages.quotations import show
 
-_TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
 _BETWEEN = re.compile(r"[|+,;]")
 """What separates identifiers: of several concepts, or of the parts of a composite one."""
 _NONE = frozenset({"", "-", "-1"})
@@ -41,32 +42,19 @@ class AnnotatedDocument(NamedTuple):
 
 def read_documents(path: Path) -> Iterator[AnnotatedDocument]:
     """Yield the documents of a PubTator file. Offsets are not read, as some of published files are wrong."""
-    block: list[tuple[int, str]] = []
-    for number, line in lines(path):
-        if line.strip():
-            block.append((number, line))
-        elif block:
-            yield _document(path, block)
-            block = []
-    if block:
-        yield _document(path, block)
-
-
-def _document(path: Path, block: Sequence[tuple[int, str]]) -> AnnotatedDocument:
-    texts = [match for _, line in block[:2] if (match := _TEXT.fullmatch(line))]
-    if not texts or texts[0][2] != "t":
-        raise PubmillError(f"{path}:{block[0][0]}: a document must begin with `PMID|t|TITLE`")
-    if texts[-1][1] != texts[0][1]:
-        raise PubmillError(f"{path}:{block[1][0]}: the abstract has another PMID than the title before it")
-    found: dict[str, frozenset[str]] = {}
-    for number, line in block[len(texts) :]:
-        columns = line.split("\t")
-        if len(columns) < 4:
-            raise PubmillError(f"{path}:{number}: expected tab-separated columns: id, start, end, text, type")
-        if len(columns) > 5 and columns[1].isdecimal():
-            words = _without_blanks(columns[3])
-            found[words] = found.get(words, frozenset()) | _identifiers(columns[5])
-    return AnnotatedDocument(texts[0][1], _without_blanks("".join(one[3] for one in texts)), found)
+    for block in blocks(read_lines(path)):
+        name, texts = title_and_abstract(block, str(path))
+        found: dict[str, frozenset[str]] = {}
+        for number, line in block[len(texts) :]:
+            columns = line.split("\t")
+            if columns[0] != name or len(columns) < 4:
+                raise PubmillError(
+                    f"{path}:{number}: expected tab-separated columns that begin with {show(name)}'s id"
+                )
+            if len(columns) > 5 and columns[1].isdecimal():
+                words = _without_blanks(columns[3])
+                found[words] = found.get(words, frozenset()) | _identifiers(columns[5])
+        yield AnnotatedDocument(name, _without_blanks("".join(texts)), found)
 
 
 def _identifiers(column: str) -> frozenset[str]:

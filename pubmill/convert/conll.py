@@ -30,18 +30,11 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import (
-    ConverterInput,
-    SpecError,
-    check_no_mark,
-    lines,
-    quote,
-    show,
-    withheld,
-)
+from pubmill.convert.source_files import ConverterInput, SpecError, check_no_mark, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
 from pubmill.examples.tagging import to_labels, to_mentions
+from pubmill.messages.quotations import quote, show, withheld
 from pubmill.storage.archives import decode, members
 
 OPTIONS = ("labels", "types", "keep", "separator", "columns", "outside", "scheme", "documents", "files")

@@ -5,6 +5,7 @@ written then.
 """
 
 import importlib
+import importlib.util
 import re
 import traceback
 from collections import Counter
@@ -13,11 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.convert.dataset_counts import OPEN, Counts, count, lengths, overlaps, unknown_names
-from pubmill.convert.source_files import Converter, ConverterInput, SpecError, check_id, show, withholding
+from pubmill.convert.source_files import Converter, ConverterInput, SpecError, check_id
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, write_examples
+from pubmill.messages.quotations import show, withholding
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sealed, sha256, write_json, writing_folder
+
+OWN_CONVERTER = "converter"
+"""Role of the file with a converter of the user's own."""
 
 
 def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) -> dict[str, Any]:
@@ -47,7 +52,7 @@ def _read_splits(
     recipe: ConversionRecipe, inputs: Mapping[str, Path]
 ) -> tuple[dict[str, Sequence[Example]], dict[str, Counter[str]]]:
     try:
-        read: Converter = load_function(recipe.converter, "converter")
+        read: Converter = find_converter(recipe.converter, inputs)
     except SpecError as error:
         raise PubmillError(f"dataset {recipe.dataset}: {error} {_spec_location(recipe)}") from None
     splits: dict[str, Sequence[Example]] = {}
@@ -142,6 +147,29 @@ def _check_recipe(recipe: ConversionRecipe) -> None:
             f"{where}: splits {sorted(recipe.splits)}, expected counts for {sorted(recipe.expect)}; "
             f"splits must be among {list(SPLITS)}, and expected counts only for these"
         )
+
+
+def find_converter(name: str, inputs: Mapping[str, Path]) -> Converter:
+    """Return a converter of pubmill, or `MODULE:FUNCTION` of the user's own file, the source `converter`."""
+    if name.startswith("pubmill."):
+        return load_function(name, "converter")
+    module, _, function = name.partition(":")
+    path = inputs.get(OWN_CONVERTER)
+    if path is None:
+        raise SpecError(
+            f"the converter {name!r} needs the source `{OWN_CONVERTER}`, a file {module}.py of your own"
+        )
+    spec = importlib.util.spec_from_file_location(module, path)
+    assert spec and spec.loader
+    own = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(own)
+        found: Converter = getattr(own, function)
+        return found
+    except AttributeError:
+        raise SpecError(f"{path} has no function {function!r}") from None
+    except Exception as error:
+        raise PubmillError(f"{path} can't be imported: {type(error).__name__}: {error}") from error
 
 
 def load_function(name: str, what: str) -> Callable[..., Any]:

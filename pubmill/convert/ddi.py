@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from pubmill.convert import safe_xml
-from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
+from pubmill.formats.safe_xml import parse_xml
+from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members
 
 TYPES = frozenset({"drug", "brand", "group", "drug_n"})
@@ -208,7 +209,7 @@ def _listed_members(source: ConverterInput) -> dict[str, str]:
 
 def _parse_document(content: bytes, place: str) -> etree._Element:
     """Return the root element, `<document>`."""
-    root = safe_xml.parse(decode(content, place), place)
+    root = parse_xml(decode(content, place), place)
     if root.tag != "document":
         raise PubmillError(f"{place}:{root.sourceline}: expected a <document>, found <{root.tag}>")
     return root

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, lines, quote
+from pubmill.convert.source_files import ConverterInput, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
+from pubmill.messages.quotations import quote
 from pubmill.messages.wording import repeated
 from pubmill.storage.archives import decode, members
 

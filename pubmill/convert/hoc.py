@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, one_line, quote
+from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import LabelledSentence, MultilabelExample
+from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members
 
 HALLMARKS = [

@@ -19,9 +19,10 @@ from itertools import combinations
 from pathlib import Path, PurePosixPath
 
 from pubmill.convert import dev_split, words
-from pubmill.convert.source_files import ConverterInput, one_line, quote
+from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
+from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members
 
 HOSPITALS = ("beth", "partners")

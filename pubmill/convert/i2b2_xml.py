@@ -25,10 +25,12 @@ from xml.sax.saxutils import unescape
 
 from lxml import etree
 
-from pubmill.convert import safe_xml, words
-from pubmill.convert.source_files import ConverterInput, SpecError, quote
+from pubmill.convert import words
+from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
+from pubmill.formats.safe_xml import parse_xml
+from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members
 
 _CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
@@ -122,7 +124,7 @@ def _differing_documents(source: ConverterInput) -> list[str]:
 
 
 def _parse_note(document: str, content: str, where: str) -> Note:
-    root = safe_xml.parse(content, where, _escape_ampersands)
+    root = parse_xml(content, where, _escape_ampersands)
     texts, tags = root.findall("TEXT"), root.findall("TAGS")
     if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
         raise PubmillError(f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations")

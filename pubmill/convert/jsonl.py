@@ -8,11 +8,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample, as_row
+from pubmill.formats.json_text import parse_row
+from pubmill.messages.quotations import quote
 
 _NEEDED, _OPTIONAL = ("text", "label"), ("text_pair", "id", "document")
 
@@ -28,7 +29,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     seen: set[str] = set()
     for number, line in lines(path):
         where = f"{path}:{number}"
-        row = json_files.parse_object(line.encode(), where)
+        row = parse_row(line, where)
         example = f"{source.split}-{number:06d}"
         if "id" in keys:
             example = check_id(_required_value(row, keys["id"], where), where)

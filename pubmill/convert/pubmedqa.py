@@ -15,9 +15,10 @@ from random import Random
 from typing import Any
 
 from pubmill.convert import json_files
-from pubmill.convert.source_files import ConverterInput, one_line, show
+from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
+from pubmill.messages.quotations import show
 
 DECISIONS = ("yes", "no", "maybe")
 """Decisions, in the order in which the authors' program draws."""

@@ -14,10 +14,11 @@ from pydantic import ConfigDict, Field
 
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line, quote
+from pubmill.convert.source_files import ConverterInput, SpecError, lines, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import markers
 from pubmill.examples.kinds import Entity, SequenceExample
+from pubmill.messages.quotations import quote
 
 MARKS = (("<< ", " >>"), ("[[ ", " ]]"))
 MENTION = "ENTITY"

@@ -1,21 +1,15 @@
-"""Source files of converters, and quotation of their text in messages without revealing licensed text."""
+"""Source files of converters."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS, Example
+from pubmill.messages.quotations import is_identifier, quote, withheld
 
-_WITHHELD: ContextVar[bool] = ContextVar("withheld", default=False)
-_IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9_.:-]{1,40}")
-_SHOWN = 80
-"""Most characters of a source file that a message quotes in one place."""
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -75,40 +69,6 @@ def for_split(options: Mapping[str, Any], split: str) -> dict[str, Any]:
     return {**{name: value for name, value in options.items() if name not in SPLITS}, **own}
 
 
-@contextmanager
-def withholding(text: bool) -> Iterator[None]:
-    """While the block runs, `quote` and `show` reveal no text, if `text` is true."""
-    token = _WITHHELD.set(text)
-    try:
-        yield
-    finally:
-        _WITHHELD.reset(token)
-
-
-def withheld() -> bool:
-    """Return whether the text of the dataset must be withheld, because it isn't public."""
-    return _WITHHELD.get()
-
-
-def quote(text: str) -> str:
-    """Return an excerpt for a message: at most 80 characters, or only the length for a licensed dataset."""
-    return _withheld_text(text) if withheld() else repr(_shorten(text))
-
-
-def show(text: str) -> str:
-    """Return an identifier, type or key of a source file for a message, cut to 80 characters.
-
-    A damaged file can contain any text in its place, so for a licensed dataset only clear identifiers
-    (`is_identifier`) are shown, and for other text its length.
-    """
-    return _withheld_text(text) if withheld() and not is_identifier(text) else _shorten(text)
-
-
-def is_identifier(text: str) -> bool:
-    """Return whether the text cannot be prose: at most 40 ASCII letters, digits and `_.:-`, with a digit."""
-    return _IDENTIFIER.fullmatch(text) is not None
-
-
 def check_id(text: str, where: str) -> str:
     """Return the id of an example or question, after a check that it may be shown.
 
@@ -121,14 +81,6 @@ def check_id(text: str, where: str) -> str:
             f"found {quote(text)}"
         )
     return text
-
-
-def _withheld_text(text: str) -> str:
-    return f"<{len(text)} characters, not shown: the dataset's licence forbids it>"
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
 def one_line(text: str) -> str:

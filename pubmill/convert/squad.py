@@ -17,9 +17,10 @@ from pydantic import Field
 
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, check_id, quote
+from pubmill.convert.source_files import ConverterInput, check_id
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample
+from pubmill.messages.quotations import quote
 
 VERSIONS = ("1.1", "v2.0")
 """Versions as stated in the files."""

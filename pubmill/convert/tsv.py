@@ -10,17 +10,10 @@ from typing import Any
 
 from pubmill import recipes
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import (
-    ConverterInput,
-    SpecError,
-    check_id,
-    for_split,
-    lines,
-    one_line,
-    quote,
-)
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, lines, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
+from pubmill.messages.quotations import quote
 
 READ = ("id", "document", "text", "text_pair", "label", "number", "skip")
 """Possible contents of a column. `number` must be the row's number in its file, counted from 0; `skip` is not

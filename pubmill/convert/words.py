@@ -36,16 +36,27 @@ class Sentence(NamedTuple):
     labels: list[str]
 
 
-def sentences(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]) -> Iterator[Sentence]:
-    """Yield the note's sentences; a line without words is not a sentence.
+def sentences(
+    note: str,
+    mentions: Iterable[NoteMention],
+    left_out: Counter[str],
+    ends: Sequence[int] | None = None,
+    word: re.Pattern[str] = _WORD,
+    longest: bool = True,
+) -> Iterator[Sentence]:
+    """Yield the note's sentences; one without words is left out.
+
+    `ends`: where sentences end, in order; by default at each line feed. `word`: what is one word. Of
+    overlapping mentions the `longest` is kept, or else the shortest.
 
     `left_out` counts the mentions that get no label: `mentions_without_words` (white space only),
     `repeated_mentions` (the same place and type again) and `overlapping_mentions`.
     """
-    kept = _disjoint_mentions(_trim_mentions(note, mentions, left_out), left_out)
-    for line, (start, end) in _numbered_lines(note, kept):
+    kept = _disjoint_mentions(_trim_mentions(note, mentions, left_out), left_out, longest)
+    places = [place for place, character in enumerate(note) if character == "\n"] if ends is None else ends
+    for line, (start, end) in _numbered_pieces(note, kept, places):
         inside = [mention for mention in kept if start <= mention.start < end]
-        spans = _word_spans(note, (start, end), inside)
+        spans = _word_spans(note, (start, end), inside, word)
         if spans:
             first = {span[0]: place for place, span in enumerate(spans)}
             last = {span[1]: place + 1 for place, span in enumerate(spans)}
@@ -66,11 +77,14 @@ def _trim_mentions(note: str, mentions: Iterable[NoteMention], left_out: Counter
     return found
 
 
-def _disjoint_mentions(mentions: Sequence[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
+def _disjoint_mentions(
+    mentions: Sequence[NoteMention], left_out: Counter[str], longest: bool
+) -> list[NoteMention]:
     """Return the mentions to keep, in the note's order."""
     different = list(dict.fromkeys(mentions))
     kept: list[NoteMention] = []
-    for mention in sorted(different, key=lambda m: m.start - m.end):  # a stable sort
+    sign = 1 if longest else -1
+    for mention in sorted(different, key=lambda m: sign * (m.start - m.end)):  # a stable sort
         if all(mention.end <= other.start or other.end <= mention.start for other in kept):
             kept.append(mention)
     for reason, number in (
@@ -82,20 +96,24 @@ def _disjoint_mentions(mentions: Sequence[NoteMention], left_out: Counter[str]) 
     return sorted(kept, key=lambda mention: mention.start)
 
 
-def _numbered_lines(note: str, mentions: Sequence[NoteMention]) -> Iterator[tuple[int, Span]]:
-    """Yield numbered lines; lines that a mention joins are one."""
-    joined = {place for m in mentions for place in range(m.start, m.end) if note[place] == "\n"}
+def _numbered_pieces(
+    note: str, mentions: Sequence[NoteMention], ends: Sequence[int]
+) -> Iterator[tuple[int, Span]]:
+    """Yield numbered pieces of a note, which end at `ends`; pieces that a mention joins are one."""
+    joined = {place for m in mentions for place in range(m.start + 1, m.end)}
     number, start = 1, 0
-    for line, place in enumerate([i for i, char in enumerate(note) if char == "\n"] + [len(note)], 1):
+    for line, place in enumerate([*ends, len(note)], 1):
         if place not in joined:
             yield number, (start, place)
-            number, start = line + 1, place + 1
+            number, start = line + 1, place
 
 
-def _word_spans(note: str, sentence: Span, mentions: Sequence[NoteMention]) -> list[Span]:
+def _word_spans(
+    note: str, sentence: Span, mentions: Sequence[NoteMention], form: re.Pattern[str]
+) -> list[Span]:
     cuts = sorted({edge for mention in mentions for edge in (mention.start, mention.end)})
     spans: list[Span] = []
-    for word in _WORD.finditer(note, *sentence):
+    for word in form.finditer(note, *sentence):
         inside = [cut for cut in cuts if word.start() < cut < word.end()]
         spans += pairwise([word.start(), *inside, word.end()])
     return spans

@@ -1,9 +1,20 @@
-"""Metadata of a PMC article from its source, in addition to its XML."""
+"""Metadata of a PMC article besides its text: number, version, date, and its licence with PMC's groups."""
 
+import re
 from dataclasses import dataclass
 
 from pubmill.corpus.shards import Document
 from pubmill.storage.strict_parsing import whole_number
+
+GROUPS = {
+    "CC0": "commercial", "CC BY": "commercial", "CC BY-SA": "commercial", "CC BY-ND": "commercial",
+    "CC BY-NC": "noncommercial", "CC BY-NC-SA": "noncommercial", "CC BY-NC-ND": "noncommercial",
+}  # fmt: skip
+"""Group of each licence; all others (none, custom, text mining only) are in `other`."""
+
+_LINK = re.compile(
+    r"creativecommons\.org/(?:licen[sc]es/(by(?:-nc)?(?:-sa|-nd)?)\b(?!-)|(publicdomain/zero))", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +48,16 @@ def plain_pmid(written: str) -> str:
     """Return a PMID as PubMed writes it; "" if it is not one (lists have 0 for articles not in PubMed)."""
     number = written.strip()
     return number.lstrip("0") if whole_number(number) is not None else ""
+
+
+def licence_group(code: str) -> str:
+    """Return the group of a licence: `commercial` use, `noncommercial` use, or `other`."""
+    return GROUPS.get(code, "other")
+
+
+def licence_at(text: str) -> str:
+    """Return the code (`CC BY-NC`) of the Creative Commons licence that a text links to; "" if none."""
+    found = _LINK.search(text) if "creativecommons" in text.lower() else None
+    if not found:
+        return ""
+    return f"CC {found[1].upper()}" if found[1] else "CC0"

@@ -7,10 +7,14 @@ gu2020 section 6.1 leaves out abstracts of fewer than 128 words as noise. Words 
 whitespace-separated words of the parts that the selection takes, without title and section labels.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from pubmill.corpus.licences import flagged, licence
-from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words
+from pubmill.corpus.article_metadata import licence_group
+from pubmill.corpus.contamination import EvaluationTexts
+from pubmill.corpus.document_versions import read_reasons
+from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words, joined, read_shard
+from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 
 Filter = Callable[[Document, SelectionRecipe], str | None]
@@ -101,6 +105,18 @@ def length(document: Document, selection: SelectionRecipe) -> str | None:
     return "too_long" if selection.max_words is not None and words > selection.max_words else None
 
 
+def licence(document: Document, selection: SelectionRecipe) -> str | None:
+    """Keep PMC articles whose licence group is requested; documents of other sources always pass."""
+    if selection.licences is None or not document.id.startswith("pmc:"):
+        return None
+    return None if licence_group(document.licence) in selection.licences else "licence"
+
+
+def flagged(document: Document, selection: SelectionRecipe) -> str | None:
+    """Reject documents with an unwanted flag; the reason is the first such flag."""
+    return next((flag for flag in selection.without if flag in document.flags), None)
+
+
 FILTERS: tuple[Filter, ...] = (
     error_note, unreadable, book, text, parts, licence, flagged, types, language, published, dated, length,
 )  # fmt: skip
@@ -109,3 +125,26 @@ FILTERS: tuple[Filter, ...] = (
 def rejection(document: Document, selection: SelectionRecipe) -> str | None:
     """Return the first reason to reject the document, or None."""
     return next((reason for check in FILTERS if (reason := check(document, selection))), None)
+
+
+def with_reasons(
+    shard: Path, index: int, latest: Path, selection: SelectionRecipe, excluded: EvaluationTexts | None
+) -> Iterator[tuple[int, Document, str | None]]:
+    """Yield (position, document, reason or None) for each citation of a parsed shard.
+
+    `index` is the shard's index in `latest`. The first reason counts: first that the citation is not current,
+    then the filters, then `contamination`: it contains one of the `excluded` texts.
+    """
+    reasons = read_reasons(latest, index)
+    for position, document in read_shard(shard):
+        current, reason = next(reasons, (None, None))
+        if current != position:
+            raise PubmillError(
+                f"{latest} knows position {current} where {shard} has position {position} ({document.id}): "
+                f"it was made from other shards. Delete it and run again."
+            )
+        reason = reason or rejection(document, selection)
+        if reason is None and excluded is not None:
+            text = f"{document.title}\n{joined(selected_sections(document, selection))}"
+            reason = "contamination" if excluded.matches(document.pmid, text) else None
+        yield position, document, reason

@@ -16,9 +16,8 @@ import pyarrow as pa
 from rensa import RMinHash
 
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.filters import selected_sections
+from pubmill.corpus.filters import selected_sections, with_reasons
 from pubmill.corpus.ngrams import plain_words
-from pubmill.corpus.rejection_reasons import with_reasons
 from pubmill.corpus.shards import joined
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import writing

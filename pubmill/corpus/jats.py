@@ -27,10 +27,9 @@ from collections.abc import Callable, Collection, Iterator
 
 from lxml import etree
 
-from pubmill.corpus.article_metadata import ArticleMetadata, plain_pmid
+from pubmill.corpus.article_metadata import ArticleMetadata, licence_at, plain_pmid
 from pubmill.corpus.article_xml import parse
 from pubmill.corpus.json_lines import LANGUAGES
-from pubmill.corpus.licences import licence_at
 from pubmill.corpus.shards import Document, Sections
 from pubmill.errors import PubmillError
 
@@ -212,7 +211,7 @@ def _mark_formula(math: etree._Element) -> None:
 
 
 def _remove_layout(element: etree._Element) -> None:
-    """Remove the white space around the children of an element that can't have text of its own."""
+    """Remove white space between the children of an element that may contain only elements."""
     if not (element.text or "").strip(_XML_SPACE):
         element.text = None
     for child in element:

@@ -7,9 +7,9 @@ the elements of NLM's DTD in their order, up to `</MedlineCitation>`, with their
 The result is exact: in well-formed XML that consists only of elements and text (no comment, processing
 instruction or CDATA section) each `<` begins a tag, and the pattern allows no other tags. It spells out every
 tag except those inside elements that are skipped; such an element may contain no tag of its own name, so the
-first end tag of that name is its own. After the match, neither a citation nor an article may begin or end.
-No attribute that the pattern allows declares a namespace, and no end tag contains white space. A citation
-that does not match is parsed into a tree, which reports any errors.
+first end tag of that name is its own. After the match, no tag of a citation
+or an article follows. No attribute that the pattern allows declares a namespace, and no end tag contains
+white space. A citation that does not match is parsed into a tree, which reports any errors.
 """
 
 import re

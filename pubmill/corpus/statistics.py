@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow as pa
 
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.duplicates import read_duplicates
-from pubmill.corpus.filters import selected_sections
-from pubmill.corpus.rejection_reasons import with_reasons
+from pubmill.corpus.filters import selected_sections, with_reasons
 from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
@@ -42,6 +41,20 @@ MANIFEST = pa.schema(
 ROWS_PER_GROUP = 4096
 SAMPLES = 5
 TOTALS = ("parsed", "deletions", "documents", "words", "bytes")
+
+
+class PartStatistics(TypedDict):
+    """Statistics of one parsed shard: the counts of `TOTALS`, and by reason and year."""
+
+    source: str
+    parsed: int
+    deletions: int
+    documents: int
+    words: int
+    bytes: int
+    rejected: dict[str, int]
+    samples: dict[str, list[str]]
+    years: dict[str, int]
 
 
 class _Tally:
@@ -186,7 +199,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _check_part_counts(path: Path, one: dict[str, Any], rows: int) -> None:
+def _check_part_counts(path: Path, one: PartStatistics, rows: int) -> None:
     accounted = one["documents"] + sum(one["rejected"].values())
     if one["parsed"] != accounted:
         raise PubmillError(f"{path}: parsed {one['parsed']} but kept and rejected {accounted}; select again")

@@ -42,7 +42,7 @@ def _row(split: str, name: str, one: ExampleConcepts) -> dict[str, Any]:
 
 
 def read_concepts(path: Path) -> Concepts:
-    """Read the file; a `PubmillError` names a line that is no such row."""
+    """Read the file; a `PubmillError` names a malformed line."""
     found: dict[str, dict[str, ExampleConcepts]] = {split: {} for split in SPLITS}
     for number, row in enumerate(read_jsonl_gz(path), 1):
         try:

@@ -23,8 +23,9 @@ class PredictedLabels(list[str]):
 
 
 def word_label(subwords: Sequence[str]) -> str:
-    """Return the label of a word from those of its subwords: the first one's, where X and no subword count as
-    O, as in BioBERT's script `ner_detokenize.py`."""
+    """Return the label of a word: that of its first subword; O for X or no subword.
+
+    BioBERT's script `ner_detokenize.py` does the same."""
     return OUTSIDE if not subwords or subwords[0] == CONTINUATION else subwords[0]
 
 

@@ -1,4 +1,4 @@
-"""What a fine-tuning job is asked to do."""
+"""Input of a fine-tuning job."""
 
 from dataclasses import dataclass
 from pathlib import Path

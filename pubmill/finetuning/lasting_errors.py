@@ -1,4 +1,4 @@
-"""Errors of a training that would come again, and those that another try may not meet."""
+"""Errors of a training: those that would recur, and those that may pass."""
 
 import traceback
 from collections.abc import Iterator
@@ -23,8 +23,9 @@ class TrainingFailedError(PubmillError):
 
 @contextmanager
 def lasting_errors(public: bool) -> Iterator[None]:
-    """Raise lasting errors as a `TrainingFailedError`; of data that isn't `public`, without messages by other
-    libraries, which may have text of it."""
+    """Raise lasting errors as a `TrainingFailedError`.
+
+    Messages of other libraries may quote the data, so they are left out unless the data are `public`."""
     try:
         yield
     except Exception as error:
@@ -36,8 +37,10 @@ def lasting_errors(public: bool) -> Iterator[None]:
 
 
 def is_lasting(error: Exception) -> bool:
-    """Return whether a training that ended in this error would end so again: what pubmill, transformers or
-    PyTorch refuse, but not memory, disk, libraries that are missing, and GPUs."""
+    """Return whether the same training would end in this error again.
+
+    It would if pubmill, transformers or PyTorch refuse something. Faults of memory, disk and GPU, and missing
+    libraries, may pass."""
     if isinstance(error, OSError):
         return error.errno is None  # not by the system: transformers refuses a folder
     text = str(error).lower()

@@ -68,7 +68,7 @@ class GroupedAdam:
         return updated
 
     def add_gradients(self) -> None:
-        """Add the gradients of a part of a batch to those of its other parts, which PyTorch does here."""
+        """Do nothing: PyTorch itself adds up the gradients of a batch's parts."""
 
     def clear(self) -> None:
         """Clear the gradients."""

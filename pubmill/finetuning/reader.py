@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CHUNK = 1000
 """Number of texts per call of the tokenizer: it uses all cores on a list, and memory stays small."""
 PROBE = ["The", "gene", "binds", "12", "proteins", "(", "p53", ")", "in", "mice", "."]
-"""A sentence by which it is decided whether a tokenizer needs a space before each word."""
+"""A sentence that shows whether a tokenizer needs a space before each word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ Loss = Callable[[torch.Tensor, Batch, torch.Tensor], torch.Tensor]
 
 
 class Recorder(Protocol):
-    """Record some work without doing it; return what replays it, and its result, which replays fill."""
+    """Record work without doing it; return a function that replays it, and the result that replays fill."""
 
     def __call__(self, work: Callable[[], Made], /) -> tuple[Callable[[], None], Made]: ...
 

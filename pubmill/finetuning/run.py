@@ -14,7 +14,7 @@ from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
-from pubmill.finetuning.preloaded import Load, take
+from pubmill.finetuning.preloaded import Load, preload, take
 from pubmill.finetuning.splits import EncodedSplit, encode_split, read_split, split_path
 from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.task_models import (
@@ -187,15 +187,16 @@ def _splits(job: FinetuningJob) -> list[str]:
     return list(dict.fromkeys(name for name in ("train", job.dev, job.split) if name))
 
 
-def loads_of(job: FinetuningJob) -> list[Load]:
-    """Return what the job loads, whatever its seed."""
+def preload_inputs(job: FinetuningJob) -> None:
+    """Load what the job needs, whatever its seed, for forks of this process."""
     kind, names = TASKS[job.recipe.task].kind, _splits(job)
-    return [
+    loads: list[Load] = [
         *((read_split, job.dataset, (name, kind)) for name in names),
         *((sha256, split_path(job.dataset, name), ()) for name in names),
         (folder_sha256, job.model, ()),
         (read_encoder, job.model, (job.recipe.dropout,)),
     ]
+    preload(loads)
 
 
 def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Any]:
@@ -348,7 +349,7 @@ def _run_provenance(trainer: Trainer) -> dict[str, Any]:
     scale of the loss and the number of skipped steps."""
     found = provenance()
     execution = trainer.describe_execution() if trainer.device.type == "cuda" else {}
-    found["hardware"] = {
+    hardware = {
         **found["hardware"],
         **execution,
         "device": trainer.device.type,
@@ -357,8 +358,8 @@ def _run_provenance(trainer: Trainer) -> dict[str, Any]:
         **cuda_settings(trainer.device),
     }
     if scaling := trainer.optimiser.scaling.state():
-        found["hardware"]["loss_scaling"] = scaling
-    return found
+        hardware["loss_scaling"] = scaling
+    return {**found, "hardware": hardware}
 
 
 def _report_changes(encoded: Mapping[str, int]) -> None:

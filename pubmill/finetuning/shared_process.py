@@ -1,11 +1,11 @@
 """The process that forks for the fine-tunings of a run: it loads torch, a model and its data once."""
 
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 
-from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.hardware.forked_programs import Request, serve
+from pubmill.hardware.forked_programs import Request, serve, status_in_fork
 
 ENVIRONMENT = {
     "HF_DEACTIVATE_ASYNC_LOAD": "1",  # no threads, which a fork would lack
@@ -13,29 +13,41 @@ ENVIRONMENT = {
 }
 
 
-def serve_finetunings(number: int, job_of: Callable[[Sequence[str]], FinetuningJob]) -> None:
-    """Serve at the listening socket `number`; return in a fork, whose arguments are those of its caller.
+def in_forks(main: Callable[[], None], load: Callable[[], None]) -> Callable[[], None]:
+    """Return a program that calls `main`: in a fork of a process like this, if the environment names one.
 
-    `job_of` returns the job of a program's arguments.
+    With `--serve NUMBER` it is that process, at the listening socket NUMBER; `load` loads what `main` needs
+    with the same arguments.
     """
+
+    def start() -> None:
+        if sys.argv[1:2] == ["--serve"]:
+            _serve(int(sys.argv[2]), load)
+        elif (status := status_in_fork()) is not None:
+            raise SystemExit(status)
+        main()
+
+    return start
+
+
+def _serve(number: int, load: Callable[[], None]) -> None:
+    """Serve; return in a fork, whose arguments are those of its caller."""
     threads = [0]
     os.environ |= ENVIRONMENT
-    request = serve(number, lambda request: _load(request, job_of, threads))
+    request = serve(number, lambda request: _load(request, load, threads))
     import torch
 
     torch.set_num_threads(int(request.environment.get("OMP_NUM_THREADS") or threads[0]))
 
 
-def _load(request: Request, job_of: Callable[[Sequence[str]], FinetuningJob], threads: list[int]) -> None:
-    """Load what the job of a request and its other seeds need; an error will be met, and reported, in the
-    fork. `threads` receives torch's default number of threads, before it becomes 1: a fork has none."""
+def _load(request: Request, load: Callable[[], None], threads: list[int]) -> None:
+    """Load what a request needs; an error will be met, and reported, in the fork. `threads` receives torch's
+    default number of threads, before it becomes 1: a fork has none."""
     with suppress(Exception, SystemExit):
         import torch
-
-        from pubmill.finetuning.preloaded import preload
-        from pubmill.finetuning.run import loads_of
 
         threads[0] = threads[0] or torch.get_num_threads()
         torch.set_num_threads(1)
         os.chdir(request.folder)
-        preload(loads_of(job_of(request.arguments)))
+        sys.argv[1:] = request.arguments
+        load()

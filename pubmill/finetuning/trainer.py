@@ -237,7 +237,7 @@ class Trainer(Predictor):
         return self._finish_update(torch.stack(losses).sum())
 
     def _finish_update(self, loss: torch.Tensor) -> torch.Tensor | None:
-        """Update the weights; return the batch's loss, None if it is what prevented the update."""
+        """Update the weights; return the batch's loss, or None if an infinite loss prevented the update."""
         return loss if self.optimiser.update() or torch.isfinite(loss) else None
 
     def _encode(self, batch: Batch) -> torch.Tensor:

@@ -10,8 +10,8 @@ from pubmill.hardware.compilers import fault_of_kernels
 from pubmill.messages.progress import report_slower
 
 Update = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], None]
-"""A function of gradient, weight, both moments, the weight's copy, factors (`factors_of`), and the number by
-which gradients are divided; it changes all from the weight to the copy."""
+"""A function of gradient, weight, both moments, the weight's copy, factors (`factors_of`) and the divisor of
+gradients; it changes weight, moments and copy in place."""
 MULTIPLE = 16
 """Divisor of the elements of a weight that the compiled kernel updates."""
 CHECKED = 95 * MULTIPLE
@@ -19,9 +19,9 @@ CHECKED = 95 * MULTIPLE
 
 
 def factors_of(rate: float, decay: float, update: int | None, epsilon: float) -> list[float]:
-    """Return the learning rate, the share by which weights shrink, the size of the step, the divisor of the
-    second moment's root, and epsilon, in update number `update` (from 1); None: Adam without bias
-    correction."""
+    """Return learning rate, weight decay, step size, divisor of the second moment's root, and epsilon.
+
+    `update`: number of the update, from 1; None: Adam without bias correction."""
     first, second = (1.0, 1.0) if update is None else (1 - BETA1**update, 1 - BETA2**update)
     return [rate, rate * decay, rate / first, second**0.5, epsilon]
 
@@ -36,7 +36,7 @@ def plain_update(
     factors: Tensor,
     scale: Tensor,
 ) -> None:
-    """Update a weight by Adam with PyTorch's kernels, and copy it: what the compiled kernel must do."""
+    """Update a weight by Adam with PyTorch's kernels, and copy it; the reference for the compiled kernel."""
     slope = gradient.float() / scale
     mean.lerp_(slope, 1 - BETA1)
     square.mul_(BETA2).addcmul_(slope, slope, value=1 - BETA2)

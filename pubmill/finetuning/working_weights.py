@@ -131,8 +131,9 @@ class RecordableAdam(GroupedAdam):
             weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
 
     def _take_gradients(self) -> dict[nn.Parameter, torch.Tensor]:
-        """Give PyTorch's Adam the gradients of its weights; return those of all weights, of the working copy
-        unless the model has those of all parts of the batch."""
+        """Pass the gradients to PyTorch's Adam; return the gradient of each weight.
+
+        They are the working copy's, unless the model already has the sums over all parts of the batch."""
         copies = self.copies.items()
         found = {weight: copied.grad for weight, copied in copies if copied.grad is not None}
         if not found:

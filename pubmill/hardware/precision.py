@@ -17,12 +17,12 @@ NATIVE_BFLOAT16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
 
 def choose_precision(wanted: Precision, device: torch.device) -> NumberFormat:
-    """What matrix products are done in; weights and optimiser are in float32 always.
+    """Return the number format of matrix products; weights and optimiser are always in float32.
 
     `auto` is bfloat16 where the device multiplies it natively (a step of pretraining is then about
     twice as fast on 2 cores with avx512_bf16), else float16 on GPUs with tensor cores, else float32:
-    emulated, both are slower. Asking for bfloat16 on a GPU that has none is a `PubmillError`; a processor
-    without the format obeys, slowly.
+    emulated, both are slower. Raises a `PubmillError` for bfloat16 on a GPU without it; a processor
+    without it emulates it slowly.
     """
     if wanted == "bfloat16" and device.type == "cuda" and not multiplies_bfloat16(device):
         raise PubmillError("precision: this GPU has no bfloat16; ask for float16, float32 or auto")

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from pubmill.hardware.process_limits import cores
 
@@ -25,19 +25,30 @@ PACKAGES = (
 """Packages whose versions can change a result."""
 
 
-def provenance() -> dict[str, Any]:
-    """Say with what this process computes.
+class Hardware(TypedDict):
+    """The machine: its memory in bytes, its processor's model, and the processors that this process may use.
 
-    Returns `{"commit", "packages", "python", "hardware"}`:
-    `commit`: the checkout's commit, with `-dirty` where tracked files differ from it; None where
-    pubmill is no git checkout or git is missing.
-    `packages`: name -> version of those of `PACKAGES` that are installed.
-    `python`: such as "3.11.9".
-    `hardware`: `{"platform", "cpu", "cores", "memory", "gpus"}`: operating system and machine,
-    processor model, processors this process may use, bytes of main memory (None if unknown),
-    names of the visible GPUs (looked up only if torch is already imported, so that asking never
-    imports it; else empty).
+    `gpus`: the visible ones; empty if torch is not imported, as looking them up never imports it.
     """
+
+    platform: str
+    cpu: str
+    cores: int
+    memory: int | None
+    gpus: list[str]
+
+
+class ProcessProvenance(TypedDict):
+    """What a process computes with. `commit`: see `commit`; `packages`: name -> version."""
+
+    commit: str | None
+    packages: dict[str, str]
+    python: str
+    hardware: Hardware
+
+
+def provenance() -> ProcessProvenance:
+    """Return commit, packages, Python and hardware of this process."""
     return {
         "commit": commit(),
         "packages": packages(),
@@ -47,7 +58,7 @@ def provenance() -> dict[str, Any]:
 
 
 def commit(root: Path = ROOT) -> str | None:
-    """Commit of the checkout whose top folder is `root`, `-dirty` if modified; None if there is none.
+    """Return the commit of the checkout `root`, with `-dirty` if tracked files differ; None if there is none.
 
     Variables such as `GIT_DIR`, which name another repository, are not obeyed.
     """
@@ -62,7 +73,7 @@ def commit(root: Path = ROOT) -> str | None:
 
 
 def packages() -> dict[str, str]:
-    """Versions of the installed packages among `PACKAGES`, without importing them."""
+    """Return the versions of the installed packages among `PACKAGES`, without importing them."""
     versions = {}
     for name in PACKAGES:
         try:
@@ -72,8 +83,8 @@ def packages() -> dict[str, str]:
     return versions
 
 
-def hardware() -> dict[str, Any]:
-    """Platform, processor, usable cores, memory in bytes and GPU names of this machine."""
+def hardware() -> Hardware:
+    """Return the machine that this process runs on."""
     return {
         "platform": platform.platform(),
         "cpu": _processor_name(),
@@ -84,7 +95,7 @@ def hardware() -> dict[str, Any]:
 
 
 def _processor_name() -> str:
-    """The processor's model: from /proc on Linux, else what the platform module knows."""
+    """Return the processor's model, from /proc on Linux, else from the platform module."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

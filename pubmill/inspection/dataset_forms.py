@@ -2,64 +2,88 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from pubmill.convert.source_files import lines
 from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
+from pubmill.formats.document_files import ARCHIVES
+from pubmill.inspection.annotated_forms import (
+    RELATIONS,
+    TEXTS,
+    form_of_documents,
+    readings_of_documents,
+)
+from pubmill.inspection.file_forms import BY_HAND, FileForm, label_of, named_columns
+from pubmill.inspection.row_forms import row_form
 
-MOST_LABELS = 50
-"""A column or key with more different values than this is no label."""
 LABEL = re.compile(r"O|[BIESLU](-\S+)?")
+NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
+"""Labels that mean that there is no relation, in lower case."""
 SCHEMES = {frozenset("ES"): "iobes", frozenset("LU"): "bioul"}
 """Prefixes that only one label scheme has."""
-BY_HAND = "write the spec by hand: docs/datasets.md lists the known formats"
 
 
-@dataclass(frozen=True)
-class FileForm:
-    """How a dataset's files are read. `writer`: the function and options that may write the same bytes."""
+def guess(files: Mapping[str, Path], relations: bool = False) -> FileForm:
+    """Return the form of a dataset's files by split; they must share it.
 
-    kind: str
-    task: str
-    metric: str
-    converter: str
-    options: dict[str, Any] = field(default_factory=dict)
-    writer: tuple[str, dict[str, Any]] | None = None
-
-
-def guess(files: Mapping[str, Path]) -> FileForm:
-    """Return the form of a dataset's files by split; they must share it."""
+    `relations`: documents are read for the relations in them, and not for their mentions.
+    """
     first = next(iter(files.values()))
+    if not first.stat().st_size:
+        raise PubmillError(f"{first}: the file is empty")
+    if first.suffix == ".parquet":
+        return row_form(files)
+    if form := form_of_documents(first):
+        return _documents_form(files, form, relations)
+    if first.name.endswith(ARCHIVES):
+        raise PubmillError(f"{first}: its files are neither PubTator, BioC nor brat; {BY_HAND}")
     line = next((line for _, line in lines(first) if line.strip()), "")
     if not line:
         raise PubmillError(f"{first}: the file is empty")
+    if line.startswith("###") and "\t" not in line:
+        return _abstracts_form(files)
+    if first.suffix in (".csv", ".xml"):
+        return row_form(files)
     if line.startswith(("{", "[")):
         return _json_form(files)
     return _columns_form(files) if _is_conll(first) else _table_form(files)
 
 
+def _documents_form(files: Mapping[str, Path], form: str, relations: bool) -> FileForm:
+    options, documents = readings_of_documents(files, form, relations)
+    if relations:
+        return FileForm("sequence", "relation", "micro_f1", RELATIONS, options, negative="none")
+    if not any(part.mentions for found in documents.values() for one in found for part in one.passages):
+        raise PubmillError(f"{next(iter(files.values()))}: its documents have no mentions; {BY_HAND}")
+    return FileForm("tokens", "ner", "entity_f1", TEXTS, options)
+
+
+def _abstracts_form(files: Mapping[str, Path]) -> FileForm:
+    labels = {line.partition("\t")[0] for _, line in _all(files) if "\t" in line}
+    options = {"labels": sorted(labels)}
+    return FileForm("sequence", "classification", "macro_f1", "pubmill.convert.pubmed_rct:read", options)
+
+
 def _is_conll(path: Path) -> bool:
     """Return whether a file's lines are a word and, at their end, a label; blank lines divide sentences."""
-    rows = [line.split("\t" if "\t" in line else " ") for _, line in lines(path) if not _divides(line)]
+    rows = [line.split("\t" if "\t" in line else " ") for _, line in lines(path) if not divides(line)]
     alike = all(len(row) == len(rows[0]) > 1 and LABEL.fullmatch(row[-1]) is not None for row in rows)
     return alike and bool(rows)
 
 
-def _divides(line: str) -> bool:
+def divides(line: str) -> bool:
+    """Return whether a line of CoNLL columns has no word."""
     return not line.strip() or line.startswith("-DOCSTART-")
 
 
 def _columns_form(files: Mapping[str, Path]) -> FileForm:
-    row = next(line for _, line in lines(next(iter(files.values()))) if not _divides(line))
+    row = next(line for _, line in lines(next(iter(files.values()))) if not divides(line))
     separator = "tab" if "\t" in row else "blank"
     width = len(re.split("\t| ", row))
-    prefixes = {_last(line)[:1] for _, line in _all(files) if not _divides(line)} - {"O"}
+    prefixes = {last_column(line)[:1] for _, line in _all(files) if not divides(line)} - {"O"}
     options: dict[str, Any] = {"labels": "as_written"}
     options |= {"separator": separator} if separator != "tab" else {}
     options |= {"columns": ["word", *(f"column{n}" for n in range(2, width)), "label"]} if width > 2 else {}
@@ -70,7 +94,8 @@ def _columns_form(files: Mapping[str, Path]) -> FileForm:
     return FileForm("tokens", "ner", "entity_f1", "pubmill.convert.conll:read", options, writer)
 
 
-def _last(line: str) -> str:
+def last_column(line: str) -> str:
+    """Return the last column of a line."""
     return re.split("\t| ", line)[-1]
 
 
@@ -86,10 +111,10 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
                 f"{path}:{number}: {fault}: neither a table, CoNLL columns nor JSON; {BY_HAND}"
             )
     columns = list(zip(*rows[1:], strict=True))
-    label = _label_of({str(place): values for place, values in enumerate(columns)}, f"{path}:1", "column")
+    label = label_of({str(place): values for place, values in enumerate(columns)}, f"{path}:1", "column")
     place = int(label)
     header = rows[0] if rows[0][place] not in columns[place] else None
-    names = _named({str(n): values for n, values in enumerate(columns)}, label)
+    names = named_columns({str(n): values for n, values in enumerate(columns)}, label)
     options: dict[str, Any] = {"columns": [names.get(str(n), "skip") for n in range(len(columns))]}
     options |= {"header": header} if header else {}
     labels = {line.split("\t")[place] for _, line in _all(files) if line.count("\t") >= place}
@@ -101,18 +126,23 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
 
 def _json_form(files: Mapping[str, Path]) -> FileForm:
     path = next(iter(files.values()))
-    if not _is_json(next(line for _, line in lines(path))):
-        return _squad_form(path)
+    first = next(line for _, line in lines(path))
+    if first.startswith("[") or not _is_json(first):
+        return _document_form(path, files)
     rows = list(_json_rows(path))
     if len(rows) == 1 and isinstance(rows[0].get("data"), list):
-        return _squad_form(path)
+        return _document_form(path, files)
     if not all(row.keys() >= rows[0].keys() for row in rows):
         raise PubmillError(f"{path}: its lines are not JSON objects with the same keys; {BY_HAND}")
+    if any(isinstance(value, list | dict) for value in rows[0].values()):
+        return row_form(files)
     values = {key: tuple(str(row[key]) for row in rows) for key in rows[0]}
-    label = _label_of(values, f"{path}:1", "key")
-    names = {name: key for key, name in _named(values, label).items()}
+    label = label_of(values, f"{path}:1", "key")
+    names = {name: key for key, name in named_columns(values, label).items()}
     labels = sorted({str(row.get(label)) for one in files.values() for row in _json_rows(one)})
     options = {**names, "labels": labels}
+    if is_marked(values[names["text"]]):
+        return marked_form(rows, labels, f"{path}:1")
     return FileForm("sequence", "classification", "macro_f1", "pubmill.convert.jsonl:read", options)
 
 
@@ -136,11 +166,33 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _squad_form(path: Path) -> FileForm:
+def is_marked(texts: Sequence[str]) -> bool:
+    """Return whether two mentions are marked in every text, as in SciBERT's files of relations."""
+    return all("<< " in text and " >>" in text and "[[ " in text and " ]]" in text for text in texts)
+
+
+def marked_form(rows: Sequence[Mapping[str, Any]], labels: list[str], where: str) -> FileForm:
+    """Return SciBERT's form of relations; a `PubmillError` if the rows have other keys."""
+    if rows[0].keys() != {"text", "label", "metadata"}:
+        raise PubmillError(
+            f"{where}: the texts mark two mentions by `<< >>` and `[[ ]]`, but the rows lack the keys of "
+            f"SciBERT's form (text, label, metadata); {BY_HAND}"
+        )
+    negative = next((one for one in labels if one.lower() in NEGATIVES), None)
+    metric = "macro_f1" if negative is None else "micro_f1"
+    writer = ("pubmill.convert.scibert:write", dict[str, Any]())
+    options = {"labels": labels}
+    return FileForm("sequence", "relation", metric, "pubmill.convert.scibert:read", options, writer, negative)
+
+
+def _document_form(path: Path, files: Mapping[str, Path]) -> FileForm:
+    """Return the form of one JSON document: SQuAD's, or a list of rows."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise PubmillError(f"{path}: not JSON ({error}); {BY_HAND}") from None
+    if isinstance(found, list) and found and isinstance(found[0], dict):
+        return row_form(files)
     if not (isinstance(found, dict) and isinstance(found.get("data"), list)):
         raise PubmillError(f"{path}: JSON, but neither JSON lines nor SQuAD's form; {BY_HAND}")
     version = str(found.get("version", "1.1"))
@@ -148,89 +200,6 @@ def _squad_form(path: Path) -> FileForm:
     return FileForm("span", "reading", "f1", "pubmill.convert.squad:read", {}, writer)
 
 
-def _label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
-    """Return the column or key with the fewest different values, of which none is long and most repeat."""
-    sizes = {
-        name: len(set(found))
-        for name, found in values.items()
-        if 1 < len(set(found)) <= min(MOST_LABELS, len(found) // 2) and max(map(len, found)) <= MOST_LABELS
-    }
-    if not sizes:
-        raise PubmillError(f"{where}: no {what} looks like a label (few, short, repeated values); {BY_HAND}")
-    return min(sizes, key=sizes.__getitem__)
-
-
-def _named(values: Mapping[str, Sequence[str]], label: str) -> dict[str, str]:
-    """Return column or key -> its content: label, text, and id if a short one has no value twice."""
-    others = {name: found for name, found in values.items() if name != label}
-    if not others:
-        return {label: "label"}
-    text = max(others, key=lambda name: fmean(map(len, others[name])))
-    ids = [
-        name
-        for name, found in others.items()
-        if name != text and Counter(found).most_common(1)[0][1] == 1 and max(map(len, found)) <= MOST_LABELS
-    ]
-    return {label: "label", text: "text", **({ids[0]: "id"} if ids else {})}
-
-
 def _all(files: Mapping[str, Path]) -> Iterator[tuple[int, str]]:
     for path in files.values():
         yield from lines(path)
-
-
-def masked(text: str) -> str:
-    """Return a text without its words: letters become x or X, digits 0."""
-    return re.sub(r"[^\W\d_]", lambda found: "X" if found[0].isupper() else "x", re.sub(r"\d", "0", text))
-
-
-def fixture(path: Path, form: FileForm) -> str | None:
-    """Return a small file of the same form with masked text; None for SQuAD's form.
-
-    Of CoNLL columns it has the first sentence and the first further one with a mention; else the heading
-    and the first row of each label.
-    """
-    if form.kind == "tokens":
-        return _masked_sentences(path)
-    if form.converter.endswith("tsv:read"):
-        return _masked_rows(path, form.options)
-    return _masked_objects(path, form.options) if form.converter.endswith("jsonl:read") else None
-
-
-def _masked_sentences(path: Path) -> str:
-    sentences, current = list[list[str]](), list[str]()
-    for line in [*(line for _, line in lines(path)), ""]:
-        if not _divides(line):
-            word, rest = re.match(r"(\S+)(.*)", line).groups()  # type: ignore[union-attr]
-            current.append(masked(word) + rest)
-        elif current:
-            sentences.append(current)
-            current = []
-    chosen = sentences[:1] + [one for one in sentences[1:] if any(_last(row) != "O" for row in one)][:1]
-    return "".join("\n".join(one) + "\n\n" for one in chosen)
-
-
-def _masked_rows(path: Path, options: Mapping[str, Any]) -> str:
-    columns: list[str] = options["columns"]
-    kept = dict[str, str]()
-    for number, line in lines(path):
-        cells = line.split("\t")
-        if number == 1 and "header" in options:
-            kept[""] = line
-            continue
-        shown = [
-            masked(cell) if what in ("text", "skip") else cell
-            for what, cell in zip(columns, cells, strict=True)
-        ]
-        kept.setdefault(cells[columns.index("label")], "\t".join(shown))
-    return "".join(f"{line}\n" for line in kept.values())
-
-
-def _masked_objects(path: Path, options: Mapping[str, Any]) -> str:
-    kept = dict[str, dict[str, Any]]()
-    for _, line in lines(path):
-        row = json.loads(line)
-        shown = {options["text"]: masked(row[options["text"]]), options["label"]: row[options["label"]]}
-        shown |= {options["id"]: row[options["id"]]} if "id" in options else {}
-        kept.setdefault(str(row[options["label"]]), shown)
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept.values())

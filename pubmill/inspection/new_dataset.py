@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,9 @@ from pydantic import ValidationError
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError
-from pubmill.inspection.dataset_forms import FileForm, fixture, guess
+from pubmill.inspection.dataset_fixtures import fixture
+from pubmill.inspection.dataset_forms import guess
+from pubmill.inspection.file_forms import FileForm
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
 from pubmill.specs.schemas import first_line
@@ -28,13 +31,15 @@ EXPECTED = {"tokens": ("sentences", "tokens", "mentions"), "span": ("examples", 
 """Kind -> the counts that a spec expects; other kinds expect examples and labels."""
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
+_SHARD = re.compile(r"\d{5}-of-\d{5}")
+_READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)$")
 _HUB_ID = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>[0-9a-f]{{40}}))?")
 
 
 @dataclass(frozen=True)
 class NewDataset:
-    """A dataset to be described. `urls`: split -> address; empty for files of this machine, which are then in
-    `folder`. `files`: split -> the file or its copy."""
+    """A dataset to be described. `urls`: role -> address; empty for files of this machine, which are then in
+    `folder`. `files`: role -> the file or its copy; the role is the split, or `SPLIT_2` for a second file."""
 
     name: str
     files: dict[str, Path]
@@ -45,16 +50,24 @@ class NewDataset:
     def sources(self) -> dict[str, dict[str, Any]]:
         """The spec's sources, with their hashes."""
         if self.folder:
-            named = {split: {"local": self.name, "file": path.name} for split, path in self.files.items()}
+            named = {role: {"local": self.name, "file": path.name} for role, path in self.files.items()}
         else:
-            named = {split: {"url": url} for split, url in self.urls.items()}
-        return {split: {**one, "sha256": sha256(self.files[split])} for split, one in named.items()}
+            named = {role: {"url": url} for role, url in self.urls.items()}
+        return {role: {**one, "sha256": sha256(self.files[role])} for role, one in named.items()}
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits of its files."""
+        return [split for split in SPLITS if split in self.files]
 
 
-def new_dataset(given: Sequence[str], name: str | None, mirror: str | None, copies: Path) -> NewDataset:
+def new_dataset(
+    given: Sequence[str], name: str | None, mirror: str | None, copies: Path, packed: Path = Path("data")
+) -> NewDataset:
     """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`.
 
-    Files of the network, or of the mirror in its place, are copied into `copies`.
+    Files of the network, or of the mirror in its place, are copied into `copies`. A folder with a folder of
+    many files for each split is packed into archives below `packed`.
     """
     if len(given) == 1 and (found := _HUB_ID.fullmatch(given[0])):
         urls = _hub_files(found["id"], found["revision"] or "main", mirror)
@@ -62,6 +75,10 @@ def new_dataset(given: Sequence[str], name: str | None, mirror: str | None, copi
     if all(one.startswith("https://") for one in given):
         urls = _by_split(given)
         return _fetched(name or _as_name(given[0].split("/")[-2]), urls, mirror, copies)
+    if len(given) == 1 and (by_split := _split_folders(Path(given[0]).expanduser())):
+        name = name or _as_name(Path(given[0]).expanduser().resolve().name)
+        archives = {split: _pack(one, packed / name, split) for split, one in by_split.items()}
+        return NewDataset(name, archives, folder=packed / name)
     paths = [path for one in given for path in _own_files(Path(one).expanduser())]
     files = {split: Path(path) for split, path in _by_split([str(path) for path in paths]).items()}
     folders = {path.parent.resolve() for path in files.values()}
@@ -69,6 +86,24 @@ def new_dataset(given: Sequence[str], name: str | None, mirror: str | None, copi
         raise PubmillError(f"the files are in {len(folders)} folders; put them into one, which a study names")
     [folder] = folders
     return NewDataset(name or _as_name(folder.name), files, folder=folder)
+
+
+def _split_folders(folder: Path) -> dict[str, Path]:
+    """Return split -> folder of its files, where a folder has one for each split."""
+    found = [one for one in sorted(folder.iterdir()) if one.is_dir()] if folder.is_dir() else []
+    by_split = {split: one for one in found if (split := _split_of(one.name))}
+    return {split: by_split[split] for split in SPLITS if split in by_split} if "train" in by_split else {}
+
+
+def _pack(folder: Path, packed: Path, split: str) -> Path:
+    """Write the files of a folder as one archive, the same bytes for the same files; return its path."""
+    path = packed / f"{split}.zip"
+    with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(one for one in folder.rglob("*") if one.is_file() and not one.is_symlink()):
+            entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, file.read_bytes())
+    return path
 
 
 def _own_files(path: Path) -> Iterator[Path]:
@@ -103,12 +138,15 @@ def _by_split(given: Sequence[str]) -> dict[str, str]:
             raise PubmillError(
                 f"{one}: the file's name shows no split (train, dev or valid, test); rename it"
             )
-        if split in found:
+        role = split
+        if split in found and _SHARD.search(file) and _SHARD.search(found[split]):
+            role = f"{split}_{1 + sum(name.partition('_')[0] == split for name in found)}"
+        if role in found:
             raise PubmillError(f"{one}: {found[split]} is {split} too; give one file for each split")
-        found[split] = one
+        found[role] = one
     if "train" not in found:
         raise PubmillError(f"no file of {', '.join(given) or 'the folder'} is named train")
-    return {split: found[split] for split in SPLITS if split in found}
+    return {role: one for split in SPLITS for role, one in found.items() if role.partition("_")[0] == split}
 
 
 def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, str]:
@@ -119,11 +157,20 @@ def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, 
         commit, names = str(answer["sha"]), [str(one["rfilename"]) for one in answer["siblings"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise PubmillError(f"{page}: the hub's answer is not a list of a dataset's files") from None
-    found = [one for one in names if re.search(r"\.(tsv|txt|conll|jsonl|json)$", one) and _split_of(one)]
+    found = [one for one in names if _READ_ON_THE_HUB.search(one) and _split_of(one)]
+    found = _of_one_form(found)
     if not found:
         raise PubmillError(f"hub:{identifier} has no train, dev or test file of a form that is read: {names}")
     files = "/".join((HUB, "datasets", identifier, "resolve", commit))
     return _by_split([f"{files}/{one}" for one in found])
+
+
+def _of_one_form(names: Sequence[str]) -> list[str]:
+    """Return the files of the ending that has most splits; Parquet last, as others are nearer the source."""
+    endings = {name.rpartition(".")[2] for name in names}
+    ordered = sorted(endings, key=lambda ending: (ending == "parquet", ending))
+    by_ending = [[name for name in names if name.endswith(f".{ending}")] for ending in ordered]
+    return max(by_ending, key=lambda of_one: len(set(map(_split_of, of_one))), default=[])
 
 
 def _fetched(name: str, urls: dict[str, str], mirror: str | None, copies: Path) -> NewDataset:
@@ -150,28 +197,32 @@ class Described:
     form: FileForm
 
 
-def describe(data: NewDataset) -> Described:
-    """Convert the dataset by the form of its files, and return its spec with the counts that were found."""
-    form = guess(data.files)
+def describe(data: NewDataset, relations: bool = False) -> Described:
+    """Convert the dataset by the form of its files, and return its spec with the counts that were found.
+
+    `relations`: documents are read for the relations in them, and not for their mentions.
+    """
+    form = guess(data.files, relations)
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
         card = convert(_recipe(data.name, form, data.files), data.files, examples)
-        first = {split: next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))) for split in data.files}
+        first = {split: next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))) for split in data.splits}
         published = _published(data, form, examples, Path(folder) / "published")
     values = {
         "name": data.name, "label": data.name, "kind": form.kind, "task": form.task, "domain": "biomedical",
-        "sources": data.sources, "splits": list(data.files), "access": "public", "licence": NOT_STATED,
+        "sources": data.sources, "splits": data.splits, "access": "public", "licence": NOT_STATED,
         "citation": "counted in these files", "converter": form.converter, "options": form.options,
         "expect": {split: _counts(form.kind, counts) for split, counts in card["counts"].items()},
-        "published": published, "metric": form.metric, "version": 1,
+        "published": published, "metric": form.metric, "negative": form.negative, "version": 1,
     }  # fmt: skip
     return Described({key: value for key, value in values.items() if value}, card, first, form)
 
 
 def _recipe(name: str, form: FileForm, files: Mapping[str, Path]) -> ConversionRecipe:
+    splits = tuple(role for role in files if role in SPLITS)
     return ConversionRecipe(
-        dataset=name, kind=form.kind, access="public", splits=tuple(files), converter=form.converter,  # type: ignore[arg-type]
-        options=form.options, expect={}, metric=form.metric, version=1,
+        dataset=name, kind=form.kind, access="public", splits=splits, converter=form.converter,  # type: ignore[arg-type]
+        options=form.options, expect={}, metric=form.metric, negative=form.negative, version=1,
     )  # fmt: skip
 
 
@@ -211,7 +262,7 @@ def write_dataset(data: NewDataset, found: Described, root: Path) -> list[Path]:
         DatasetSpec.model_validate(found.values)
     except ValidationError as error:
         raise PubmillError(f"dataset {data.name}: {problem_text(error.errors()[0])}") from None
-    small = {split: fixture(path, found.form) for split, path in data.files.items()}
+    small = {role: fixture(path, found.form) for role, path in data.files.items()}
     paths = [] if None in small.values() else _write_fixture(data, found.form, small, folder)
     text = yaml.safe_dump(found.values, sort_keys=False, allow_unicode=True, width=110)
     with writing(spec) as temporary:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from pubmill.metrics.conventions import ConventionScore
+from pubmill.metrics.scorers import ScorerResult
 from pubmill.planning.terminal_tables import console, table
-from pubmill.tables.convention_scores import percent
+from pubmill.tables.scorer_results import percent
 
 
-def print_scores(scores: Sequence[ConventionScore]) -> None:
-    """Print the conventions with their scores; a dash stands for a score that is not defined."""
-    made = table("convention", "score", "what it is", "used by")
+def print_scores(scores: Sequence[ScorerResult]) -> None:
+    """Print the scorers with their scores; a dash stands for a score that is not defined."""
+    made = table("scorer", "score", "what it is", "used by")
     for one in scores:
-        made.add_row(one.convention.name, percent(one.score), one.convention.definition, one.convention.used)
+        made.add_row(one.scorer.name, percent(one.score), one.scorer.definition, one.scorer.used)
     console().print(made)

@@ -16,11 +16,6 @@ def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterabl
     return shlex.join([f"{BIN}/snakemake", *words])
 
 
-def script(name: str, *arguments: str) -> str:
-    """Return the command that runs a program of `scripts/`."""
-    return run(f"{BIN}/python", f"scripts/{name}.py", *arguments)
-
-
 def pubmill(*arguments: str) -> str:
     """Return a command of `pubmill`."""
     return run(f"{BIN}/pubmill", *arguments)

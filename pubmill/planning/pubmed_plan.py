@@ -46,7 +46,8 @@ class PubmedPlan:
             shown = ", ".join(self.absent[:5]) + (
                 f" and {len(self.absent) - 5} more" * (len(self.absent) > 5)
             )
-            yield f"  not on the server: {shown}; list its files with `{commands.script('list_pubmed')}`"
+            listing = commands.pubmill("sources", "pubmed")
+            yield f"  not on the server: {shown}; list its files with `{listing}`"
         if self.known_bytes:
             hours = self.known_bytes * 8 / megabits / 1e6 / 3600
             yield f"  download: {hours:.1f} h for the known bytes, at {megabits:g} Mbit/s"

@@ -11,8 +11,8 @@ from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE
 from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.predicting import DivergenceError, Predictor
 from pubmill.finetuning.splits import encode_split
+from pubmill.formats.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.messages.wording import unknown
-from pubmill.prediction.documents import Annotated, InputDocument, Relation, TextMention
 from pubmill.prediction.text_units import Split, Unit, units, words
 
 TOGETHER = 256

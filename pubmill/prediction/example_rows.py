@@ -8,8 +8,9 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning.tasks.task import Task
+from pubmill.formats.json_text import read_rows
+from pubmill.formats.text_files import check_characters
 from pubmill.prediction.annotating import Annotator
-from pubmill.prediction.documents import check_characters, read_rows
 from pubmill.recipes import build
 
 TOGETHER = 1000

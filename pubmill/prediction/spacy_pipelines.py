@@ -191,7 +191,5 @@ def _pipeline_identity(nlp: Any) -> dict[str, Any]:
 def _run_provenance() -> dict[str, Any]:
     """Return commit, packages, Python and hardware of this run."""
     found = provenance()
-    spacy = _import_spacy()
-    found["packages"] = {**found["packages"], "spacy": spacy.__version__}
-    found["hardware"] = {**found["hardware"], "device": "cpu"}
-    return found
+    packages = {**found["packages"], "spacy": _import_spacy().__version__}
+    return {**found, "packages": packages, "hardware": {**found["hardware"], "device": "cpu"}}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pubmill.prediction.documents import InputDocument
+from pubmill.formats.documents import InputDocument
 
 Span = tuple[int, int]
 Split = Callable[[str], list[str]]

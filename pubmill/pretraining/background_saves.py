@@ -69,10 +69,10 @@ class BackgroundSaves:
             pending.result()
 
     def _copy(self, found: Snapshot) -> tuple[Snapshot, Callable[[], object]]:
-        """Return a copy in the memory of the host, and what waits until it is complete.
+        """Return a copy in the host's memory, and a function that waits until it is complete.
 
-        A GPU copies into pinned memory, which is kept for the next save, between this step and the next one;
-        the host goes on meanwhile.
+        A GPU copies between this step and the next into pinned memory, which the next save uses again; the
+        host continues meanwhile.
         """
         on_gpu = False
         for file, tensors in found.tensors.items():

@@ -104,8 +104,8 @@ def _damage_error(path: Path, fault: object) -> DamagedCheckpointError:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """What a checkpoint holds, in memory. `config`: the model's; `tensors`: by file and name; `state`: what
-    state.json says, without the digests of the files."""
+    """A checkpoint in memory. `config`: the model's; `tensors`: file -> name -> tensor; `state`: content of
+    state.json without the digests of the files."""
 
     config: Any
     tensors: dict[str, dict[str, torch.Tensor]]
@@ -123,8 +123,9 @@ def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts
 def take_snapshot(
     work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]
 ) -> Snapshot | None:
-    """Return what a checkpoint would hold now, with the tensors themselves, which the next step changes; None
-    except in the first process. All processes must call this."""
+    """Return a checkpoint of the current state; its tensors are not copied, and the next step changes them.
+
+    All processes must call this; all but the first get None."""
     optimiser = gather_state(work)
     if not work.world.first:
         return None

@@ -251,8 +251,7 @@ def build_learner(
     start: Path | None,
     teacher: Path | None,
 ) -> Learner:
-    """Return what the recipe's objective trains, freshly initialised or with the weights of the folder
-    `start`."""
+    """Return the recipe's learner, freshly initialised or with the weights of the folder `start`."""
     form = recipe.architecture, recipe.objective, vocab_size, special, recipe.seed
     model = load_model(start, *form) if start else build_model(*form)
     module, _, name = kind_of(recipe.objective).learner.partition(":")

@@ -116,8 +116,7 @@ def export(
 
 
 def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, dict[str, Any]]:
-    """Return weights with their commit or hash, and their facts for the card. What the recipe does not name,
-    the pin does."""
+    """Return weights with their commit or hash, by default the pin's, and their facts for the card."""
     match weights:
         case ReleasedWeights(revision=None):
             found = read_pin(weights.release, pin)

@@ -164,7 +164,7 @@ class Bfloat16Copies:
         self.drop_gradients()
 
     def call_when_ready(self, sums: OverlappedSums) -> None:
-        """In a step's last micro-batch, add gradients to those of other processes once they are computed."""
+        """Sum each gradient over the processes as soon as a step's last micro-batch has computed it."""
         for weight, copy in zip(self.weights, self.copies, strict=True):
             if any(weight is one for one in sums.weights):
                 hook = partial(_move_gradient, weight, sums)
@@ -202,8 +202,7 @@ def _add_together(gradients: list[tuple[Tensor, Tensor]]) -> None:
 
 
 def vocabulary_rows(networks: Iterable[Any]) -> dict[int, float]:
-    """Return what extends the embeddings and the output layers of networks by more pieces: id of each weight
-    -> the number with which its further rows are filled."""
+    """Return id of each embedding or output weight -> value of the rows that extend it."""
     found = dict[int, float]()
     for network in networks:
         output = network.get_output_embeddings()

@@ -12,15 +12,15 @@ import torch.distributed as dist
 from pubmill.pretraining.distributed import World
 
 LARGE = 2**16
-"""Sizes of weights from which a sum has an operation of its own; those of others are added together later."""
+"""Least size of a weight whose gradient is summed on its own; smaller weights are summed together."""
 OVERLAPPING = ("cuda",)
-"""Devices on which it helps: a processor would compute both."""
+"""Devices where communication and computation overlap; a processor would do both itself."""
 
 
 class OverlappedSums:
-    """The gradients of the large weights, added in one order in all processes: that of the backward pass.
+    """Sums of large weights' gradients over all processes, in the order of the backward pass.
 
-    `active`: whether the gradients that are ready now are those of the whole step.
+    `active`: whether this backward pass completes the gradients of the step.
     """
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], world: World) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, NotRequired, Self, TypedDict
 
 import numpy as np
 from numpy.lib import format as npy
@@ -94,6 +94,20 @@ class _OffsetsWriter:
         self.file.close()
 
 
+class PackedIndex(TypedDict):
+    """Content of index.json; `files`: name -> SHA-256."""
+
+    tokens: int
+    sentences: int
+    documents: int
+    empty_sentences: int
+    empty_documents: int
+    dtype: str
+    vocab_size: int
+    special: dict[str, int]
+    files: NotRequired[dict[str, str]]
+
+
 class PackedWriter:
     """Write shards, one in memory at a time, as a packed folder; the index is written last.
 
@@ -122,7 +136,7 @@ class PackedWriter:
         self.empty_sentences += shard.empty_sentences
         self.empty_documents += shard.empty_documents
 
-    def index(self) -> dict[str, Any]:
+    def index(self) -> PackedIndex:
         """Return the content of index.json, without the files' digests."""
         return {
             "tokens": self._sentences.end,
@@ -149,7 +163,7 @@ class PackedWriter:
 
 def write_packed(
     folder: Path, shards: Iterable[TokenShard], vocab_size: int, special: dict[str, int]
-) -> dict[str, Any]:
+) -> PackedIndex:
     """Write a packed folder from shards; return its index."""
     with writing_folder(folder) as temporary, PackedWriter(temporary, vocab_size, special) as writer:
         for shard in shards:
@@ -176,7 +190,7 @@ class PackedTokens:
         if not (folder / "index.json").is_file():
             raise PubmillError(f"{folder}: no index.json, so these packed tokens are not whole; pack again")
         self.folder = folder
-        self.index: dict[str, Any] = read_json(folder / "index.json")
+        self.index: PackedIndex = read_json(folder / "index.json")
         try:
             self.n_tokens = int(self.index["tokens"])
             self.n_sentences = int(self.index["sentences"])

@@ -115,16 +115,19 @@ def check(
 def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str, Any]:
     """Return the fields of state.json on the origin of the weights."""
     found = provenance()
-    found["hardware"] |= {
+    hardware = {
+        **found["hardware"],
         "device": work.world.device.type,
         "processes": work.world.size,
         "threads": torch.get_num_threads(),
         "precision": work.precision,
     } | cuda_settings(work.world.device)
     if work.world.device.type == "cuda":
-        found["hardware"] |= asdict(work.computation.methods) | {"methods_refused": work.computation.refused}
+        hardware |= asdict(work.computation.methods) | {"methods_refused": work.computation.refused}
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
-    return found | {
+    return {
+        **found,
+        "hardware": hardware,
         "recipe": as_values(work.recipe),
         "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
         "instances_per_epoch": len(work.batches.instances),

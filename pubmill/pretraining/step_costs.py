@@ -22,9 +22,10 @@ class Size(NamedTuple):
 def step_operations(
     objective: Objective, networks: Mapping[str, NetworkShape], size: Size, again: float = 1.0
 ) -> float:
-    """Return the operations of a step. `networks`: `model` and the networks trained or asked beside it
-    (`generator`, `teacher`). What is trained does its plain operations `again` times (4/3 where activations
-    are recomputed); a teacher goes forward only."""
+    """Return the operations of a step.
+
+    `networks`: `model`, `generator` and `teacher`, as the objective has them. `again`: factor for trained
+    networks, 4/3 if activations are recomputed. A teacher has a forward pass only."""
     kind = kind_of(objective)
     size = size._replace(masked=size.tokens) if kind.predicts_all else size
     trained = sum(

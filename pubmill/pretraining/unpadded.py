@@ -248,7 +248,7 @@ def norm_embeddings(
 
 
 def embed_compiled(embeddings: Any, ids: Tensor, segments: Tensor, positions: Tensor) -> Tensor:
-    """Return what a module of transformers returns that adds embeddings, normalises and drops out."""
+    """Compute the embedding module of transformers: sum of embeddings, LayerNorm, dropout."""
     norm, rate = embeddings.LayerNorm, embeddings.dropout.p if embeddings.training else 0.0
     others = [embeddings.token_type_embeddings(segments), embeddings.position_embeddings(positions)]
     given = embeddings.word_embeddings(ids), others, [norm.weight, norm.bias]

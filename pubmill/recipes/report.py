@@ -34,6 +34,20 @@ class StudyResults:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reference:
+    """How to cite a paper.
+
+    - `text`: authors, year, title and venue.
+    - `doi`: its DOI; empty if it has none.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    text: str
+    doi: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportRecipe(StudyResults):
     """The input of the job that builds a report.
 
@@ -41,6 +55,7 @@ class ReportRecipe(StudyResults):
     - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
     - `overlap`: tables whose scores are split by what items share with training.
     - `sources`: .source.json records of the study's raw files.
+    - `references`: paper -> how to cite it, if a protocol says so.
     - `rules`: rules by the group under which they are drawn.
     - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`: of
       what the report shows of them, so that it is made again when that changes.
@@ -54,6 +69,7 @@ class ReportRecipe(StudyResults):
     sources: Listed
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     overlap: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
+    references: dict[str, Reference] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     statements: tuple[str, ...] = ()
     statements_sha256: str = ""
 

@@ -9,8 +9,7 @@ from pandas import DataFrame, concat
 
 from pubmill.messages import commands
 from pubmill.recipes.other_tables import printed_name
-from pubmill.recipes.report import ReportRecipe
-from pubmill.report import citations
+from pubmill.recipes.report import Reference, ReportRecipe
 from pubmill.report.charts import Chart
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
@@ -215,9 +214,13 @@ class Report:
         return commands.pubmill("explain", "--study", self.recipe.study)
 
     @property
-    def references(self) -> list[tuple[str, str]]:
-        """Reference and DOI of the papers of all tables."""
-        return citations.references((*self.tables, *self.fact_tables))
+    def references(self) -> list[Reference]:
+        """How to cite the papers of all tables: as the protocol says, else by the first table's source."""
+        cited: dict[str, Reference] = {}
+        for table in (*self.tables.values(), *self.fact_tables.values()):
+            cited.setdefault(table.paper, Reference(text=table.citation))
+        cited |= {paper: one for paper, one in self.recipe.references.items() if paper in cited}
+        return [cited[paper] for paper in sorted(cited) if cited[paper].text]
 
     @property
     def anchors(self) -> dict[str, str]:

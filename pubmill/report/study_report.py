@@ -12,7 +12,6 @@ from markupsafe import Markup
 import pubmill
 from pubmill.errors import PubmillError
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report import citations
 from pubmill.report.charts import Chart, agreement, fragmentation, learning
 from pubmill.report.contradictions import Contradictions, read_contradictions
 from pubmill.report.dataset_pages import read_page
@@ -40,6 +39,11 @@ from pubmill.tables.comparisons import read_comparisons
 from pubmill.tables.fact_table_models import read_fact_table
 from pubmill.tables.overlap_tables import BY, read_overlap_table
 
+CITATION = (
+    f"The pubmill authors. pubmill {pubmill.__version__}: from PubMed XML to the result tables of biomedical "
+    "language model papers, as one graph."
+)
+"""How to cite pubmill."""
 LISTED_FILES = 20
 """Source folders with more files are shown as one line with one digest."""
 
@@ -222,7 +226,7 @@ def render(report: Report) -> str:
         "table_runs": table_runs,
         "training_place": report.trainings.place,
         "version": pubmill.__version__,
-        "citation": citations.PUBMILL,
+        "citation": CITATION,
         "script": Markup(script),
         "script_hash": script_digest(script),
     }

@@ -72,6 +72,14 @@ Function = Annotated[
 ]
 
 
+Converter = Annotated[
+    str,
+    Field(pattern=r"^(pubmill\.convert\.)?[a-z][a-z0-9_]*:[a-z_]+$"),
+    AfterValidator(lambda name: _check_converter(name) if name.startswith("pubmill.") else name),
+]
+"""A converter of pubmill, or `MODULE:FUNCTION` of the user's own file."""
+
+
 class File(Strict):
     """A file to download, with exactly one of `sha256`, `git_blob` (git's id of its content) and `unchecked`
     (the reason why its bytes cannot be known in advance).
@@ -167,7 +175,8 @@ class DatasetSpec(Spec):
     - `access`: who may have the files.
     - `apply`: the page to apply at, if access is not public.
     - `licence`: the licence as its publishers state it.
-    - `converter`: the function that reads the files.
+    - `converter`: the function that reads the files; `MODULE:FUNCTION` is one of your own, in the file
+      `MODULE.py` that is the source `converter`.
     - `options`: the converter's options; those under a split's name apply only to it.
     - `dummies`: words that replace a relation's mentions.
     - `published`: the form in which others publish it; null: none is known.
@@ -187,7 +196,7 @@ class DatasetSpec(Spec):
     access: Access
     apply: Https | None = None
     licence: str
-    converter: Function
+    converter: Converter
     options: dict[str, Any] = {}
     dummies: Dummies | None = None
     pmids: Literal[True] | None = None
@@ -227,6 +236,18 @@ class DatasetSpec(Spec):
                 else ""
             )
             raise ValueError(f"metric of {task} ({kind}) is one of {', '.join(known)}{hint}")
+        return value
+
+    @field_validator("converter")
+    @classmethod
+    def has_its_file(cls, value: str, info: ValidationInfo) -> str:
+        module, own = value.partition(":")[0], not value.startswith("pubmill.")
+        file = info.data.get("sources", {}).get("converter") if own else None
+        if own and not (isinstance(file, LocalFile) and file.file == f"{module}.py"):
+            raise ValueError(
+                f"a converter of your own needs the source `converter: {{local: KEY, file: {module}.py}}`; "
+                "one of pubmill is named `pubmill.convert.MODULE:FUNCTION`"
+            )
         return value
 
     @field_validator("expect", "published")

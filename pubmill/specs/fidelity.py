@@ -26,7 +26,7 @@ ALL_PAPERS = "all papers"
 """The paper of statements about choices."""
 RECIPES = {"finetuning": (FinetuningRecipe,), "pretraining": (PretrainingRecipe, PackingRecipe)}
 """File of choices -> recipes whose defaults it has statements about."""
-DESCRIPTIVE = ("name", "label", "citation", "notes", "paper", "method", "include", "equivalence")
+DESCRIPTIVE = ("name", "label", "citation", "notes", "paper", "method", "include", "equivalence", "reference")
 """Keys that are no method of a paper; the rule of `equivalence` is ours and has reasons of its own."""
 LONGEST_VALUE = 160
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from pubmill.messages.wording import repeated
 from pubmill.recipes import FinetuningRecipe
+from pubmill.recipes.report import Reference
 from pubmill.recipes.tables import Aggregate, EquivalenceRule
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
 from pubmill.specs.spec_types import Name, Spec, Strict
@@ -180,6 +181,7 @@ class ProtocolSpec(Spec):
     - `folds`: cross-validated datasets, by name.
     - `final`: the runs that tables show.
     - `equivalence`: when a published value counts as reproduced.
+    - `reference`: how a report cites the paper; null: by the citation of its first table.
     """
 
     search: SearchSpec | None
@@ -191,6 +193,7 @@ class ProtocolSpec(Spec):
     future_models: tuple[Name, ...] = ()
     final: Final
     equivalence: Annotated[EquivalenceRule, AfterValidator(_check_default)]
+    reference: Reference | None = None
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:

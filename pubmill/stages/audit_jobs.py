@@ -60,7 +60,7 @@ class AuditStage(Stage):
     """Recipe of the audit of the published values."""
 
     name, group, label = "audit", "report", "Auditing the published values"
-    version = 3
+    version = 4
     read_by_name = (TEMPLATES,)
 
     def files(self) -> list[str]:

@@ -13,7 +13,7 @@ class ContradictionsStage(Stage):
     """Recipe of the page of contradictions."""
 
     name, group, label = "contradictions", "report", "Writing the page of contradictions"
-    version = 3
+    version = 4
     read_by_name = (TEMPLATES,)
 
     def recipe(self) -> ContradictionsRecipe:

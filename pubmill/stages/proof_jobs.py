@@ -98,5 +98,5 @@ class Basis(Stage):
 
     name, group = "basis", "report"
     label = "Ranking the models of {wildcards.results_table}, for the proof"
-    version, program = 2, "proof.py"
+    version = 2
     needs = Needs(2_000, 4 * HOUR)

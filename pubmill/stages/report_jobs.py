@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
-from pubmill.recipes.report import ReportRecipe, StudyResults
+from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
 from pubmill.specs import Spec
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.stages.all_stages import rules_by_group
@@ -18,7 +18,7 @@ class ReportStage(Stage):
     """Recipe and inputs of the report."""
 
     name, group, label = "report", "report", "Writing the report {output}"
-    version = 13
+    version = 14
     needs = Needs(4_000, HOUR)
     read_by_name = (TEMPLATES,)
 
@@ -53,14 +53,25 @@ class ReportStage(Stage):
             overlap=tuple(self.graph.overlap.tables()),
             datasets=tuple(self.graph.scope.datasets()),
             sources=by_folder(self.source_records()),
+            references=self.references(),
             rules=rules_by_group(),
             statements=tuple(statements),
             statements_sha256=digest(rows_of(map(Path, statements))) if statements else "",
         )
 
+    def papers(self) -> set[str]:
+        """Return the papers whose tables the study has."""
+        return {table.partition("/")[0] for table in self._study.tables}
+
+    def references(self) -> dict[str, Reference]:
+        """Return how to cite these papers, as their protocols say."""
+        protocols = self._specs.protocols.values()
+        known = {spec.paper: spec.reference for spec in protocols if spec.paper and spec.reference}
+        return {paper: known[paper] for paper in sorted(self.papers()) if paper in known}
+
     def statement_files(self, specs: Path) -> list[str]:
-        """Return the specs with statements on the methods of the papers whose tables the study has."""
-        papers = {table.partition("/")[0] for table in self._study.tables}
+        """Return the specs with statements on the methods of these papers."""
+        papers = self.papers()
         known: dict[str, Mapping[str, Spec]] = {
             "corpora": self._specs.corpora,
             "vocabs": self._specs.vocabs,

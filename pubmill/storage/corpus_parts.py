@@ -12,7 +12,7 @@ from pubmill.storage.parquet import open_parquet, verified
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC, known_class, strictest
 from pubmill.storage.result_paths import part_name
 
-# str.split breaks at these control characters; BERT's normaliser deletes them and so joins the words beside
+# str.split breaks words at these control characters; BERT's normaliser deletes them: a\x1cb becomes ab
 _DELETED = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 
 

@@ -1,4 +1,4 @@
-"""What fine-tuning needs of a model folder: an encoder of known length, and a tokenizer with its tokens."""
+"""Preconditions of fine-tuning: an encoder whose longest input is known, and a fast tokenizer."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 TOKENS = {"pad_token": "padding", "cls_token": "the beginning", "sep_token": "the end"}
-"""Tokens that inputs are made with, and what each stands for."""
+"""Tokens in every input -> their use."""
 
 
 def load_settings(folder: Path, name: str) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":

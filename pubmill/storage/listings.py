@@ -92,6 +92,17 @@ class PubmedYear:
             self.year, sorted(set(range(self.numbers[0], self.numbers[-1])) - set(self.numbers))
         )
 
+    def described(self, folder: str) -> list[str]:
+        """Return lines on the number and bytes of the files, gaps, and files without an md5."""
+        known = [size for size in self.sizes if size is not None]
+        unknown = f", {len(self.sizes) - len(known)} of unknown size" * (len(known) < len(self.sizes))
+        gaps = self.gaps()
+        return [
+            f"{folder} 20{self.year:02d}: {len(self.numbers)} files, {sum(known) / 1e6:,.1f} MB{unknown}",
+            *([f"not there: {', '.join(gaps)}"] if gaps else []),
+            *([f"without md5: {', '.join(self.without_md5)}"] if self.without_md5 else []),
+        ]
+
 
 def _number_ranges(year: int, numbers: Iterable[int]) -> list[str]:
     runs: list[list[int]] = []

@@ -79,8 +79,9 @@ def take_settings(folder: Path, name: str) -> list[str]:
 
 
 def check_folder_in_place(folder: Path) -> None:
-    """Check a folder that is loaded where it is: its links and its settings, of which none may be one that
-    `take_settings` removes, and that names and shapes of its weights match config.json."""
+    """Check links, settings and weights of a folder that is loaded where it is.
+
+    Settings that `take_settings` would remove are refused. Weights must match config.json."""
     name = str(folder)
     check_links(folder, name)
     taken: list[str] = []

@@ -28,7 +28,7 @@ class ChoicePath(NamedTuple):
 
 
 def run_of(path: str | PurePath) -> RunPath:
-    """Return the run that the path of a record names; a `PubmillError` if it is no such path."""
+    """Parse the path of a record; raise a `PubmillError` for any other path."""
     match PurePosixPath(path).parts:
         case (*_, protocol, model, dataset, setting, "final", name):
             seed = name.removeprefix("seed-").removesuffix(RECORD)
@@ -40,7 +40,7 @@ def run_of(path: str | PurePath) -> RunPath:
 
 
 def choice_of(below: str) -> ChoicePath:
-    """Return the search that the path of a choice below the results names; a `PubmillError` if it is none."""
+    """Parse the path of a choice below the results; raise a `PubmillError` for any other path."""
     match PurePosixPath(below).parts:
         case ("runs", protocol, "selected", dataset, name) if name.endswith(".json"):
             return ChoicePath(protocol, None, dataset, name.removesuffix(".json"))

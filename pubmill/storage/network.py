@@ -1,4 +1,10 @@
-"""HTTPS downloads into a part file, resumed from what an earlier attempt or process has received."""
+"""HTTPS downloads into a part file, resumed from what an earlier attempt or process has received.
+
+Built on requests. With `pooch` or `urllib3.Retry` this module would be shorter, but downloads would be worse:
+pooch fetches a file that broke off anew, and Retry repeats requests, not bodies that break off. Neither
+resumes only if the file is unchanged (If-Range), abandons a server that sends a byte a minute, refuses a
+redirect into a private network, or limits a body of unstated length.
+"""
 
 import re
 import shutil
@@ -185,10 +191,11 @@ def _where_it_went(url: str) -> str:
         why = f"NCBI replaces its files every year and numbers them anew: those of {year} are gone for good"
     else:
         why = "It is not out yet, or the next year's baseline has replaced it"
+    listing = commands.pubmill("sources", "pubmed")
     return (
-        f"{why}. Write the files that there are now ({commands.script('list_pubmed')}) into the corpus spec; "
-        f"to get the same documents as before out of them, name the old corpus's corpus.lock as its `lock:`. "
-        f"Or use a mirror that still has the old files"
+        f"{why}. Write the files that there are now ({listing}) into the corpus "
+        "spec; to get the same documents as before out of them, name the old corpus's corpus.lock as its "
+        "`lock:`. Or use a mirror that still has the old files"
     )
 
 

@@ -1,6 +1,6 @@
-"""Paths of results: the only module that spells them; `names_in_paths` takes them apart.
+"""Paths of all results. No other module builds them; `names_in_paths` parses them.
 
-Every method accepts a wildcard of Snakemake (`"{seed}"`) in the place of a name or number.
+Every method accepts a wildcard of Snakemake (`"{seed}"`) instead of a name or number.
 """
 
 from pathlib import PurePath
@@ -22,7 +22,7 @@ SOURCE_RECORD = ".source.json"
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
 STATE, LOG, DOCUMENT_YEARS = "state.json", "log.jsonl", "document-years.json"
 VOCAB_FILES = (*TOKENIZER_FILES, DIAGNOSIS)
-"""What a vocabulary of any kind has; its own adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
+"""Files of every vocabulary; each kind adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
 _PACKED = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
 TOKEN_FILES = (*_PACKED, *(f"held-out/{name}" for name in _PACKED))
 CHECKPOINT_FILES = (WEIGHTS, "auxiliary.safetensors", "optimizer.safetensors", CONFIG, LOG, STATE)

@@ -177,7 +177,7 @@ class PairedText:
         self.preceding[after_inner] = first_inner
 
     def _count_joined(self, left: int, right: int, joined: int, first: Places) -> None:
-        """Called with the places where a pair is joined; frequencies need no more than those of pairs."""
+        """Count a joined pair at its places; a hook, as frequencies need no counts of pieces."""
 
     def _exchange_left(self, before: Places, left: int, joined: int) -> None:
         """Update the pairs with the pieces before the joined ones, except those that were joined too."""

@@ -1,4 +1,4 @@
-"""Made-up files of predictions: the conventions equal the literature's own scorers, and are named from a
+"""Made-up files of predictions: the scorers equal the literature's own scorers, and are named from a
 printed number."""
 
 import warnings
@@ -16,10 +16,10 @@ from pubmill.examples.kinds import (
     TokensExample,
     write_examples,
 )
-from pubmill.metrics.conventions import ConventionScore, matching
+from pubmill.metrics.scorers import ScorerResult, matching
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import write_jsonl_gz
-from pubmill.tables.convention_scores import scores_by_convention
+from pubmill.tables.scorer_results import scores_by_scorer
 from tests import scorers
 from tests.attack import Attack
 from tests.world.dice import Dice
@@ -222,8 +222,8 @@ MAKERS: tuple[tuple[str, Callable[[Dice], Made]], ...] = (
 )
 
 
-def _scored(dice: Dice, folder: Path) -> tuple[list[ConventionScore], Scores]:
-    """Write a file of predictions; return its scores by all conventions, and those expected."""
+def _scored(dice: Dice, folder: Path) -> tuple[list[ScorerResult], Scores]:
+    """Write a file of predictions; return its scores by all scorers, and those expected."""
     kind, make = dice.pick(MAKERS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of scikit-learn, about labels that do not occur
@@ -231,14 +231,14 @@ def _scored(dice: Dice, folder: Path) -> tuple[list[ConventionScore], Scores]:
     write_examples(folder / "test.jsonl.gz", examples)
     write_jsonl_gz(folder / "predictions.jsonl.gz", lines)
     dataset = DatasetSpec.model_construct(kind=kind, task=task, negative=negative)
-    found = scores_by_convention(dataset, folder / "test.jsonl.gz", folder / "predictions.jsonl.gz")
+    found = scores_by_scorer(dataset, folder / "test.jsonl.gz", folder / "predictions.jsonl.gz")
     return found, expected
 
 
 def _equal(dice: Dice, folder: Path) -> str:
-    """Compare the conventions with the literature's own scorers."""
+    """Compare the scorers with the literature's own scorers."""
     scores, expected = _scored(dice, folder)
-    found = {one.convention.name: one.score for one in scores}
+    found = {one.scorer.name: one.score for one in scores}
     wrong = {
         name: (found[name], value)
         for name, value in expected.items()
@@ -248,11 +248,11 @@ def _equal(dice: Dice, folder: Path) -> str:
 
 
 def _named(dice: Dice, folder: Path) -> str:
-    """Print the score of one of the literature's scorers; the convention must be among those named."""
+    """Print the score of one of the literature's scorers; the scorer must be among those named."""
     scores, expected = _scored(dice, folder)
     planted = dice.pick(sorted(expected))
     printed = f"{100 * expected[planted]:.{dice.between(1, 2)}f}"
-    named = [one.convention.name for one in matching(scores, printed)]
+    named = [one.scorer.name for one in matching(scores, printed)]
     return "" if planted in named else f"{printed} is {planted}, but {named} are named"
 
 
@@ -267,9 +267,9 @@ ATTACKS = (
         quick=60,
     ),
     Attack(
-        name="planted-conventions",
+        name="planted-scorers",
         fault="a score printed by one of these scorers, with one or two decimals",
-        survived="its convention is named",
+        survived="its scorer is named",
         case=_named,
         cases=10_000,
         quick=30,

@@ -18,8 +18,8 @@ from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.extras.manuscript.manuscript_check import check_manuscript
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.inspection.new_dataset import NewDataset, describe, write_dataset
+from pubmill.prediction.annotated_files import annotate_file
 from pubmill.prediction.annotating import Annotator
-from pubmill.prediction.formats import annotate_file
 from pubmill.tables.published_values import read_published
 from tests.attack.running import template
 from tests.made_up_study import made_up_study

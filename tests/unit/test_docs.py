@@ -11,7 +11,7 @@ import pytest
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import DatasetSpec, LocalFile, Specs, load
 from pubmill.specs.protocol_specs import ProtocolSpec
-from tests import conventions_table, house_picture
+from tests import house_picture, scorers_table
 from tests.metrics_table import TABLE, as_markdown
 from tests.recipe_tables import pages, table_in
 from tests.unit.test_imports import ROOMS
@@ -123,9 +123,9 @@ def test_the_table_of_metrics_is_the_registry(finetuning: str) -> None:
     assert found == as_markdown(), "run python -m tests.metrics_table --write"
 
 
-def test_the_table_of_conventions_is_the_registry(root: Path) -> None:
-    [found] = conventions_table.TABLE.findall((root / "docs/scorers.md").read_text())
-    assert found == conventions_table.as_markdown(), "run python -m tests.conventions_table --write"
+def test_the_table_of_scorers_is_the_registry(root: Path) -> None:
+    [found] = scorers_table.TABLE.findall((root / "docs/scorers.md").read_text())
+    assert found == scorers_table.as_markdown(), "run python -m tests.scorers_table --write"
 
 
 def test_protocols_and_their_keys_are_listed(finetuning: str, all_specs: Specs) -> None:

@@ -15,27 +15,30 @@ ROOMS: dict[str, str] = {
     "recipes": "optimisers storage",
     "examples": "recipes storage",
     "hardware": "recipes storage",
+    "formats": "examples messages recipes storage",
     "metrics": "examples hardware recipes storage",
     "pretraining": "examples hardware messages optimisers recipes storage",
     "specs": "examples messages metrics pretraining recipes storage",
     "corpus": "messages recipes storage",
     "vocabs": "examples recipes storage",
-    "convert": "examples messages recipes storage",
+    "convert": "examples formats messages recipes storage",
     "finetuning": "examples hardware messages metrics optimisers recipes storage",
-    "prediction": "examples finetuning hardware messages recipes storage",
+    "prediction": "examples finetuning formats hardware messages recipes storage",
     "statistics": "metrics recipes",
     "tables": "examples messages metrics recipes specs statistics storage",
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
     "planning": "messages optimisers pretraining recipes specs stages storage",
     "workflow": "hardware messages optimisers planning specs stages storage tables",
-    "inspection": "convert examples hardware messages metrics planning pretraining"
-    " recipes report specs stages statistics storage tables workflow",
-    "library": "corpus examples finetuning messages metrics prediction recipes storage",
-    "cli": "convert examples finetuning hardware inspection library messages metrics planning"
-    " prediction recipes report specs stages statistics storage tables workflow",
-    "extras": "cli convert examples finetuning hardware inspection library messages metrics planning"
-    " prediction recipes report specs stages statistics storage tables workflow",
+    "inspection": "convert examples formats hardware messages metrics planning pretraining recipes report"
+    " specs stages statistics storage tables workflow",
+    "library": "corpus examples finetuning formats messages metrics prediction recipes storage",
+    "cli": "convert corpus examples finetuning formats hardware inspection library messages"
+    " metrics planning prediction recipes report specs stages statistics storage tables"
+    " workflow",
+    "extras": "cli convert corpus examples finetuning formats hardware inspection library messages"
+    " metrics planning prediction recipes report specs stages statistics storage tables"
+    " workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 RULES_MAY = {"errors", "inspection", "planning", "recipes", "specs", "stages", "storage", "workflow"}

@@ -12,6 +12,8 @@ FOLDERS = "benchmarks|docs|envs|profiles|pubmill|requirements|rules|scripts|spec
 PATH = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./@+-]*\w")
 MODULE = re.compile(r"(?<![\w/.-])(?:pubmill|tests)(?!\.(?:json|sif)\b)(?:\.\w+)+")
 EXAMPLES = {
+    "specs/datasets/mine.yaml",
+    "tests/datasets/mine",
     "specs/models/my-bert.yaml",
     "specs/models/my-first.yaml",
     "specs/pretraining/my-first.yaml",

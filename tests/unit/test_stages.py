@@ -65,7 +65,6 @@ def test_messages_specs_and_the_other_rooms_do_not_count(root: Path) -> None:
     found = {path.relative_to(root).as_posix() for path in digests.sources("select_documents")}
     assert {Path(name).parent.as_posix() for name in found} == {
         "pubmill/corpus",
-        "pubmill/optimisers",
         "pubmill/recipes",
         "pubmill/storage",
         "scripts",

@@ -45,19 +45,19 @@ NOT_TRIED = {
     r".* --allowed-rules table": "needs the records of a finished study; a row of measurements",
     r"\.venv/bin/python -m tests\.stages": "tests/unit/test_stages.py runs it",
     r"\.venv/bin/python -m tests\.metrics_table": "tests/unit/test_docs.py compares what it writes",
-    r"\.venv/bin/python -m tests\.conventions_table": "tests/unit/test_docs.py compares what it writes",
+    r"\.venv/bin/python -m tests\.scorers_table": "tests/unit/test_docs.py compares what it writes",
     r"\.venv/bin/python -m tests\.mutations": "tests/unit/test_mutations.py runs its parts; it takes an hour",
     r"\.venv/bin/python -m tests\.fidelity_page": "tests/unit/specs/test_fidelity.py compares what it writes",
     r"\.venv/bin/python -m tests\.recipe_tables": "tests/unit/test_docs.py compares what it writes",
     r"\.venv/bin/python -m http\.server": "serves until it is stopped",
     r"\.venv/bin/python -m tests\.spec_reference": "tests/unit/test_spec_reference.py compares",
     r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
-    r"\.venv/bin/python -m pubmill\.proof\.assembling": "tests/unit/extras/proof runs what it prints",
+    r"\.venv/bin/python -m pubmill\.extras\.proof\.assembling": "tests/unit/extras/proof runs what it prints",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
     r".* --profile profiles/cluster-generic": "its plugin is not among the locked packages",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
     r"\.venv/bin/python -m pip install": "installs from the network",
-    r"\.venv/bin/pubmill track": "needs MLflow; tests/unit/inspection/test_tracked_runs.py writes the runs",
+    r"\.venv/bin/pubmill track": "needs MLflow; tests/unit/extras/tracking writes runs",
     r"\.venv/bin/pubmill --install-completion": "changes the user's shell",
     r"\.venv/bin/pubmill open": "needs a finished study and a browser; tests/unit/cli runs it",
     r"\.venv/bin/python benchmarks/pmc.py$": "its usage is compared",
@@ -65,7 +65,7 @@ NOT_TRIED = {
 }
 SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
 """Commands for the shell: `make` with -n, pytest with --collect-only."""
-WHOLE = r"scripts/list_pubmed\.py --mirror"
+WHOLE = r"pubmill sources pubmed --mirror"
 """Programs that finish within a second. Others need the network, restricted data, or minutes."""
 LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 |--model \S+( -n)?$"
 """Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""

@@ -12,10 +12,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.json_forms import is_text_list
 from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.messages.quotations import show
 from pubmill.storage.files import writing
 
 NAMES = {

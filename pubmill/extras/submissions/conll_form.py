@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from pubmill.convert.source_files import quote
 from pubmill.errors import PubmillError
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.messages.quotations import quote
 
 ID = re.compile(r"# ?id ?= ?(\S+)")
 """Comment with the id of the sentence that follows, as in CoNLL-U."""

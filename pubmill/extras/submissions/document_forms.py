@@ -6,15 +6,8 @@ from pathlib import Path
 
 from pubmill.extras.submissions.alignment import FURTHEST
 from pubmill.extras.submissions.rows import PredictedSpan
-from pubmill.prediction.bioc_collections import BioCJson, BioCXml
-from pubmill.prediction.documents import DocumentFile, InputDocument
-from pubmill.prediction.pubtator import PubTator
-
-READERS: dict[str, type[DocumentFile]] = {
-    "bioc-json": BioCJson,
-    "bioc-xml": BioCXml,
-    "pubtator": PubTator,
-}
+from pubmill.formats.document_files import FORMATS
+from pubmill.formats.documents import InputDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +23,7 @@ class PredictedDocument:
 
 def read(path: Path, form: str) -> Iterator[PredictedDocument]:
     """Yield the documents of a file."""
-    for document in READERS[form](path).documents():
+    for document in FORMATS[form](path).documents():
         yield PredictedDocument(
             where=document.where,
             id=document.id,

@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.examples.tagging import to_labels
 from pubmill.extras.submissions.alignment import Lost, align, place_words
 from pubmill.extras.submissions.document_forms import PredictedDocument
 from pubmill.extras.submissions.predictions import Normaliser
 from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.messages.quotations import show
 
 
 def rows_of(

@@ -1,16 +1,14 @@
 """The forms of predictions, recognised from their content."""
 
-import gzip
 import json
 import re
-import zlib
 from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.conll_form import is_conll
 from pubmill.extras.submissions.tsv_form import is_tsv
+from pubmill.formats import text_files
 from pubmill.messages.wording import unknown
-from pubmill.prediction.documents import LARGEST
 
 FORMS = {
     "blurb-tsv": "tab-separated columns: an id, possibly the input, the prediction",
@@ -22,27 +20,12 @@ FORMS = {
     "pubtator": "PubTator: PMID|t|TITLE, PMID|a|ABSTRACT, then mentions",
 }
 """Form -> its description."""
-_GZIP = b"\x1f\x8b"
-_MARK = "\ufeff"
 _PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
 
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file, gzipped or not, without a byte order mark; line ends become line feeds."""
-    try:
-        content = path.read_bytes() if path.stat().st_size <= LARGEST else None
-        if content and content.startswith(_GZIP):
-            with gzip.open(path) as packed:
-                content = packed.read(LARGEST + 1)
-        if content is None or len(content) > LARGEST:
-            raise PubmillError(f"{path}: more than {LARGEST:,} bytes; expected a file of predictions")
-        text = content.decode().removeprefix(_MARK)
-    except UnicodeDecodeError as error:
-        raise PubmillError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise PubmillError(f"{path}: not a complete gzip file") from None
-    except OSError as error:
-        raise PubmillError(f"{path} can't be read: {error.strerror}") from None
+    text = text_files.read_text(path)
     if not text.strip():
         raise PubmillError(f"{path}: empty; expected a file of predictions")
     if "\0" in text:

@@ -1,15 +1,14 @@
 """Predictions as JSON: lines with an object each, one list of such objects, or an object by id."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.extras.submissions.rows import Key, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import GOLD
-from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
+from pubmill.formats.json_text import parse_json
+from pubmill.messages.quotations import show
 
 KEYS: dict[str, Key] = {
     "labels": "labels", "label": "label", "score": "score", "answers": "answers", "answer": "answers",
@@ -28,7 +27,7 @@ def read_lines(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     """Yield a row for each line."""
     for number, line in enumerate(lines, 1):
         place = f"{where}:{number}"
-        yield row_of(parse(line, place), place)
+        yield row_of(parse_json(line, place, numbers_only=True), place)
 
 
 def read_document(content: Any, where: str) -> Iterator[PredictionRow]:
@@ -48,28 +47,6 @@ def read_document(content: Any, where: str) -> Iterator[PredictionRow]:
                 yield PredictionRow(where=place, id=name, key="prediction", value=value)
     else:
         raise PubmillError(f"{where}: expected a list of objects, or an object with a prediction by id")
-
-
-def parse(text: str, where: str) -> Any:
-    """Parse JSON; repeated keys, numbers that JSON lacks and deep nesting are errors."""
-    try:
-        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_number)
-    except json.JSONDecodeError as error:
-        raise PubmillError(f"{where}: not valid JSON: {error.msg} at character {error.pos}") from None
-    except RepeatedKeyError as error:
-        raise PubmillError(f"{where}: the key {show(error.key)} occurs twice in one object") from None
-    except _NoNumberError as error:
-        raise PubmillError(f"{where}: {error} is no finite number") from None
-    except (RecursionError, ValueError):
-        raise PubmillError(f"{where}: nested too deeply, or a number too long") from None
-
-
-class _NoNumberError(ValueError):
-    """A constant that Python reads as a number, but JSON lacks."""
-
-
-def _no_number(name: str) -> Any:
-    raise _NoNumberError(name)
 
 
 def row_of(row: Any, where: str) -> PredictionRow:

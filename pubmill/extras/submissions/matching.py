@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pubmill.convert.source_files import one_line, show
+from pubmill.convert.source_files import one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import dummies, markers, original
 from pubmill.examples.kinds import Example, SequenceExample, TokensExample
 from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.messages.quotations import show
 from pubmill.recipes.submissions import SubmissionRecipe
 
 MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))

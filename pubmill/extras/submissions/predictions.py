@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pubmill.convert.source_files import show
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list
 from pubmill.examples.subword_labels import SUBWORDS
@@ -15,6 +14,7 @@ from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, spans_of
 from pubmill.extras.submissions.rows import PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import SEPARATOR
+from pubmill.messages.quotations import show
 from pubmill.messages.wording import nearest
 from pubmill.metrics.records import is_finite_number
 from pubmill.recipes.submissions import SubmissionRecipe

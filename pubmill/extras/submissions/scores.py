@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.source_files import show, withholding
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, read_examples
 from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, runs_on
+from pubmill.messages.quotations import show, withholding
 from pubmill.metrics import SCORERS
-from pubmill.metrics.conventions import ConventionScore, score_by_all
 from pubmill.metrics.records import checked_predictions
+from pubmill.metrics.scorers import ScorerResult, score_by_all
 from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import PUBLIC
@@ -38,8 +38,8 @@ class ScoredSubmission:
         """Return the names of the metrics, the dataset's main one first."""
         return sorted(self.metrics, key=lambda name: name != self.recipe.metric)
 
-    def by_every_scorer(self, task: str) -> list[ConventionScore]:
-        """Return the scores by every convention of the literature that applies to a task."""
+    def by_every_scorer(self, task: str) -> list[ScorerResult]:
+        """Return the scores by every scorer of the literature that applies to a task."""
         recipe = self.recipe
         return score_by_all(recipe.kind, task, self.examples, self.predicted, recipe.negative)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.subword_labels import SUBWORDS
@@ -17,6 +16,8 @@ from pubmill.extras.submissions.forms import check_end, form_of, read_text
 from pubmill.extras.submissions.matching import match
 from pubmill.extras.submissions.predictions import LeftAside, Normaliser, is_constant
 from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.formats.json_text import parse_json
+from pubmill.messages.quotations import withholding
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
@@ -130,7 +131,7 @@ def _rows(
         case "jsonl":
             return list(json_forms.read_lines(lines, str(path)))
         case "json":
-            content = json_forms.parse(text, str(path))
+            content = parse_json(text, str(path), numbers_only=True)
             if blurb.is_submission(content):
                 return list(blurb.read(content, normaliser.recipe.dataset, examples, str(path)))
             return list(json_forms.read_document(content, str(path)))

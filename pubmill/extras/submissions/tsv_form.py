@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 from pubmill.convert.hoc import HALLMARKS
-from pubmill.convert.source_files import quote, show
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.messages.quotations import quote, show
 
 IDS = ("id", "index", "pair_id")
 PREDICTED = ("prediction", "predicted", "label", "labels", "score", "answer", "output")

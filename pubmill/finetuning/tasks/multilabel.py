@@ -11,7 +11,6 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
-from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.recipes import FinetuningRecipe
@@ -28,10 +27,6 @@ class Multilabel(Task[MultilabelExample]):
 
     kind = MultilabelExample
     key = "labels"
-
-    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
-        super().__init__(recipe, reader, labels)
-        self.weights: torch.Tensor | None = None
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[MultilabelExample]) -> Labels:

@@ -14,7 +14,6 @@ from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.pooling import Concatenated
-from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import SequenceBiLstm
 from pubmill.finetuning.tasks.relations import MENTIONS, add_marks, transformed
 from pubmill.finetuning.tasks.task import Task
@@ -33,10 +32,6 @@ class Sequences(Task[SequenceExample]):
 
     kind = SequenceExample
     key = "label"
-
-    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
-        super().__init__(recipe, reader, labels)
-        self.weights: torch.Tensor | None = None
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SequenceExample]) -> list[str]:

@@ -26,7 +26,8 @@ Prediction = Any
 class Task(ABC, Generic[Kind]):
     """A kind of task: how examples are encoded, what their targets are, how scores become predictions.
 
-    `labels`: the classes in the order of the scores, taken from the training examples.
+    `labels`: the classes in the order of the scores, taken from the training examples. `weights`: those of
+    the classes in the loss, if `prepare` sets them.
     """
 
     kind: ClassVar[type[Example]]
@@ -40,6 +41,7 @@ class Task(ABC, Generic[Kind]):
                 f"{recipe.metric} is no dev score of {type(self).__name__}; there are {', '.join(known)}"
             )
         self.recipe, self.reader, self.labels = recipe, reader, list(labels)
+        self.weights: torch.Tensor | None = None
         self.places = {label: number for number, label in enumerate(self.labels)}
 
     @classmethod
@@ -88,8 +90,10 @@ class Task(ABC, Generic[Kind]):
 
     @property
     def fixed_places(self) -> Literal["given", "every"] | None:
-        """Which places head and loss can read in tensors whose shapes depend on that of the inputs alone:
-        those of the batch, or every position, with targets at the batch's places only; None if neither."""
+        """Places that head and loss can read with tensor shapes that depend on the inputs' shape alone.
+
+        `given`: the places of the batch; `every`: all positions, with targets at the places of the batch
+        only; None: neither is possible."""
         return None
 
     def classes(self, targets: Sequence[Sequence[float]]) -> list[int] | None:

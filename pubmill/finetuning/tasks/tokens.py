@@ -25,7 +25,6 @@ from pubmill.finetuning.crf import ChainHead, LinearChain
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
-from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.recurrent import BiLstm
 from pubmill.finetuning.tasks.task import Task
 from pubmill.messages.progress import report_progress
@@ -35,12 +34,12 @@ from pubmill.storage.privacy import label_of_process
 SAMPLE = 300
 """Greatest number of sentences on which it is checked how words are read."""
 MISREAD = 0.01
-"""Greatest share of their words that may be read otherwise than in a sentence."""
+"""Greatest share of words whose subwords may differ from those in their sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceWindow(Instance):
-    """Consecutive words of one sentence; `words`: index in the sentence of the word at each place."""
+    """Consecutive words of one sentence; `words`: the number of each word in its sentence."""
 
     words: list[int]
 
@@ -56,10 +55,6 @@ class Tokens(Task[TokensExample]):
 
     kind = TokensExample
     key = "labels"
-
-    def __init__(self, recipe: FinetuningRecipe, reader: Reader, labels: Sequence[str]) -> None:
-        super().__init__(recipe, reader, labels)
-        self.weights: torch.Tensor | None = None
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[TokensExample]) -> list[str]:
@@ -144,8 +139,10 @@ class Tokens(Task[TokensExample]):
             self.weights = torch.tensor(class_weights([found[number] for number in range(len(self.labels))]))
 
     def _check_words(self, sentences: Sequence[list[str]]) -> None:
-        """Compare the words' subwords with those of the whole sentences; refuse a tokenizer that reads more
-        than `MISREAD` of the words otherwise. Fewer are words of characters that it drops."""
+        """Raise a `PubmillError` if words have other subwords than in their sentence.
+
+        A share of `MISREAD` is accepted, for words with characters that the tokenizer drops.
+        """
         misread, number = self.reader.misread_words(sentences), sum(map(len, sentences))
         if not misread:
             return

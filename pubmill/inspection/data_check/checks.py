@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
-from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
 from pubmill.inspection.data_check.source_places import Place, places
+from pubmill.messages.quotations import withholding
 from pubmill.recipes.datasets import ConversionRecipe, PublishedRecipe
 from pubmill.specs import DatasetSpec, File, LocalFile
 from pubmill.stages import Graph

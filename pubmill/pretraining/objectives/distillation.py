@@ -74,8 +74,9 @@ class Distilled(Learner):
         return found
 
     def _compared_positions(self, part: Part) -> tuple[Part, Tensor | slice]:
-        """Return the part with the positions at which student and teacher are compared as its `rows`, and
-        which of these, after those of [CLS], are masked."""
+        """Return the part with the compared positions as its `rows`, and which of them are masked.
+
+        The rows of [CLS] come first and are not counted."""
         if self.wanted.positions == "masked":
             return part, slice(None)
         first, masked = part.rows.tensor_split([len(part.pair_labels)])

@@ -30,7 +30,7 @@ class Learner(nn.Module):
     """Whether all activations may be in bfloat16; only learners whose `evaluate` is `forward` may say so."""
 
     slope_scale: float = 1.0
-    """What slopes inside of `forward` are multiplied by, so that they are not zero in float16."""
+    """Factor of gradients inside `forward` that keeps them from underflowing in float16."""
 
     def __init__(self, model: Any, objective: Objective, recompute: bool = False) -> None:
         super().__init__()

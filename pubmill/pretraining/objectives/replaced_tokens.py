@@ -15,8 +15,8 @@ from pubmill.recipes import Objective, PretrainingRecipe
 
 
 class ReplacedTokenDetection(Learner):
-    """ELECTRA: a generator fills in the masks, the model predicts of each token whether it was replaced
-    (Clark et al. 2020, section 3). A token that the generator guesses right counts as the text's own."""
+    """ELECTRA: a generator fills in the masks, the model predicts for each token whether it was replaced
+    (Clark et al. 2020, section 3). If the generator fills in the original token, it was not replaced."""
 
     def __init__(self, model: Any, generator: Any, objective: Objective, recompute: bool = False) -> None:
         super().__init__(model, objective, recompute)

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.convert import bioasq
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, Example, SequenceExample, SpanExample
+from pubmill.messages.quotations import withholding
 
 PUBMED = "http://www.ncbi.nlm.nih.gov/pubmed/"
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from pubmill.convert.conll import read, write
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
+from pubmill.messages.quotations import withholding
 from tests.unit.convert.columns import FIRST, TYPED, convert
 from tests.world.archives import tarball
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.convert.conll import read
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.tagging import to_labels, to_mentions
+from pubmill.messages.quotations import withholding
 from tests.unit.convert.columns import FIRST, TYPED, convert, labels_of
 
 

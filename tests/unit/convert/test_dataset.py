@@ -15,11 +15,12 @@ import pytest
 from pubmill.convert import conll
 from pubmill.convert.dataset import convert
 from pubmill.convert.dataset_counts import unknown_names
-from pubmill.convert.source_files import ConverterInput, quote
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example, SequenceExample, TokensExample, read_examples
+from pubmill.messages.quotations import quote
 from pubmill.recipes.datasets import Access, ConversionRecipe
-from pubmill.storage.files import read_json
+from pubmill.storage.files import read_json, read_jsonl_gz
 
 ROOT = Path(__file__).resolve().parents[3]
 TRAIN = "-DOCSTART- 1\n\nNo\tO\npain\tB-D\n\nMild\tB-D\nache\tI-D\n\n-DOCSTART- 2\n\nNo\tO\npain\tB-D\n\n"
@@ -154,7 +155,10 @@ def test_other_counts_are_all_reported_and_leave_no_examples(tmp_path: Path, inp
         ({"kind": "span"}, "example train-000001: not of kind span"),
         ({"converter": "pubmill.convert.conll:nothing"}, "no converter"),
         ({"converter": "pubmill.convert.nowhere:read"}, "no converter"),
-        ({"converter": "os:system"}, "dataset toy: there is no converter 'os:system'.*datasets/toy.yaml"),
+        (
+            {"converter": "os:system"},
+            "'os:system' needs the source `converter`.*datasets/toy.yaml",
+        ),
     ],
 )
 def test_what_a_recipe_cannot_say(
@@ -321,4 +325,40 @@ def test_the_program_by_hand_and_its_errors(tmp_path: Path, inputs: dict[str, Pa
     assert "toy train: sentences 3, documents 2, mentions 3" in good.stdout
     bad = subprocess.run([*command, "--input", "dev"], capture_output=True, text=True)
     assert (bad.returncode, bad.stdout) == (1, "")
-    assert bad.stderr.startswith("pubmill: error: --input dev: expected ROLE=PATH")
+    assert bad.stderr.startswith("pubmill: error: --input dev: expected NAME=PATH")
+
+
+OWN = """
+from pubmill.convert.source_files import lines
+from pubmill.examples.kinds import SequenceExample
+
+
+def read(source):
+    for number, line in lines(source.of_split()):
+        label, _, text = line.partition(":")
+        yield SequenceExample(id=str(number), document=None, text=text, label=label)
+"""
+
+
+def test_a_converter_of_ones_own_is_a_source(tmp_path: Path) -> None:
+    """And a spec that names one needs that source, under the module's name."""
+    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "train").write_text("a:One text.\nb:Another text.\n")
+    inputs = {"train": tmp_path / "train", "converter": tmp_path / "mine.py"}
+    recipe = ConversionRecipe(
+        dataset="own", kind="sequence", access="public", splits=("train",), converter="mine:read", options={},
+        expect={"train": {"examples": 2, "labels.a": 1}}, metric="macro_f1", version=1,
+    )  # fmt: skip
+    convert(recipe, inputs, tmp_path / "out")
+    assert [row["text"] for row in read_jsonl_gz(tmp_path / "out/train.jsonl.gz")] == [
+        "One text.",
+        "Another text.",
+    ]
+    for text, message in (
+        (OWN.replace("def read", "def wrong"), "has no function 'read'"),
+        ("import nothing_of_this_name", "can't be imported: ModuleNotFoundError"),
+        (OWN.replace("str(number)", '"1"'), "example 1: its id occurs twice"),
+    ):
+        (tmp_path / "mine.py").write_text(text)
+        with pytest.raises(PubmillError, match=message):
+            convert(recipe, inputs, tmp_path / "out")

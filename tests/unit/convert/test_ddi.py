@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from pubmill.convert.ddi import read
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import dummies
 from pubmill.examples.kinds import Entity, SequenceExample
+from pubmill.messages.quotations import withholding
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <document id="D1">

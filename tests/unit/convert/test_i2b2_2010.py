@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from pubmill.convert import i2b2_2010
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import dummies
 from pubmill.examples.kinds import Entity, SequenceExample
+from pubmill.messages.quotations import withholding
 from tests.clinical import DEV, given, pack
 from tests.dataset_specs import spec_of
 from tests.world.part import CANARY

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from pubmill.convert import i2b2_2012, i2b2_2014
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.tagging import to_mentions
+from pubmill.messages.quotations import withholding
 from tests.clinical import DEV, given, pack
 from tests.world.part import CANARY
 

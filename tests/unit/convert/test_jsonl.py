@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pubmill.convert.jsonl import read
-from pubmill.convert.source_files import withholding
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
+from pubmill.messages.quotations import withholding
 from tests.clinical import given
 from tests.world.part import CANARY
 
@@ -45,7 +45,7 @@ def test_another_dataset_is_other_options(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (f'{{"pairID": "{CANARY}', "not valid JSON: .* column"),
+        (f'{{"pairID": "{CANARY}', "not valid JSON: .* at character"),
         (f'["{CANARY}"]', "found list"),
         ("", "not valid JSON: Expecting value"),
         ("[" * 100_000, "nested too deeply"),

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.convert.dataset import convert, load_function
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, read_examples
+from pubmill.messages.quotations import withholding
 from tests.clinical import given, pack, unpack, world, write_world
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
 from tests.world.dice import Dice

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from pubmill.convert import squad
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample, read_examples, write_examples
+from pubmill.messages.quotations import withholding
 
 CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
 
@@ -129,15 +130,15 @@ def test_what_is_wrong_is_reported_with_its_place(
     [
         (b"", "Invalid JSON: EOF while parsing a value at line 1"),
         (json.dumps(document(), indent=1).encode()[:-30], r"Invalid JSON: EOF .* at line \d\d"),
-        (json.dumps(document(), ensure_ascii=False).encode("latin-1"), "Invalid JSON: .*unicode"),
+        (json.dumps(document(), ensure_ascii=False).encode("latin-1"), "not UTF-8"),
         (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"),
         (b"[" * 100_000, "Invalid JSON: recursion limit"),
         (b"[]", "should be an object"),
         (b'{"data": [], "data": []}', "the key data occurs twice in one object"),
         (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a occurs twice in one object"),
         (b'{"data": [], "more": ' + b"9" * 5000 + b"}", "number out of range"),
-        (gzip.compress(b"{}", mtime=0)[:-6], "not a complete gzip file"),
-        (gzip.compress(b"{}", mtime=0)[:-8] + bytes(8), "not a complete gzip file"),
+        (gzip.compress(b"{}", mtime=0)[:-6], "not a whole gzip file"),
+        (gzip.compress(b"{}", mtime=0)[:-8] + bytes(8), "not a whole gzip file"),
     ],
 )
 def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: str) -> None:

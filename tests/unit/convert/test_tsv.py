@@ -9,10 +9,11 @@ from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
 from pubmill.convert.exports import WriterOptions, publish
-from pubmill.convert.source_files import ConverterInput, withholding
+from pubmill.convert.source_files import ConverterInput
 from pubmill.convert.tsv import read, write
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample, write_examples
+from pubmill.messages.quotations import withholding
 from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from pubmill.corpus.article_metadata import licence_group
 from pubmill.corpus.filters import rejection
-from pubmill.corpus.licences import licence_group
 from pubmill.corpus.pmc import shard_bounds
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.dataset_forms import _label_of, _named, guess
+from pubmill.inspection.dataset_forms import guess
+from pubmill.inspection.file_forms import label_of, named_columns
 
 
 @pytest.mark.parametrize(
@@ -23,20 +24,23 @@ def test_a_label_has_few_short_and_repeated_values(
         "label": tuple(f"{n % different:0{length}}" for n in range(rows)),
     }
     if known:
-        assert _label_of(values, "f:1", "column") == "label"
+        assert label_of(values, "f:1", "column") == "label"
         return
     with pytest.raises(PubmillError, match="f:1: no column looks like a label"):
-        _label_of(values, "f:1", "column")
+        label_of(values, "f:1", "column")
 
 
 def test_the_label_has_the_fewest_values_and_the_text_is_the_longest_column() -> None:
     values = {"id": ("a1", "a2", "a3", "a4"), "kind": ("x", "y", "x", "y"), "text": ("some words",) * 4}
-    assert _label_of(values, "f:1", "column") == "kind"
-    assert _named(values, "kind") == {"kind": "label", "text": "text", "id": "id"}
-    assert _named(values | {"id": ("a1", "a1", "a3", "a4")}, "kind") == {"kind": "label", "text": "text"}
-    assert _named({"kind": ("x", "y")}, "kind") == {"kind": "label"}
+    assert label_of(values, "f:1", "column") == "kind"
+    assert named_columns(values, "kind") == {"kind": "label", "text": "text", "id": "id"}
+    assert named_columns(values | {"id": ("a1", "a1", "a3", "a4")}, "kind") == {
+        "kind": "label",
+        "text": "text",
+    }
+    assert named_columns({"kind": ("x", "y")}, "kind") == {"kind": "label"}
     long = {"id": tuple(str(n) * 51 for n in range(4)), "text": ("some words" * 9,) * 4}
-    assert "id" not in _named({**long, "kind": values["kind"]}, "kind")
+    assert "id" not in named_columns({**long, "kind": values["kind"]}, "kind")
 
 
 def test_the_schemes_of_columns(tmp_path: Path) -> None:

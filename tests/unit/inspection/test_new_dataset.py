@@ -8,7 +8,8 @@ import yaml
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
-from pubmill.inspection.dataset_forms import guess, masked
+from pubmill.inspection.dataset_fixtures import masked
+from pubmill.inspection.dataset_forms import guess
 from pubmill.inspection.new_dataset import _split_of, describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
 from pubmill.stages.dataset_recipes import conversion_recipe

@@ -16,9 +16,9 @@ def test_targets_come_before_options_that_take_all_arguments() -> None:
     ]  # fmt: skip
 
 
-def test_programs_and_their_arguments_are_quoted() -> None:
-    made = commands.script("parse_text", "--input", "my notes.txt")
-    assert made == ".venv/bin/python scripts/parse_text.py --input 'my notes.txt'"
+def test_verbs_and_their_arguments_are_quoted() -> None:
+    made = commands.pubmill("predict", "kept", "my notes.txt")
+    assert made == ".venv/bin/pubmill predict kept 'my notes.txt'"
     [option, value] = shlex.split(commands.local_files("i2b2"))
     assert option == "--config" and value == 'local_files={"i2b2": "/path/to/folder"}'
 

@@ -17,10 +17,10 @@ from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.splits import read_split
 from pubmill.finetuning.task_models import keep, load_task_model
+from pubmill.formats.document_files import FORMATS, format_of
+from pubmill.formats.documents import InputDocument, Passage
 from pubmill.prediction.annotating import Annotator, own_types
-from pubmill.prediction.documents import InputDocument, Passage
 from pubmill.prediction.example_rows import example_of
-from pubmill.prediction.formats import FORMATS, format_of
 from pubmill.prediction.text_units import units, words
 from tests.unit.prediction.toy_annotators import annotated, fake, tagger
 from tests.unit.programs import run_verb
@@ -189,7 +189,7 @@ def test_written_while_read_is_not_needed_whole() -> None:
         yield InputDocument(id="1", where="", passages=[], source=(["1|t|a"], []))
         assert output.getvalue() == "1|t|a\n\n"
 
-    from pubmill.prediction.documents import Annotated
+    from pubmill.formats.documents import Annotated
 
     file.write((Annotated(document=one) for one in source()), output)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from pubmill.examples.kinds import KINDS
 from pubmill.finetuning.inputs import Encoded
+from pubmill.prediction.annotated_files import annotate_file
 from pubmill.prediction.annotating import Annotator
-from pubmill.prediction.formats import annotate_file
 
 
 def fake(

@@ -52,6 +52,14 @@ def test_large_counts_are_rounded(number: int, nouns: tuple[str, ...], text: str
     assert shown.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ") == text
 
 
+def test_a_paper_is_cited_by_its_protocol_or_else_by_its_first_table(tmp_path: Path) -> None:
+    results = put_study(tmp_path, made_up.table(tmp_path, made_up.recipe(citation="Gu et al., Table 6")))
+    known, unknown = recipe(), recipe(references={})
+    assert [one.doi for one in read_report(known, results).references] == ["10.1145/3458754"]
+    page = parsed(render(read_report(unknown, results)))
+    assert page.xpath("//ul[@class='cite']/li/text()")[-1] == "Gu et al., Table 6"
+
+
 def test_days_are_one_or_the_first_and_the_last() -> None:
     assert days_in_words(["2026-01-03", "2026-01-02", "2026-01-05"]) == "2026-01-02 to 2026-01-05"
     assert days_in_words(["2026-01-03", "2026-01-03"]) == "2026-01-03"

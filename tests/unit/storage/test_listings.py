@@ -1,7 +1,5 @@
 """Listings of PubMed's folders over HTTPS and in a mirror, and the cost of a corpus."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from pubmill.planning.pubmed_plan import plan
 from pubmill.specs import PubmedSource
 from pubmill.storage import listings
 from pubmill.storage.listings import PubmedYear, list_folder, pubmed_years
+from tests.unit.programs import run_verb
 from tests.unit.storage.mirrored import BODY, make_mirror
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -138,13 +137,12 @@ def test_a_plan_without_a_listing_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     assert any("no way" in line for line in made.lines(2, 100))
 
 
-def test_the_program_plans_a_corpus(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "scripts/plan_pubmed.py"), "--corpus", "pubmed-abstracts"]
-    done = subprocess.run([*command, "--mirror", str(tmp_path)], capture_output=True, text=True)
+def test_the_verb_plans_a_corpus(tmp_path: Path) -> None:
+    done = run_verb("sources", "cost", "pubmed-abstracts", "--mirror", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1,514 files" in done.stdout and "unknown" in done.stdout
-    done = subprocess.run([*command[:-1], "none"], capture_output=True, text=True)
-    assert done.returncode == 1 and "no corpus 'none'" in done.stderr
+    done = run_verb("sources", "cost", "none")
+    assert done.returncode == 1 and "there is no corpus 'none'" in done.stderr
 
 
 def test_pubmed_files_by_year_with_gaps_and_missing_md5() -> None:
@@ -170,14 +168,13 @@ def test_ranges_and_gaps_together_are_every_number_once(numbers: set[int]) -> No
     assert sorted(expand(year.ranges()) + expand(year.gaps())) == list(range(min(numbers), max(numbers) + 1))
 
 
-def test_list_pubmed_prints_what_a_corpus_spec_takes(tmp_path: Path) -> None:
+def test_sources_pubmed_prints_what_a_corpus_spec_takes(tmp_path: Path) -> None:
     for folder, numbers in (("baseline", (1, 2, 4)), ("updatefiles", (5,))):
         path = tmp_path / "ftp.ncbi.nlm.nih.gov" / "pubmed" / folder
         path.mkdir(parents=True)
         for number in numbers:
             (path / f"pubmed26n{number:04d}.xml.gz").write_bytes(b"x" * 500_000)
-    command = [sys.executable, str(ROOT / "scripts" / "list_pubmed.py"), "--mirror", str(tmp_path)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    said = run_verb("sources", "pubmed", "--mirror", tmp_path).stdout
     assert "  # baseline 2026: 3 files, 1.5 MB\n" in said
     assert "  baseline: [26n0001-26n0002, 26n0004]\n" in said
     assert "  updatefiles: [26n0005]\n" in said

@@ -203,7 +203,7 @@ def test_a_missing_file_of_pubmed_says_how_to_go_on(server: Server, tmp_path: Pa
     with pytest.raises(PubmillError) as caught:
         download(f"{server.url}/baseline/pubmed{year}n0001.xml.gz", tmp_path / "x.gz", md5_beside=True)
     message = str(caught.value)
-    assert "answers 404" in message and "list_pubmed.py" in message and "corpus.lock" in message
+    assert "answers 404" in message and "pubmill sources pubmed" in message and "corpus.lock" in message
     assert ("are gone for good" in message) == (year == 19)
     assert ("not out yet" in message) == (year == 99)
 

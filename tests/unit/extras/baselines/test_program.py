@@ -88,10 +88,8 @@ def test_the_floors_of_a_dataset_for_tables(root: Path, tmp_path: Path) -> None:
     assert (tmp_path / "floors/pubmedqa/tfidf.predictions.jsonl.gz").is_file()
 
 
-def test_an_unknown_dataset_gets_the_nearest_names(root: Path) -> None:
-    line = [sys.executable, str(root / "scripts/check_datasets.py"), "ncbi"]
-    checked = subprocess.run(line, capture_output=True, text=True, check=False)
-    for made in (floors("--dataset", "ncbi"), checked):
+def test_an_unknown_dataset_gets_the_nearest_names() -> None:
+    for made in (floors("--dataset", "ncbi"), run_verb("data", "check", "ncbi")):
         assert made.returncode == 1 and len(made.stderr) < 200
         assert made.stderr.startswith(
             "pubmill: error: there is no dataset 'ncbi'; the nearest: ncbi-disease, "

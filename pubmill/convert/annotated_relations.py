@@ -1,0 +1,193 @@
+"""Converter of documents with relations (PubTator, BioC, brat) to one example per pair of arguments.
+
+The options of `pubmill.convert.annotated_texts` say how a file is read. Further ones:
+
+- `pairs`: lists of two of the examples' types; every such pair of arguments is an example. Arguments stand in
+  the order of their types; those of one type in the text's order.
+- `labels`: the relation types that are kept, as a list, or a mapping to the examples' labels; others are
+  counted as `left_out.relations_of_other_types`.
+- `negative`: the label of a pair without a relation.
+- `several`: of a pair with several labels, make an example for `each`, or keep the `first` or the `last`.
+- `directed`: whether each pair of mentions is an example in both orders, as a relation has a first argument.
+- `arguments`: `mentions`, of one sentence, as brat and BioC's nodes relate them; or `concepts` of a document,
+  as PubTator, BC5CDR and BioRED do. An example of two concepts has the whole document and all mentions of
+  both; its mentions of one type have the types `TYPE-1` and `TYPE-2`. Dummies then show which concepts are
+  meant, as in BioRED's baseline.
+- `separators`: the characters that separate the concepts of a mention; `|,;` by default. None (`""`) where
+  they also stand inside of an identifier, as in tmVar's.
+
+Relations whose arguments are no pair of examples are counted (`left_out.relations_without_a_pair`), so that a
+score over the examples can be compared with one over all relations.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, permutations
+from typing import Literal
+
+from pubmill.convert.annotated_texts import AnnotatedText, TextReading, reading_of, sentence_ends, texts
+from pubmill.convert.source_files import ConverterInput, check_id, one_line
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, SequenceExample
+from pubmill.messages.quotations import show
+
+NO_CONCEPTS = ("", "-", "-1")
+Pair = tuple[str, ...]
+"""The identifiers of two arguments: in order if relations are directed, else sorted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationReading(TextReading):
+    """The options (see the module)."""
+
+    pairs: list[list[str]] = field(default_factory=list)
+    labels: list[str] | dict[str, str] = field(default_factory=list)
+    negative: str = ""
+    several: Literal["each", "first", "last"] | None = None
+    directed: bool = False
+    arguments: Literal["mentions", "concepts"] = "mentions"
+    separators: str = "|,;"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.pairs or any(len(pair) != 2 for pair in self.pairs):
+            raise PubmillError("the converter's option `pairs` must be a list of [TYPE, TYPE]")
+        if not self.labels or not self.negative:
+            raise PubmillError("the converter needs the options `labels` and `negative`")
+
+    def label_of(self, kind: str) -> str | None:
+        """Return the label of a relation type; None if it isn't kept."""
+        return (
+            self.labels.get(kind) if isinstance(self.labels, dict) else kind if kind in self.labels else None
+        )
+
+    def ordered(self, one: str, other: str) -> bool | None:
+        """Return whether two types, in this order, are a pair; None if they are none in any order."""
+        if [one, other] in self.pairs:
+            return True
+        return False if [other, one] in self.pairs else None
+
+
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
+    """Yield the examples of one split; ids are `DOCUMENT-1`, `DOCUMENT-2`, ...
+
+    A `PubmillError` names the file, and the line or document, of anything that deviates from the form, and a
+    pair with several labels if the option `several` is missing.
+    """
+    reading = reading_of(source, RelationReading)
+    ends = sentence_ends(source, reading)
+    for one in texts(source, reading):
+        stated = _stated_labels(one, reading, source)
+        make = _concept_pairs if reading.arguments == "concepts" else _mention_pairs
+        met: set[Pair] = set()
+        number = 0
+        name = check_id(one.document.id, one.document.where)
+        for text, entities in make(one, reading, ends(one.text)):
+            pair = _key([str(entity.id) for entity in (entities[0], entities[-1])], reading)
+            met.add(pair)
+            for label in _chosen(stated.get(pair, []), reading, source, one) or [reading.negative]:
+                number += 1
+                yield SequenceExample(
+                    id=f"{name}-{number}", document=name, text=one_line(text), label=label, entities=entities
+                )
+        source.left_out["relations_without_a_pair"] += sum(
+            len(labels) for pair, labels in stated.items() if pair not in met
+        )
+
+
+def _stated_labels(
+    one: AnnotatedText, reading: RelationReading, source: ConverterInput
+) -> Mapping[Pair, list[str]]:
+    """Return the labels of each pair of arguments."""
+    found: dict[Pair, list[str]] = defaultdict(list)
+    for relation in one.document.relations:
+        arguments = relation.concepts if reading.arguments == "concepts" else relation.arguments
+        label = reading.label_of(relation.type)
+        if label is None:
+            source.left_out["relations_of_other_types"] += 1
+            continue
+        if len(arguments) != 2:
+            raise PubmillError(
+                f"{one.document.where}: a relation of type {show(relation.type)} has {len(arguments)} "
+                f"{reading.arguments}; expected 2. Does the file relate "
+                f"{'mentions' if reading.arguments == 'concepts' else 'concepts'} (the option `arguments`)?"
+            )
+        found[_key(arguments, reading)].append(label)
+    return found
+
+
+def _key(arguments: Sequence[str], reading: RelationReading) -> Pair:
+    return tuple(arguments if reading.directed else sorted(arguments))
+
+
+def _chosen(
+    labels: Sequence[str], reading: RelationReading, source: ConverterInput, one: AnnotatedText
+) -> list[str]:
+    different = list(dict.fromkeys(labels))
+    if len(labels) > len(different):
+        source.left_out["repeated_relations"] += len(labels) - len(different)
+    if len(different) < 2 or reading.several == "each":
+        return different
+    if reading.several is None:
+        raise PubmillError(
+            f"{one.document.where}: a pair has the labels {', '.join(map(show, different))}; give the "
+            "converter's option `several`: `each`, `first` or `last`"
+        )
+    source.left_out["further_labels"] += len(different) - 1
+    return different[:1] if reading.several == "first" else [labels[-1]]
+
+
+Found = Iterator[tuple[str, list[Entity]]]
+"""Text, and the mentions of the arguments: the first one's first, the second one's last."""
+
+
+def _mention_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[int]) -> Found:
+    """Yield the pairs of mentions of each sentence."""
+    start = 0
+    for end in [*ends, len(one.text)]:
+        inside = [
+            Entity(start=mention.start - start, end=mention.end - start, type=kind, id=mention.id)
+            for mention, kind in zip(one.mentions, one.kinds, strict=True)
+            if start <= mention.start and mention.end <= end
+        ]
+        inside.sort(key=lambda entity: (entity.start, entity.end))
+        for first, second in permutations(inside, 2) if reading.directed else combinations(inside, 2):
+            ordered = reading.ordered(first.type, second.type)
+            if ordered or (ordered is False and not reading.directed):
+                yield one.text[start:end], [first, second] if ordered else [second, first]
+        start = end
+
+
+def _concept_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[int]) -> Found:
+    """Yield the pairs of concepts of the document, in the order of their first mentions."""
+    mentions: dict[tuple[str, str], list[Entity]] = defaultdict(list)
+    placed = sorted(zip(one.mentions, one.kinds, strict=True), key=lambda pair: pair[0].start)
+    for mention, kind in placed:
+        for concept in _concepts(mention.concepts, reading.separators):
+            mentions[concept, kind].append(
+                Entity(start=mention.start, end=mention.end, type=kind, id=concept)
+            )
+    for (first, kind), (second, other) in combinations(mentions, 2):
+        ordered = reading.ordered(kind, other)
+        if ordered is not None and first != second:
+            pair = [mentions[first, kind], mentions[second, other]]
+            yield one.text, _both(*(pair if ordered else reversed(pair)))
+
+
+def _concepts(text: str, separators: str) -> list[str]:
+    names = re.split(f"[{re.escape(separators)}]", text) if separators else [text]
+    return [name for name in dict.fromkeys(map(str.strip, names)) if name not in NO_CONCEPTS]
+
+
+def _both(first: Sequence[Entity], second: Sequence[Entity]) -> list[Entity]:
+    """Return the mentions of two concepts; one of both belongs to the first."""
+    taken = {(one.start, one.end) for one in first}
+    rest = [one for one in second if (one.start, one.end) not in taken] or list(second)
+    if first[0].type != second[0].type:
+        return [*first, *rest]
+    return [
+        *(replace(one, type=f"{one.type}-1") for one in first),
+        *(replace(one, type=f"{one.type}-2") for one in rest),
+    ]

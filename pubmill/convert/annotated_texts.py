@@ -1,0 +1,251 @@
+"""Converter of documents with mentions and relations (PubTator, BioC, brat) to examples.
+
+A document's text is that of its passages, each at its offset; a line feed stands between them. These options
+of both functions say how a file is read; where they are needed and missing, the error names them:
+
+- `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat` or `dygie` (whose words and sentences are kept).
+- `folder`: for an archive, the folder of the split in it.
+- `types`: the types that are kept, as a list, or a mapping to the examples' types; all by default. Others are
+  counted as `left_out.mentions_of_other_types`.
+- `sentences`: `punkt` (with the source `punkt`), `stops` (after `.`, `?` or `!` before white space and a
+  capital letter) or `lines`.
+- `misplaced: leave_out`: mentions that differ from the text at their offsets are counted
+  (`left_out.misplaced_mentions`), not errors.
+- `composite`: of a mention of several concepts that BioC gives besides its parts, keep the `whole` or the
+  `parts`.
+- `discontinuous`: a mention of several pieces is read as all that it `covers`, or left out (`leave_out`).
+- `overlaps`: of overlapping mentions keep the `longest` or the `shortest`, as a word has one label
+  (`mentions` only).
+
+Events are counted by type as `left_out.events.TYPE`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeVar
+
+from pubmill import recipes
+from pubmill.convert import words
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import TokensExample
+from pubmill.examples.sentences import SentenceSplitter
+from pubmill.formats.document_files import ANNOTATED, annotated_documents
+from pubmill.formats.documents import InputDocument, TextMention
+from pubmill.messages.quotations import show
+
+WORD = re.compile(r"\w+|[^\w\s]")
+"""A word: a run of letters and digits, or any other single character. A mention's boundary divides it."""
+FURTHEST = 10_000
+"""Most characters between two passages."""
+_STOP = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextReading:
+    """The options of both functions (see the module)."""
+
+    form: str
+    folder: str = ""
+    types: list[str] | dict[str, str] | None = None
+    sentences: Literal["punkt", "stops", "lines"] = "lines"
+    misplaced: Literal["leave_out"] | None = None
+    composite: Literal["whole", "parts"] | None = None
+    discontinuous: Literal["covers", "leave_out"] | None = None
+    overlaps: Literal["longest", "shortest"] | None = None
+
+    def __post_init__(self) -> None:
+        if self.form not in ANNOTATED:
+            raise PubmillError(
+                f"the converter's option `form` is {self.form!r}; give one of {', '.join(ANNOTATED)}"
+            )
+
+    @property
+    def word(self) -> re.Pattern[str]:
+        """What is one word: in DyGIE's form, words are divided already."""
+        return re.compile(r"\S+") if self.form == "dygie" else WORD
+
+    def name_of(self, kind: str) -> str | None:
+        """Return the examples' name of a type; None if it isn't kept."""
+        if self.types is None:
+            return kind
+        return self.types.get(kind) if isinstance(self.types, dict) else kind if kind in self.types else None
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedText:
+    """A document as one text, with its kept mentions under the examples' types."""
+
+    document: InputDocument
+    text: str
+    mentions: list[TextMention]
+    kinds: list[str]
+
+
+def mentions(source: ConverterInput) -> Iterator[TokensExample]:
+    """Yield the sentences of one split as labelled words; ids are `SPLIT-000001`, ... in the file's order.
+
+    A `PubmillError` names the file, and the line or document, of anything that deviates from the form.
+    """
+    reading = reading_of(source, TextReading)
+    number = 0
+    for one in texts(source, reading):
+        found = [
+            words.NoteMention(mention.start, mention.end, kind)
+            for mention, kind in zip(one.mentions, one.kinds, strict=True)
+        ]
+        if reading.overlaps is None:
+            _refuse_overlaps(one, found)
+        ends = sentence_ends(source, reading)(one.text)
+        for sentence in words.sentences(
+            one.text, found, source.left_out, ends, reading.word, reading.overlaps != "shortest"
+        ):
+            number += 1
+            yield TokensExample(
+                id=f"{source.split}-{number:06d}",
+                document=check_id(one.document.id, one.document.where),
+                words=sentence.words,
+                labels=sentence.labels,
+            )
+
+
+Options = TypeVar("Options", bound=TextReading)
+
+
+def reading_of(source: ConverterInput, form: type[Options]) -> Options:
+    """Return the options of a split."""
+    try:
+        return recipes.build(form, for_split(source.options, source.split), "the converter's options")
+    except PubmillError as error:
+        raise SpecError(str(error)) from None
+
+
+def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedText]:
+    """Yield the documents of a split, with the mentions that are kept."""
+    path = source.input(source.split if source.split in source.inputs else "archive")
+    for document in annotated_documents(path, reading.form, reading.folder, reading.misplaced is not None):
+        if document.misplaced:
+            source.left_out["misplaced_mentions"] += document.misplaced
+        for event in document.events:
+            source.left_out[f"events.{event}"] += 1
+        kept, kinds = [], []
+        for passage in document.passages:
+            for mention in passage.mentions:
+                kind = _kept_kind(mention, reading, source, document.where)
+                if kind is not None:
+                    kept.append(mention)
+                    kinds.append(kind)
+        yield AnnotatedText(document, document_text(document), kept, kinds)
+
+
+def _kept_kind(mention: TextMention, reading: TextReading, source: ConverterInput, where: str) -> str | None:
+    """Return the type of a mention; None, and a count, if it is left out."""
+    kind = reading.name_of(mention.type)
+    if kind is None:
+        source.left_out["mentions_of_other_types"] += 1
+        return None
+    if mention.role:
+        _require(reading.composite, "composite", "`whole` or `parts`", "composite mentions", mention, where)
+        if (mention.role == "whole") != (reading.composite == "whole"):
+            source.left_out[f"composite_{'wholes' if mention.role == 'whole' else 'parts'}"] += 1
+            return None
+    if mention.spans:
+        _require(
+            reading.discontinuous, "discontinuous", "`covers` or `leave_out`", "mentions of several pieces",
+            mention, where,
+        )  # fmt: skip
+        if reading.discontinuous == "leave_out":
+            source.left_out["discontinuous_mentions"] += 1
+            return None
+    return kind
+
+
+def _require(
+    value: str | None, option: str, values: str, what: str, mention: TextMention, where: str
+) -> None:
+    if value is None:
+        raise SpecError(
+            f"{where}: there are {what} (at character {mention.start}), which can be read in several ways; "
+            f"give the converter's option `{option}`: {values}"
+        )
+
+
+def _refuse_overlaps(one: AnnotatedText, found: Sequence[words.NoteMention]) -> None:
+    for before, after in pairwise(sorted(found, key=_place)):
+        if after.start < before.end and before != after:
+            raise SpecError(
+                f"{one.document.where}: mentions of {show(one.document.id)} overlap at character "
+                f"{after.start}, and a word has one label; give the converter's option `overlaps`: `longest` "
+                "or `shortest`"
+            )
+
+
+def _place(mention: words.NoteMention) -> tuple[int, int]:
+    return mention.start, mention.end
+
+
+def document_text(document: InputDocument) -> str:
+    """Return a text in which each passage begins at its offset, after a line feed."""
+    text = ""
+    for passage in sorted(document.passages, key=lambda one: one.offset):
+        gap = passage.offset - len(text)
+        if passage.text and not 0 <= gap <= FURTHEST:
+            fault = "overlaps the one before it" if gap < 0 else f"begins {gap:,} characters after it"
+            raise PubmillError(
+                f"{document.where}: the passage at offset {passage.offset} {fault}; offsets must count "
+                "characters from the start of the document"
+            )
+        text += "\n" * gap + passage.text if passage.text else ""
+    return text
+
+
+def sentence_ends(source: ConverterInput, reading: TextReading) -> Callable[[str], list[int]]:
+    """Return a function that finds where the sentences of a text end; a line feed ends one too."""
+    if reading.sentences == "lines":
+        return _line_ends
+    if reading.sentences == "stops":
+        return lambda text: sorted({*_line_ends(text), *(stop.start() for stop in _STOP.finditer(text))})
+    splitter = _splitter(source)
+
+    def ends(text: str) -> list[int]:
+        found, done = _line_ends(text), 0
+        for sentence in splitter.split(text):
+            done = text.index(sentence, done) + len(sentence)
+            found.append(done)
+        return sorted(set(found))
+
+    return ends
+
+
+_SPLITTERS: dict[object, SentenceSplitter] = {}
+
+
+def _splitter(source: ConverterInput) -> SentenceSplitter:
+    path = source.input("punkt")
+    if path not in _SPLITTERS:
+        _SPLITTERS[path] = SentenceSplitter(path)
+    return _SPLITTERS[path]
+
+
+def _line_ends(text: str) -> list[int]:
+    return [place for place, character in enumerate(text) if character == "\n"]
+
+
+def needed_readings(documents: Sequence[InputDocument]) -> Mapping[str, str]:
+    """Return the options that documents need because they can be read in several ways, with the first way."""
+    found = [mention for one in documents for part in one.passages for mention in part.mentions]
+    needed: dict[str, str] = {}
+    if any(one.misplaced for one in documents):
+        needed["misplaced"] = "leave_out"
+    if any(mention.role for mention in found):
+        needed["composite"] = "whole"
+    if any(mention.spans for mention in found):
+        needed["discontinuous"] = "covers"
+    return needed | ({"overlaps": "longest"} if any(map(_has_overlaps, documents)) else {})
+
+
+def _has_overlaps(document: InputDocument) -> bool:
+    spans = sorted({(one.start, one.end) for part in document.passages for one in part.mentions})
+    return any(after[0] < before[1] for before, after in pairwise(spans))

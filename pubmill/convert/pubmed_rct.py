@@ -1,0 +1,53 @@
+"""Converter of PubMed RCT (Dernoncourt and Lee 2017): sentences of abstracts, each with the role that it has.
+
+    ###24491034
+    BACKGROUND<tab>The emergence of HIV as a chronic condition ...
+    (a blank line after each abstract)
+
+Every sentence is an example of its own, without the sentences around it.
+"""
+
+from collections.abc import Iterator
+
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import SequenceExample
+from pubmill.messages.quotations import quote
+
+MARK = "###"
+
+
+def read(source: ConverterInput) -> Iterator[SequenceExample]:
+    """Yield the sentences of one split; ids are `DOCUMENT-1`, `DOCUMENT-2`, ...
+
+    The option `labels` lists all labels. A `PubmillError` names the file and line of anything else.
+    """
+    source.check_options("labels")
+    labels = source.options.get("labels")
+    if not isinstance(labels, list) or not labels:
+        raise SpecError("the converter's option `labels` is missing; give a list of all labels")
+    path = source.of_split()
+    document, number, seen = "", 0, set[str]()
+    for place, line in lines(path):
+        where = f"{path}:{place}"
+        if line.startswith(MARK):
+            if document and not number:
+                raise PubmillError(f"{where}: no sentence follows the mark of the abstract before this one")
+            document, number = check_id(line.removeprefix(MARK).strip(), where), 0
+            if not document or document in seen:
+                raise PubmillError(
+                    f"{where}: expected `###` and an identifier that occurs once, found {quote(line)}"
+                )
+            seen.add(document)
+        elif line.strip():
+            label, _, text = line.partition("\t")
+            if not document or not text.strip():
+                raise PubmillError(
+                    f"{where}: expected `###ID`, then `LABEL<tab>sentence`; found {quote(line)}"
+                )
+            if label not in labels:
+                raise PubmillError(f"{where}: expected a label of {labels}, found {quote(label)}")
+            number += 1
+            yield SequenceExample(
+                id=f"{document}-{number}", document=document, text=text.replace("\t", " "), label=label
+            )

@@ -1,0 +1,234 @@
+"""Converters of rows (JSON lines, JSON, CSV, TSV, Parquet, XML) to examples of each kind.
+
+The options name the keys of the rows, as `pubmill.formats.row_files` has them: `id` and `document` for all
+kinds, and `record`, the element in XML that is a row. Other keys are ignored. A split may be of several
+files, with the roles `SPLIT`, `SPLIT_2`, ..., which are read in this order.
+
+- `sequence`: `text`, `label`, and `text_pair` for pairs; `labels`: all labels, as a list or a mapping from
+  the file's labels (also numbers, as text) to the examples' labels.
+- `multilabel`: `text` and either `label`, a list or a text in which `separator` divides labels, or `columns`,
+  the names of columns of 0 and 1 that are labels; `labels` as above.
+- `tokens`: `words` and `label`, lists of one length; `labels`: the BIO label of each number, or `as_written`.
+- `regression`: `text`, `text_pair` and `score`.
+- `span`: `question`, `context`, and `answers` with `text` and `answer_start` in it, as SQuAD has in Parquet.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, one_line
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
+    Answer,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+)
+from pubmill.formats import row_files
+from pubmill.messages.quotations import quote
+
+_COMMON = ("id", "document", "record")
+
+
+class _Rows:
+    """The rows of one split, and its options, with checks of values."""
+
+    def __init__(self, source: ConverterInput, needed: Sequence[str], optional: Sequence[str] = ()) -> None:
+        self.options = for_split(source.options, source.split)
+        unknown = sorted(self.options.keys() - {*needed, *optional, *_COMMON})
+        missing = [name for name in needed if name not in self.options]
+        if unknown or missing:
+            known = ", ".join([*needed, *optional, *_COMMON])
+            raise SpecError(
+                f"the converter's options lack {missing}, and {unknown} are unknown; its options are {known}"
+            )
+        self._source, self._seen = source, set[str]()
+
+    def __iter__(self) -> Iterator[tuple[str, "_Row"]]:
+        """Yield the id of each row's example, and the row."""
+        number = 0
+        for path in self._paths():
+            for where, row in row_files.rows(path, self.options.get("record", "")):
+                number += 1
+                one = _Row(where, row, self.options)
+                name = f"{self._source.split}-{number:06d}"
+                if "id" in self.options:
+                    name = check_id(one.value("id"), where)
+                if name in self._seen:
+                    raise PubmillError(f"{where}: its id occurred before; expected it once")
+                self._seen.add(name)
+                yield name, one
+
+    def _paths(self) -> list[Path]:
+        split = self._source.split
+        roles = [role for role in self._source.inputs if role == split or role.startswith(f"{split}_")]
+        return [self._source.input(role) for role in roles or [split]]
+
+    def labels(self) -> Mapping[str, str]:
+        """Return the file's labels, each with the example's."""
+        found = self.options["labels"]
+        known = {one: one for one in found} if isinstance(found, list) else found
+        pairs = known.items() if isinstance(known, Mapping) else [(None, None)]
+        if not known or not all(isinstance(text, str) and text for pair in pairs for text in pair):
+            raise SpecError(
+                f"the converter's option `labels` is {found!r}; give a list of all labels, or a mapping to "
+                "the examples' labels, as text in quotation marks"
+            )
+        return dict(pairs)
+
+
+class _Row:
+    def __init__(self, where: str, row: row_files.Row, options: Mapping[str, Any]) -> None:
+        self.where, self._row, self._options = where, row, options
+
+    def get(self, option: str) -> Any:
+        """Return the value of the key that an option names."""
+        return row_files.value_at(self._row, str(self._options[option]))
+
+    def fault(self, option: str, expected: str) -> PubmillError:
+        return PubmillError(f"{self.where}: expected the key {self._options[option]!r} with {expected}")
+
+    def text(self, option: str) -> str:
+        value = self.get(option)
+        if not isinstance(value, str) or not value.strip():
+            raise self.fault(option, "a text that isn't empty")
+        return one_line(value)
+
+    def value(self, option: str) -> str:
+        value = self.get(option)
+        if isinstance(value, bool):
+            value = int(value)
+        if not isinstance(value, str | int) or value == "":
+            raise self.fault(option, "a string or an integer")
+        return str(value)
+
+    def list(self, option: str) -> list[Any]:
+        value = self.get(option)
+        if not isinstance(value, list):
+            raise self.fault(option, "a list")
+        return value
+
+    def document(self) -> str | None:
+        return self.value("document") if "document" in self._options else None
+
+    def label(self, text: Any, labels: Mapping[str, str]) -> str:
+        if str(text) not in labels:
+            raise PubmillError(f"{self.where}: expected a label of {list(labels)}, found {quote(str(text))}")
+        return labels[str(text)]
+
+
+def sequence(source: ConverterInput) -> Iterator[SequenceExample]:
+    """Yield texts, or pairs of texts, with a label."""
+    rows = _Rows(source, ("text", "label", "labels"), ("text_pair",))
+    labels = rows.labels()
+    for name, row in rows:
+        yield SequenceExample(
+            id=name,
+            document=row.document(),
+            text=row.text("text"),
+            text_pair=row.text("text_pair") if "text_pair" in rows.options else None,
+            label=row.label(row.value("label"), labels),
+        )
+
+
+def multilabel(source: ConverterInput) -> Iterator[MultilabelExample]:
+    """Yield texts with any number of labels."""
+    rows = _Rows(source, ("text", "labels"), ("label", "separator", "columns"))
+    if ("label" in rows.options) == ("columns" in rows.options):
+        raise SpecError("the converter needs the option `label`, a key with labels, or `columns` of 0 and 1")
+    labels = rows.labels()
+    for name, row in rows:
+        found = _flagged(row, rows.options["columns"]) if "columns" in rows.options else _listed(row, rows)
+        yield MultilabelExample(
+            id=name,
+            document=row.document(),
+            text=row.text("text"),
+            labels=sorted({row.label(label, labels) for label in found}),
+        )
+
+
+def _listed(row: _Row, rows: _Rows) -> list[Any]:
+    value = row.get("label")
+    if isinstance(value, str) and "separator" in rows.options:
+        return [part.strip() for part in value.split(rows.options["separator"]) if part.strip()]
+    return row.list("label")
+
+
+def _flagged(row: _Row, columns: Sequence[str]) -> list[str]:
+    found = []
+    for column in columns:
+        value = str(row_files.value_at(row._row, column)).lower()
+        if value not in ("0", "1", "0.0", "1.0", "false", "true"):
+            raise PubmillError(f"{row.where}: expected 0 or 1 in {column!r}, found {quote(value)}")
+        if value in ("1", "1.0", "true"):
+            found.append(column)
+    return found
+
+
+def tokens(source: ConverterInput) -> Iterator[TokensExample]:
+    """Yield sentences of labelled words."""
+    rows = _Rows(source, ("words", "label", "labels"))
+    written = rows.options["labels"] == "as_written"
+    names = None if written else rows.options["labels"]
+    if not written and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise SpecError(
+            "the converter's option `labels` must be `as_written`, or the BIO label of each number, as a list"
+        )
+    for name, row in rows:
+        words, labels = row.list("words"), row.list("label")
+        if names is not None:
+            labels = [_numbered(row, label, names) for label in labels]
+        if (
+            not words
+            or len(words) != len(labels)
+            or not all(isinstance(one, str) for one in [*words, *labels])
+        ):
+            raise row.fault("words", f"as many words as labels; found {len(words)} and {len(labels)}")
+        yield TokensExample(id=name, document=row.document(), words=words, labels=labels)
+
+
+def _numbered(row: _Row, label: Any, names: Sequence[str]) -> str:
+    if type(label) is not int or not 0 <= label < len(names):
+        raise PubmillError(
+            f"{row.where}: expected a number of the {len(names)} labels, from 0, found {quote(str(label))}"
+        )
+    return names[label]
+
+
+def regression(source: ConverterInput) -> Iterator[RegressionExample]:
+    """Yield pairs of texts with a score."""
+    rows = _Rows(source, ("text", "text_pair", "score"))
+    for name, row in rows:
+        try:
+            score = float(row.get("score"))
+        except (TypeError, ValueError):
+            raise row.fault("score", "a number") from None
+        yield RegressionExample(
+            id=name,
+            document=row.document(),
+            text=row.text("text"),
+            text_pair=row.text("text_pair"),
+            score=score,
+        )
+
+
+def span(source: ConverterInput) -> Iterator[SpanExample]:
+    """Yield questions with their answers in a context."""
+    rows = _Rows(source, ("question", "context", "answers"))
+    for name, row in rows:
+        found = row.get("answers")
+        texts, starts = (
+            (found.get(key) for key in ("text", "answer_start")) if isinstance(found, dict) else (0, 0)
+        )
+        if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
+            raise row.fault("answers", "the lists `text` and `answer_start` of one length")
+        context = row.get("context")
+        if not isinstance(context, str) or not context:
+            raise row.fault("context", "a text that isn't empty")
+        answers = [Answer(text=text, start=start) for text, start in zip(texts, starts, strict=True)]
+        yield SpanExample(
+            id=name, document=row.document(), question=row.text("question"), context=context, answers=answers
+        )

@@ -1,0 +1,327 @@
+"""BioC collections as JSON or XML (Comeau et al. 2013).
+
+Both are read into BioC's JSON form, completed there, and written back. Unknown keys are kept in JSON; in XML,
+whose document type fixes its elements, they are errors.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import IO, Any
+
+from lxml import etree
+
+from pubmill.errors import PubmillError
+from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
+from pubmill.formats.json_text import parse_json
+from pubmill.formats.safe_xml import parse_xml
+from pubmill.formats.text_files import check_characters, read_text
+from pubmill.storage.strict_parsing import whole_number
+
+Node = dict[str, Any]
+LISTS = {
+    "document": "documents",
+    "passage": "passages",
+    "sentence": "sentences",
+    "annotation": "annotations",
+    "relation": "relations",
+    "location": "locations",
+    "node": "nodes",
+}
+"""Element -> key of its list in JSON."""
+CONTENTS = {
+    "collection": ("source", "date", "key", "infon", "document"),
+    "document": ("id", "infon", "passage", "relation"),
+    "passage": ("infon", "offset", "text", "annotation", "sentence", "relation"),
+    "sentence": ("infon", "offset", "text", "annotation", "relation"),
+    "annotation": ("infon", "location", "text"),
+    "relation": ("infon", "node"),
+    "location": (),
+    "node": (),
+}
+"""Element -> its children, in the order of BioC's document type."""
+ATTRIBUTES = {
+    "annotation": ("id",),
+    "relation": ("id",),
+    "location": ("offset", "length"),
+    "node": ("refid", "role"),
+}
+_LEAF_ATTRIBUTES = {"infon": {"key"}}
+"""Attributes of elements that contain text."""
+NUMBERS = ("offset", "length")
+IDENTIFIERS = ("identifier", "MESH", "concept", "id")
+"""Infons that hold the concepts of an annotation, in the corpora that are known."""
+ROLES = {"CompositeMention": "whole", "IndividualMention": "part"}
+"""BC5CDR's infon `CompositeRole`: a mention of several concepts, and its parts."""
+NO_ARGUMENTS = ("type", "relation", "novel", "confidence", "score")
+"""Infons of a relation that name none of its concepts."""
+_DECLARED = re.compile(r"""<!DOCTYPE\s+collection\s+SYSTEM\s+["'][^"'<>]*["']\s*>""")
+
+
+class BioCJson:
+    """A JSON file with one collection, or a list of collections, as returned by PMC's service."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.content = path, self._read_content(path)
+
+    def _read_content(self, path: Path) -> Any:
+        return parse_json(read_text(path), str(path))
+
+    def documents(self) -> Iterator[InputDocument]:
+        yield from documents_of(self.content, str(self.path))
+
+    def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
+        for one in annotated:
+            _replace_annotations(one)
+        self._write_content(output)
+
+    def _write_content(self, output: IO[str]) -> None:
+        json.dump(self.content, output, ensure_ascii=False, indent=1)
+        output.write("\n")
+
+
+def read_xml(content: str, where: str) -> Any:
+    """Return a BioC collection of XML in BioC's JSON form."""
+    root = parse_xml(content, where, doctype=True)
+    if root.tag != "collection":
+        raise PubmillError(f"{where}: not BioC; expected the root element `collection`")
+    return _from_xml(root, Path(where))
+
+
+class BioCXml(BioCJson):
+    """An XML file with a collection; a declared document type is kept but never read, and entities are
+    refused."""
+
+    def _read_content(self, path: Path) -> Any:
+        content = read_text(path)
+        self.declared = _DECLARED.search(content)
+        return read_xml(content, str(path))
+
+    def _write_content(self, output: IO[str]) -> None:
+        root = _to_xml("collection", self.content)
+        etree.indent(root)
+        head = ['<?xml version="1.0" encoding="UTF-8"?>']
+        if self.declared:
+            head.append(self.declared[0])
+        output.write("\n".join([*head, etree.tostring(root, encoding="unicode"), ""]))
+
+
+def _from_xml(element: etree._Element, path: Path) -> Node:
+    tag, where = str(element.tag), f"{path}:{element.sourceline}"
+    made: Node = {
+        str(name): _parse_number(str(name), str(value), where) for name, value in element.attrib.items()
+    }
+    if made.keys() - set(ATTRIBUTES.get(tag, ())):
+        raise PubmillError(f"{where}: BioC's `{tag}` has no such attributes")
+    if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
+        raise PubmillError(f"{where}: BioC's `{tag}` contains elements only, but there is text between them")
+    for child in element:
+        if not isinstance(child.tag, str) or child.tag not in CONTENTS[tag]:
+            raise PubmillError(
+                f"{path}:{child.sourceline}: unknown element; "
+                f"BioC's `{tag}` contains {', '.join(CONTENTS[tag])}"
+            )
+        if child.tag in LISTS:
+            made.setdefault(LISTS[child.tag], []).append(_from_xml(child, path))
+        elif len(child) or set(child.attrib) - _LEAF_ATTRIBUTES.get(child.tag, set()):
+            raise PubmillError(f"{path}:{child.sourceline}: `{child.tag}` must contain only text")
+        elif child.tag in made:
+            raise PubmillError(f"{path}:{child.sourceline}: a second `{child.tag}`; BioC's `{tag}` has one")
+        elif child.tag == "infon":
+            infons, key = made.setdefault("infons", {}), child.get("key")
+            if key is None or key in infons:
+                raise PubmillError(f"{path}:{child.sourceline}: each infon needs a unique key")
+            infons[key] = child.text or ""
+        else:
+            made[child.tag] = _parse_number(child.tag, child.text or "", f"{path}:{child.sourceline}")
+    return made
+
+
+def _parse_number(name: str, value: str, where: str) -> str | int:
+    if name not in NUMBERS:
+        return value
+    if (number := whole_number(value.strip())) is None:
+        raise PubmillError(f"{where}: {name} must be a number of characters")
+    return number
+
+
+def _to_xml(tag: str, node: Node) -> etree._Element:
+    element = etree.Element(tag, {name: str(node[name]) for name in ATTRIBUTES.get(tag, ()) if name in node})
+    for name in CONTENTS[tag]:
+        if name in LISTS:
+            element.extend(_to_xml(name, child) for child in node.get(LISTS[name], []))
+        elif name == "infon":
+            for key, value in node.get("infons", {}).items():
+                etree.SubElement(element, name, key=key).text = value
+        elif name in node:
+            etree.SubElement(element, name).text = str(node[name])
+    return element
+
+
+def documents_of(content: Any, where: str, misplaced: bool = False) -> Iterator[InputDocument]:
+    """Yield the documents of a collection, or of a list of collections, in BioC's JSON form.
+
+    `misplaced`: mentions that differ from the text at their offsets are counted and left out; they are errors
+    otherwise.
+    """
+    for collection in content if isinstance(content, list) else [content]:
+        for number, document in enumerate(_child_nodes(collection, "documents", where, True), 1):
+            yield _parse_document(document, f"{where}: document {number}", misplaced)
+
+
+def _child_nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
+    """Return the list of objects under a key."""
+    found = node.get(key, None if needed else []) if isinstance(node, dict) else None
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise PubmillError(f"{where}: BioC needs a list of objects `{key}` here")
+    return found
+
+
+def _parse_document(node: Node, where: str, misplaced: bool) -> InputDocument:
+    name = node.get("id")
+    if not isinstance(name, str | int):
+        raise PubmillError(f"{where}: a document needs an `id`")
+    passages: list[Passage] = []
+    wrong: list[str] | None = [] if misplaced else None
+    for number, passage in enumerate(_child_nodes(node, "passages", where, True), 1):
+        place = f"{where} ({name}), passage {number}"
+        passages += [
+            _parse_passage(holder, place, wrong)
+            for holder in _child_nodes(passage, "sentences", place) or [passage]
+        ]
+    relations = []
+    for holder in _annotation_holders(node):
+        _child_nodes(holder, "annotations", where)  # check also those that are only written back
+        relations += [
+            _parse_relation(relation, where) for relation in _child_nodes(holder, "relations", where)
+        ]
+    return InputDocument(
+        id=str(name), where=where, passages=passages, relations=relations, source=node,
+        misplaced=len(wrong or ()),
+    )  # fmt: skip
+
+
+def _parse_passage(node: Node, where: str, wrong: list[str] | None) -> Passage:
+    offset, text = node.get("offset"), node.get("text", "")
+    if isinstance(offset, bool) or not isinstance(offset, int) or not isinstance(text, str):
+        raise PubmillError(f"{where}: needs an `offset`, a number, and a `text`")
+    found = (
+        _parse_mention(annotation, text, offset, where, wrong)
+        for annotation in _child_nodes(node, "annotations", where)
+    )
+    mentions = [mention for mention in found if mention]
+    return Passage(text=check_characters(text, where), offset=offset, mentions=mentions, source=node)
+
+
+def _parse_mention(
+    node: Node, text: str, offset: int, where: str, wrong: list[str] | None
+) -> TextMention | None:
+    """Read an annotation; if it has several locations, the mention covers the first to the last character.
+    None, and a place in `wrong`, if that list is there and the annotation differs from the text."""
+    name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
+    place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
+    found = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]
+    spans = [span for span in found if span]
+    of = infons.get("type", "") if isinstance(infons, dict) else None
+    if not spans or len(spans) != len(found) or not isinstance(of, str):
+        raise PubmillError(
+            f"{place}: needs locations, each with offset and length, and a type among its infons"
+        )
+    start, end = min(span[0] for span in spans), max(span[1] for span in spans)
+    inside = text[start - offset : end - offset] if offset <= start < end <= offset + len(text) else ""
+    if not inside or (len(found) == 1 and isinstance(content, str) and content != inside):
+        if wrong is not None:
+            wrong.append(place)
+            return None
+        raise PubmillError(
+            f"{place}: its text differs from the text at its offset; offsets must count characters, not "
+            "bytes, from the start of the document"
+        )
+    name = None if name is None else str(name)
+    return TextMention(
+        start=start, end=end, type=of, text=inside, id=name, source=node,
+        spans=tuple(sorted(spans)) if len(spans) > 1 else (), concepts=_concepts(infons),
+        role=ROLES.get(infons.get("CompositeRole"), ""),
+    )  # fmt: skip
+
+
+def _concepts(infons: Node) -> str:
+    """Return the identifiers of an annotation, whose key differs by corpus."""
+    return next((str(infons[key]) for key in IDENTIFIERS if infons.get(key) is not None), "")
+
+
+def _parse_relation(node: Node, where: str) -> FileRelation:
+    name, found = node.get("id"), node.get("infons", {})
+    infons = found if isinstance(found, dict) else {}
+    arguments = tuple(str(one.get("refid")) for one in _child_nodes(node, "nodes", where))
+    # BC5CDR and BioRED relate concepts, by infons of any key
+    concepts = () if arguments else tuple(str(infons[key]) for key in infons if key not in NO_ARGUMENTS)
+    return FileRelation(
+        type=str(infons.get("type", infons.get("relation", ""))),
+        arguments=arguments,
+        source=node,
+        id=None if name is None else str(name),
+        concepts=concepts,
+    )
+
+
+def _location_span(location: Node) -> tuple[int, int] | None:
+    offset, length = location.get("offset"), location.get("length")
+    return (offset, offset + length) if type(offset) is type(length) is int else None
+
+
+def _replace_annotations(one: Annotated) -> None:
+    """Replace the file's annotations of the model's types by the predicted ones."""
+    document = one.document
+    kept = {id(relation.source) for relation in one.kept_relations()}
+    for holder in _annotation_holders(document.source):
+        if "relations" in holder:
+            holder["relations"] = [relation for relation in holder["relations"] if id(relation) in kept]
+    for passage in document.passages if one.mentions is not None else ():
+        passage.source["annotations"] = [m.source for m in passage.mentions if one.keeps(m)]
+    taken = {
+        str(node.get("id"))
+        for holder in _annotation_holders(document.source)
+        for key in ("annotations", "relations")
+        for node in holder.get(key, [])
+    }
+    names = (
+        name
+        for number in count(1)
+        if (name := f"{'R' if one.mentions is None else 'T'}{number}") not in taken
+    )
+    for passage, mentions in zip(document.passages, one.mentions or [], strict=False):
+        passage.source["annotations"] += [_mention_node(next(names), mention) for mention in mentions]
+    for passage, relations in zip(document.passages, one.relations or [], strict=False):
+        made = [_relation_node(next(names), relation) for relation in relations]
+        passage.source["relations"] = [*passage.source.get("relations", []), *made]
+
+
+def _annotation_holders(document: Node) -> Iterator[Node]:
+    """Yield the nodes that can contain annotations and relations: the document, its passages and
+    sentences."""
+    yield document
+    for passage in document["passages"]:
+        yield passage
+        yield from passage.get("sentences", [])
+
+
+def _mention_node(name: str, mention: TextMention) -> Node:
+    return {
+        "id": name,
+        "infons": _infons(mention),
+        "text": mention.text,
+        "locations": [{"offset": mention.start, "length": mention.end - mention.start}],
+    }
+
+
+def _relation_node(name: str, relation: Relation) -> Node:
+    nodes = [{"refid": mention.id or "", "role": mention.type} for mention in relation.arguments]
+    return {"id": name, "infons": _infons(relation), "nodes": nodes}
+
+
+def _infons(made: TextMention | Relation) -> Node:
+    found = {"type": made.type}
+    return found if made.confidence is None else {**found, "confidence": f"{made.confidence:g}"}

@@ -1,0 +1,130 @@
+"""brat's standoff form: a text file and, beside it, a file of annotations with character offsets.
+
+    T1 <tab> Type start end[;start end ...] <tab> text     a mention, of one or several pieces
+    R1 <tab> Type Arg1:T1 Arg2:T2                          a relation of two mentions
+    E1 <tab> Type:T3 Role:T1 ...                           an event with its trigger and arguments
+    N1 <tab> Reference T1 MESH:D1 <tab> name               the concept of a mention
+
+Attributes (A, M), notes (#) and equivalences (*) are not read.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from pubmill.errors import PubmillError
+from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
+from pubmill.messages.quotations import quote
+from pubmill.storage.strict_parsing import whole_number
+
+ANNOTATIONS = (".ann", ".a1", ".a2")
+"""Suffixes of files of annotations: brat's own, and those of the BioNLP shared tasks."""
+_MENTION = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
+_RELATION = re.compile(r"(\S+) (\S+):(T\S+) (\S+):(T\S+)\s*")
+_EVENT = re.compile(r"(\S+):(T\S+)((?: \S+:[TE]\S+)*)\s*")
+_NORMALISATION = re.compile(r"Reference (T\S+) (\S+)")
+_UNREAD = "AM#*"
+
+
+def read_documents(texts: Mapping[str, str], where: str, misplaced: bool = False) -> Iterator[InputDocument]:
+    """Yield the documents of the files of a folder, by name; a text without annotations has no mentions.
+
+    `misplaced`: mentions that differ from the text at their offsets are counted and left out; they are errors
+    otherwise.
+    """
+    names = [name for name in texts if name.endswith(".txt")]
+    stems = {name.removesuffix(".txt") for name in names}
+    for name in texts:
+        if name.endswith(ANNOTATIONS) and name.rpartition(".")[0] not in stems:
+            raise PubmillError(f"{where}:{name}: there are annotations, but no text {_stem(name)}.txt")
+    for name in names:
+        files = {
+            f"{where}:{name.removesuffix('.txt')}{suffix}": texts[name.removesuffix(".txt") + suffix]
+            for suffix in ANNOTATIONS
+            if name.removesuffix(".txt") + suffix in texts
+        }
+        if not files:
+            raise PubmillError(f"{where}:{name}: there is no file {_stem(name)}.ann with its annotations")
+        yield _parse_document(_stem(name), texts[name], files, f"{where}:{name}", misplaced)
+
+
+def _stem(name: str) -> str:
+    return name.rpartition("/")[2].rpartition(".")[0]
+
+
+def _parse_document(
+    name: str, text: str, files: Mapping[str, str], where: str, misplaced: bool
+) -> InputDocument:
+    mentions: dict[str, TextMention] = {}
+    relations, events, concepts = list[FileRelation](), list[str](), dict[str, str]()
+    wrong = 0
+    for place, label, content, rest in _rows(files):
+        match label[0]:
+            case "T":
+                if label in mentions:
+                    raise PubmillError(f"{place}: a second {label}")
+                mention = _mention(label, content, rest, text, place)
+                mentions |= {label: mention} if mention else {}
+                wrong += mention is None
+                if mention is None and not misplaced:
+                    raise PubmillError(
+                        f"{place}: the text of {label} differs from that at its offsets, which must count "
+                        "characters of the .txt file, not bytes"
+                    )
+            case "R":
+                found = _parsed(_RELATION, content, place, "Type Arg1:T1 Arg2:T2")
+                relations.append(
+                    FileRelation(type=found[1], arguments=(found[3], found[5]), source=content, id=label)
+                )
+            case "E":
+                events.append(_parsed(_EVENT, content, place, "Type:T1 Role:T2 ...")[1])
+            case "N":
+                found = _parsed(_NORMALISATION, content, place, "Reference T1 RID")
+                concepts[found[1]] = ",".join(filter(None, [concepts.get(found[1], ""), found[2]]))
+    with_concepts = [_with_concepts(one, concepts.get(label, "")) for label, one in mentions.items()]
+    return InputDocument(
+        id=name, where=where, passages=[Passage(text=text, offset=0, mentions=with_concepts)],
+        relations=relations, events=tuple(events), misplaced=wrong,
+    )  # fmt: skip
+
+
+def _rows(files: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield place, label, content and text of each annotation."""
+    for file, content in files.items():
+        for number, line in enumerate(content.split("\n"), 1):
+            label, _, rest = line.rstrip("\r").partition("\t")
+            if line.strip() and label[:1] not in _UNREAD:
+                if label[:1] not in "TREN" or not rest:
+                    raise PubmillError(f"{file}:{number}: expected `T1<tab>...`, found {quote(line)}")
+                what, _, text = rest.partition("\t")
+                yield f"{file}:{number}", label, what, text
+
+
+def _parsed(form: re.Pattern[str], content: str, place: str, expected: str) -> re.Match[str]:
+    found = form.fullmatch(content)
+    if found is None:
+        raise PubmillError(f"{place}: expected `{expected}`, found {quote(content)}")
+    return found
+
+
+def _mention(label: str, content: str, rest: str, text: str, place: str) -> TextMention | None:
+    """Return a mention; None if its text differs from that at its offsets."""
+    found = _parsed(_MENTION, content, place, "Type start end[;start end]")
+    spans = []
+    for piece in found[2].split(";"):
+        start, end = map(whole_number, piece.split())
+        if start is None or end is None or not start < end:
+            raise PubmillError(f"{place}: expected offsets, each end after its start, found {quote(content)}")
+        spans.append((start, end))
+    inside = " ".join(text[start:end] for start, end in spans)
+    if spans[-1][1] > len(text) or " ".join(inside.split()) != " ".join(rest.split()):
+        return None
+    first, last = min(spans)[0], max(end for _, end in spans)
+    return TextMention(
+        start=first, end=last, type=found[1], text=text[first:last], id=label, source=content,
+        spans=tuple(sorted(spans)) if len(spans) > 1 else (),
+    )  # fmt: skip
+
+
+def _with_concepts(mention: TextMention, concepts: str) -> TextMention:
+    return mention if not concepts else replace(mention, concepts=concepts)

@@ -1,0 +1,58 @@
+"""JSON text: parsed with all that is wrong in it reported, and JSON lines."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.formats.text_files import read_lines
+from pubmill.messages.quotations import show
+from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
+
+
+def parse_json(text: str, where: str, numbers_only: bool = False) -> Any:
+    """Parse JSON; a `PubmillError` for a repeated key, too deep nesting and, with `numbers_only`, the
+    constants that JSON lacks (NaN, Infinity). Messages name positions and keys, never a value."""
+    constant = _refuse_constant if numbers_only else None
+    try:
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        # The decoder's message contains what was expected there, never what was found.
+        one_line = "\n" not in text.strip()
+        place = f"character {error.pos}" if one_line else f"line {error.lineno} column {error.colno}"
+        raise PubmillError(f"{where}: not valid JSON: {error.msg} at {place}") from None
+    except RepeatedKeyError as error:
+        raise PubmillError(f"{where}: the key {show(error.key)} occurs twice in one object") from None
+    except _ConstantError as error:
+        raise PubmillError(f"{where}: {error} is no finite number") from None
+    except (RecursionError, ValueError):
+        raise PubmillError(f"{where}: nested too deeply, or a number too long, to be read") from None
+
+
+class _ConstantError(ValueError):
+    """A constant that Python reads as a number, but JSON lacks."""
+
+
+def _refuse_constant(name: str) -> Any:
+    raise _ConstantError(name)
+
+
+def parse_row(text: str, where: str) -> dict[str, Any]:
+    """Parse JSON that is an object."""
+    row = parse_json(text, where)
+    if not isinstance(row, dict):
+        raise PubmillError(f"{where}: expected an object in JSON, found {type(row).__name__}")
+    return row
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield `file:line` and the object of each line of a JSON lines file; blank lines are errors."""
+    for number, line in enumerate(read_lines(path), 1):
+        where = f"{path}:{number}"
+        yield where, parse_row(line, where)
+
+
+def json_line(row: dict[str, Any]) -> str:
+    """Format a row as a JSON line."""
+    return json.dumps(row, ensure_ascii=False) + "\n"

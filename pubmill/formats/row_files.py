@@ -1,0 +1,153 @@
+"""Files of rows: JSON lines, a list of JSON, CSV, tab-separated values, Parquet and simple XML.
+
+Each row is a mapping of names to values: keys, headings, columns, or paths below an XML element
+(`Question`, `Question/@qtype`; texts of one path are joined by line feeds). Nested keys of JSON and Parquet
+are also reached by a path with dots (`answers.text`).
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from io import StringIO
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+from lxml import etree
+
+from pubmill.errors import PubmillError
+from pubmill.formats.document_files import suffix_of
+from pubmill.formats.json_text import parse_json, read_rows
+from pubmill.formats.safe_xml import parse_xml
+from pubmill.formats.text_files import read_text
+from pubmill.messages.quotations import show
+
+Row = Mapping[str, Any]
+Rows = Iterator[tuple[str, Row]]
+"""Place and content of each row."""
+
+
+def rows(path: Path, record: str = "") -> Rows:
+    """Yield the rows of a file, by its suffix before `.gz`. `record`: the path of the elements in XML that
+    are rows."""
+    suffix = suffix_of(path)
+    if suffix == ".xml":
+        return _xml_rows(path, record)
+    if suffix not in READERS:
+        raise PubmillError(f"{path}: expected a file that ends with {', '.join(SUFFIXES_OF_ROWS)}")
+    return READERS[suffix](path)
+
+
+def value_at(row: Row, name: str) -> Any:
+    """Return the value of a key, or of a path of keys with dots between them; None if there is none."""
+    if name in row:
+        return row[name]
+    value: Any = row
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _json_rows(path: Path) -> Rows:
+    """Yield the objects of a list, of the only list below a key, or of the lines of the file."""
+    text = read_text(path)
+    first = text.lstrip().split("\n", 1)[0]
+    if first.startswith("{") and _is_whole(first) and text.strip() != first.strip():
+        yield from read_rows(path)
+        return
+    content = parse_json(text, str(path))
+    if isinstance(content, dict):
+        lists = [value for value in content.values() if isinstance(value, list)]
+        content = lists[0] if len(lists) == 1 else content
+    if isinstance(content, dict) and all(isinstance(value, dict) for value in content.values()):
+        content = [{"id": name, **value} for name, value in content.items()]
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise PubmillError(f"{path}: expected a list of objects, objects by id, or an object on each line")
+    yield from ((f"{path}: item {number}", row) for number, row in enumerate(content, 1))
+
+
+def _is_whole(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _csv_rows(path: Path, delimiter: str = ",") -> Rows:
+    reader = csv.reader(StringIO(read_text(path), newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = next(reader, [])
+        if len(set(header)) < len(header) or len(header) < 2:
+            raise PubmillError(f"{path}:1: expected at least two headings, all different")
+        for cells in reader:
+            where = f"{path}:{reader.line_num}"
+            if cells and len(cells) != len(header):
+                raise PubmillError(f"{where}: expected {len(header)} columns, found {len(cells)}")
+            if cells:
+                yield where, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise PubmillError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
+
+
+def _tab_separated_rows(path: Path) -> Rows:
+    return _csv_rows(path, "\t")
+
+
+def _parquet_rows(path: Path) -> Rows:
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            batches = (batch.to_pylist() for batch in file.iter_batches())
+            for number, row in enumerate(chain.from_iterable(batches), 1):
+                yield f"{path}: row {number}", row
+    except (pyarrow.ArrowException, OSError) as error:
+        raise PubmillError(
+            f"{path}: not a whole Parquet file ({type(error).__name__}); fetch it again"
+        ) from None
+
+
+def label_names(path: Path) -> dict[str, list[str]]:
+    """Return the names of the numbered labels in a Parquet file of the `datasets` library, by column."""
+    try:
+        found = (pyarrow.parquet.read_schema(path).metadata or {}).get(b"huggingface", b"{}")
+    except (pyarrow.ArrowException, OSError):
+        return {}
+    info = parse_json(found.decode("utf-8", "replace"), f"{path}: its metadata")
+    features = info.get("info", {}).get("features", {}) if isinstance(info, dict) else {}
+    inner = {name: one.get("feature", one) for name, one in features.items() if isinstance(one, dict)}
+    return {name: list(one["names"]) for name, one in inner.items() if "names" in one}
+
+
+def _xml_rows(path: Path, record: str) -> Rows:
+    root = parse_xml(read_text(path), str(path))
+    found = [root] if record in (".", root.tag) else root.findall(f".//{record}") if record else []
+    if not found:
+        raise PubmillError(f"{path}: there is no element {show(record) or '(no `record` is given)'} in it")
+    for element in found:
+        row: dict[str, Any] = {}
+        for name, value in _paths(element, ""):
+            row[name] = f"{row[name]}\n{value}" if name in row else value
+        yield f"{path}:{element.sourceline}", row
+
+
+def _paths(element: etree._Element, prefix: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths and texts of an element's attributes and descendants."""
+    for name, value in element.attrib.items():
+        yield prefix + "@" + str(name), str(value)
+    for child in element:
+        if isinstance(child.tag, str):
+            yield f"{prefix}{child.tag}", " ".join("".join(map(str, child.itertext())).split())
+            yield from _paths(child, f"{prefix}{child.tag}/")
+
+
+READERS: dict[str, Callable[[Path], Rows]] = {
+    ".jsonl": _json_rows,
+    ".json": _json_rows,
+    ".csv": _csv_rows,
+    ".tsv": _tab_separated_rows,
+    ".parquet": _parquet_rows,
+}
+SUFFIXES_OF_ROWS = (*READERS, ".xml")
+"""Suffixes of files of rows."""

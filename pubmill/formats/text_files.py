@@ -1,0 +1,96 @@
+"""UTF-8 text files, gzipped or not, of bounded size."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from pubmill.errors import PubmillError
+
+GZIP = ".gz"
+_MAGIC = b"\x1f\x8b"
+"""First bytes of gzip, with which no UTF-8 text begins."""
+LARGEST = 1 << 30
+"""Largest file that is read at once or unpacked, in bytes of its content."""
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file without line ends and byte-order mark."""
+    number = 0
+    try:
+        with io.TextIOWrapper(_opened(path), encoding="utf-8-sig", newline="\n") as lines:
+            for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
+                yield line.rstrip("\r\n")
+    except (OSError, EOFError, zlib.error) as error:
+        raise _reading_error(path, error, f" after line {number}") from None
+    except UnicodeDecodeError as error:
+        raise PubmillError(
+            f"{path}: not UTF-8 after line {number} ({error.reason}); convert it to UTF-8"
+        ) from None
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file without its byte-order mark; line ends are kept, so that offsets count the file's
+    characters."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise PubmillError(f"{path}: more than {LARGEST:,} bytes; split it into several")
+        with _opened(path) as file:
+            content = file.read()
+    except (OSError, EOFError, zlib.error) as error:
+        raise _reading_error(path, error, "") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise PubmillError(f"{path}:{line}: not UTF-8: {error.reason}; convert it to UTF-8") from None
+
+
+class BoundedGzip(gzip.GzipFile):
+    """A gzip file of which at most `LARGEST` bytes are unpacked."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return up to `size` bytes, by default all."""
+        return self._within(super().read(LARGEST + 1 if size is None or size < 0 else size))
+
+    def read1(self, size: int = -1) -> bytes:
+        """Return some bytes."""
+        return self._within(super().read1(size))
+
+    def _within(self, content: bytes) -> bytes:
+        if self.tell() > LARGEST:
+            raise PubmillError(f"{self.name}: unpacks to more than {LARGEST:,} bytes; split it into several")
+        return content
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open a file, decompressed if its name or its first bytes are those of gzip."""
+    if path.suffix != GZIP and not _is_gzip(path):
+        return path.open("rb")
+    if not path.stat().st_size:  # Python's gzip accepts an empty file as complete
+        raise EOFError
+    return BoundedGzip(path)  # type: ignore[return-value]
+
+
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def _reading_error(path: Path, error: Exception, place: str) -> PubmillError:
+    if isinstance(error, OSError) and error.strerror:
+        return PubmillError(f"{path}: can't be read: {error.strerror}")
+    return PubmillError(f"{path}: not a whole gzip file{place}; make it again")
+
+
+def check_characters(text: str, where: str) -> str:
+    """Return the text if it can be encoded as UTF-8: JSON can contain single surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PubmillError(
+            f"{where}: character {error.start} of a text is half of a surrogate pair; correct it"
+        ) from None
+    return text

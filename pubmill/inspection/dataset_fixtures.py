@@ -1,0 +1,99 @@
+"""Small files of a dataset's form with masked text."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pubmill.convert.source_files import lines
+from pubmill.formats.pubtator import blocks
+from pubmill.formats.text_files import read_lines
+from pubmill.inspection.dataset_forms import divides, last_column
+from pubmill.inspection.file_forms import FileForm
+
+
+def masked(text: str) -> str:
+    """Return a text without its words: letters become x or X, digits 0."""
+    return re.sub(r"[^\W\d_]", lambda found: "X" if found[0].isupper() else "x", re.sub(r"\d", "0", text))
+
+
+def fixture(path: Path, form: FileForm) -> str | None:
+    """Return a small file of the same form with masked text; None where text can't be masked in place.
+
+    Of CoNLL columns it has the first sentence and the first further one with a mention; else the heading
+    and the first row of each label.
+    """
+    if form.options.get("form") == "pubtator":
+        return _masked_document(path)
+    if form.converter.endswith("pubmed_rct:read"):
+        return _masked_abstract(path, form.options["labels"])
+    if form.converter.endswith("conll:read"):
+        return _masked_sentences(path)
+    if form.converter.endswith("tsv:read"):
+        return _masked_rows(path, form.options)
+    return _masked_objects(path, form.options) if form.converter.endswith("jsonl:read") else None
+
+
+def _masked_document(path: Path) -> str:
+    """Return the first document with mentions; masked text has the same length, so offsets stay valid."""
+    found = (block for block in blocks(read_lines(path)) if any("\t" in line for _, line in block))
+    masked_lines = []
+    for _, line in next(found):
+        name, bar, text = line.partition("|")
+        cells = line.split("\t")
+        if bar and "\t" not in name:
+            line = f"{name}|{text[:2]}{masked(text[2:])}"
+        elif len(cells) > 3 and cells[1].isdecimal():
+            line = "\t".join([*cells[:3], masked(cells[3]), *cells[4:6], *map(masked, cells[6:])])
+        masked_lines.append(line)
+    return "\n".join(masked_lines) + "\n\n"
+
+
+def _masked_abstract(path: Path, labels: Sequence[str]) -> str:
+    """Return a mark with the first sentence of each label."""
+    kept = dict[str, str]()
+    for _, line in lines(path):
+        label, tab, text = line.partition("\t")
+        if tab:
+            kept.setdefault(label, f"{label}\t{masked(text)}")
+    return "\n".join(["###1", *(kept[label] for label in labels if label in kept)]) + "\n\n"
+
+
+def _masked_sentences(path: Path) -> str:
+    sentences, current = list[list[str]](), list[str]()
+    for line in [*(line for _, line in lines(path)), ""]:
+        if not divides(line):
+            word, rest = re.match(r"(\S+)(.*)", line).groups()  # type: ignore[union-attr]
+            current.append(masked(word) + rest)
+        elif current:
+            sentences.append(current)
+            current = []
+    chosen = sentences[:1] + [one for one in sentences[1:] if any(last_column(row) != "O" for row in one)][:1]
+    return "".join("\n".join(one) + "\n\n" for one in chosen)
+
+
+def _masked_rows(path: Path, options: Mapping[str, Any]) -> str:
+    columns: list[str] = options["columns"]
+    kept = dict[str, str]()
+    for number, line in lines(path):
+        cells = line.split("\t")
+        if number == 1 and "header" in options:
+            kept[""] = line
+            continue
+        shown = [
+            masked(cell) if what in ("text", "skip") else cell
+            for what, cell in zip(columns, cells, strict=True)
+        ]
+        kept.setdefault(cells[columns.index("label")], "\t".join(shown))
+    return "".join(f"{line}\n" for line in kept.values())
+
+
+def _masked_objects(path: Path, options: Mapping[str, Any]) -> str:
+    kept = dict[str, dict[str, Any]]()
+    for _, line in lines(path):
+        row = json.loads(line)
+        shown = {options["text"]: masked(row[options["text"]]), options["label"]: row[options["label"]]}
+        shown |= {options["id"]: row[options["id"]]} if "id" in options else {}
+        kept.setdefault(str(row[options["label"]]), shown)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept.values())

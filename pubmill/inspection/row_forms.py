@@ -1,0 +1,126 @@
+"""The form of rows (JSON, CSV, Parquet, XML), guessed from their keys and values."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.formats.row_files import Row, label_names, rows
+from pubmill.formats.safe_xml import parse_xml
+from pubmill.formats.text_files import read_text
+from pubmill.inspection.file_forms import BY_HAND, FileForm, label_of, named_columns
+
+CONVERTER = "pubmill.convert.row_examples"
+WORDS = ("tokens", "words")
+TAGS = ("ner_tags", "labels", "tags", "ner", "label")
+SEPARATORS = (";", "|", ",")
+Options = dict[str, Any]
+
+
+def row_form(files: Mapping[str, Path]) -> FileForm:
+    """Return the form of rows: kind, label and text as the first file shows them, labels of all files."""
+    path = next(iter(files.values()))
+    record = _record(path) if path.suffix == ".xml" else ""
+    first = [row for _, row in rows(path, record)]
+    if not first:
+        raise PubmillError(f"{path}: there are no rows in it")
+    every = [row for one in files.values() for _, row in rows(one, record)]
+    beside = {"record": record} if record else {}
+    return _tokens_form(path, first) or _span_form(first) or _sequence_form(path, first, every, beside)
+
+
+def _record(path: Path) -> str:
+    """Return the element that occurs most often below one parent and has children: the rows of XML."""
+    root = parse_xml(read_text(path), str(path))
+    counts = Counter(str(one.tag) for one in root.iter() if len(one) and isinstance(one.tag, str))
+    counts.pop(str(root.tag), None)
+    if not counts:
+        raise PubmillError(f"{path}: no element of this XML has children, so none is a row; {BY_HAND}")
+    return counts.most_common(1)[0][0]
+
+
+def _tokens_form(path: Path, every: Sequence[Row]) -> FileForm | None:
+    row = every[0]
+    words = next((key for key in WORDS if isinstance(row.get(key), list)), None)
+    tags = next((key for key in TAGS if isinstance(row.get(key), list) and key != words), None)
+    if words is None or tags is None:
+        return None
+    labels: Any = "as_written"
+    if any(isinstance(label, int) for one in every for label in one.get(tags) or []):
+        labels = label_names(path).get(tags) if path.suffix == ".parquet" else None
+        if not labels:
+            raise PubmillError(
+                f"{path}: the labels of words in {tags!r} are numbers whose names the file does not have; "
+                f"write the spec by hand, with {CONVERTER}:tokens and the names as `labels`"
+            )
+    options = {"words": words, "label": tags, "labels": labels, **_id(every)}
+    return FileForm("tokens", "ner", "entity_f1", f"{CONVERTER}:tokens", options)
+
+
+def _span_form(every: Sequence[Row]) -> FileForm | None:
+    row = every[0]
+    answers = row.get("answers")
+    if not {"question", "context"} <= row.keys() or not isinstance(answers, dict):
+        return None
+    options = {"question": "question", "context": "context", "answers": "answers", **_id(every)}
+    return FileForm("span", "reading", "f1", f"{CONVERTER}:span", options)
+
+
+def _id(every: Sequence[Row]) -> Options:
+    values = [one.get("id") for one in every]
+    unique = all(isinstance(value, str | int) and value != "" for value in values)
+    return {"id": "id"} if unique and len(set(values)) == len(values) else {}
+
+
+def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row], beside: Options) -> FileForm:
+    lists = [key for key in first[0] if _is_label_list([one.get(key) for one in first])]
+    flags = [key for key in first[0] if _are_flags([one.get(key) for one in first])]
+    keys = [key for key in first[0] if isinstance(first[0][key], str | int | float)]
+    texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
+    if lists or len(flags) > 2:
+        return _multilabel_form(texts, lists, flags, first, every, beside)
+    label = label_of(texts, str(path), "column or key")
+    names = {name: key for key, name in named_columns(texts, label).items()}
+    found = sorted({str(one.get(label)) for one in every})
+    if separator := _separator(found):
+        parts = {part.strip() for value in found for part in value.split(separator)}
+        options = {**names, "separator": separator, "labels": sorted(parts - {""}), **beside}
+        return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", options)
+    numbered = label_names(path).get(label, []) if path.suffix == ".parquet" else []
+    labels = {str(n): name for n, name in enumerate(numbered)} if numbered else found
+    options = {**names, "labels": labels, **beside}
+    return FileForm("sequence", "classification", "macro_f1", f"{CONVERTER}:sequence", options)
+
+
+def _is_label_list(values: Sequence[Any]) -> bool:
+    strings = all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in values)
+    different = set(chain.from_iterable(values)) if strings else set()
+    return strings and 1 < len(different) <= len(values) and max(map(len, different)) <= 60
+
+
+def _are_flags(values: Sequence[Any]) -> bool:
+    return {str(value) for value in values} <= {"0", "1", "True", "False"}
+
+
+def _multilabel_form(
+    texts: Mapping[str, Sequence[str]], lists: Sequence[str], flags: Sequence[str], first: Sequence[Row],
+    every: Sequence[Row], beside: Options,
+) -> FileForm:  # fmt: skip
+    others = {key: found for key, found in texts.items() if key not in flags}
+    text = max(others, key=lambda key: sum(map(len, others[key])))
+    labels = sorted({item for one in every for item in one.get(lists[0]) or []}) if lists else list(flags)
+    place = {"label": lists[0]} if lists else {"columns": list(flags)}
+    options = {"text": text, **place, "labels": labels, **_id(first), **beside}
+    return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", options)
+
+
+def _separator(values: Sequence[str]) -> str | None:
+    """Return what divides labels, if single ones among the values are parts of others."""
+    single = set(values)
+    for separator in SEPARATORS:
+        parts = [part.strip() for value in values if separator in value for part in value.split(separator)]
+        if parts and single & set(parts):
+            return separator
+    return None

@@ -1,0 +1,148 @@
+"""Annotate a file in any supported format."""
+
+import gzip
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from pubmill.errors import PubmillError
+from pubmill.formats.document_files import ENTITIES, FORMATS, SUFFIXES, suffix_of
+from pubmill.formats.json_text import json_line, read_rows
+from pubmill.formats.text_files import GZIP
+from pubmill.messages.progress import with_counts
+from pubmill.messages.wording import repeated
+from pubmill.prediction.annotating import Annotator, own_types
+from pubmill.prediction.example_rows import predict_rows
+from pubmill.storage.files import writing
+
+STREAM = "-"
+
+
+def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
+    """Return the file to write for each file to read.
+
+    A single file is written to `output`. Of several files, or of a folder with its files of known formats,
+    `output` is the folder, in which each keeps its name.
+    """
+    if len(sources) == 1 and not sources[0].is_dir():
+        return {sources[0]: output}
+    found = [path for one in sources for path in (_files_in(one) if one.is_dir() else [one])]
+    names = [path.name for path in found]
+    if twice := repeated(names):
+        raise PubmillError(f"several files are named {', '.join(twice)}; annotate their folders one by one")
+    return {path: output / path.name for path in found}
+
+
+def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None:
+    """Raise a `PubmillError` for an output that would replace its input, or whose name misleads: it implies a
+    format that the output does not have, and that the name of the input does not imply either.
+
+    `forms`: the format of each input.
+    """
+    for source, target in files.items():
+        if target.resolve() == source.resolve():
+            raise PubmillError(f"{source}: the output would replace this input; name another file or folder")
+        written = forms[source] if forms[source] in ENTITIES else "jsonl"
+        implied = SUFFIXES.get(suffix_of(target))
+        if implied not in (None, "text", written, SUFFIXES.get(suffix_of(source))):
+            ending = next(suffix for suffix, form in SUFFIXES.items() if form == written)
+            raise PubmillError(
+                f"{target}: this name implies {implied}, but {forms[source]} is annotated as {written}; name "
+                f"the output *{ending}"
+            )
+
+
+@contextmanager
+def without_streams(sources: Sequence[Path], output: Path) -> Iterator[tuple[list[Path], Path]]:
+    """Yield the paths to read and to write, with a temporary file in the place of `-`, the standard input or
+    output; what is written for the output is printed at the end."""
+    if STREAM in map(str, sources) and len(sources) > 1:
+        raise PubmillError("`-`, the standard input, must be the only input")
+    with TemporaryDirectory() as folder:
+        received, made = Path(folder) / "stdin", Path(folder) / "stdout"
+        if STREAM in map(str, sources):
+            received = _received(received)
+            sources = [received]
+        elif str(output) == STREAM and (len(sources) > 1 or sources[0].is_dir()):
+            raise PubmillError("several files can't be written to `-`, the standard output; name a folder")
+        yield list(sources), made if str(output) == STREAM else output
+        if str(output) == STREAM:
+            _print_file(made)
+
+
+def _print_file(path: Path) -> None:
+    """Copy a file to the standard output; a reader that has seen enough and leaves is no error."""
+    try:
+        with path.open("rb") as content:
+            shutil.copyfileobj(content, sys.stdout.buffer)
+        sys.stdout.flush()
+    except BrokenPipeError:  # and Python must not find the pipe broken again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _received(path: Path) -> Path:
+    """Write the standard input to a file; return its path."""
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def _files_in(folder: Path) -> list[Path]:
+    found = []
+    for path in sorted(folder.iterdir()):
+        suffixes = [one for one in path.suffixes if one != GZIP]
+        if path.is_file() and suffixes and suffixes[-1] in SUFFIXES:
+            found.append(path)
+    if not found:
+        raise PubmillError(f"{folder}: no file ends with {', '.join(SUFFIXES)} or one of these and {GZIP}")
+    return found
+
+
+def _written(path: Path, name: str) -> IO[str]:
+    """Open a file for text, compressed if `name` ends with `.gz`; the same text gives the same bytes."""
+    if not name.endswith(GZIP):
+        return path.open("w", encoding="utf-8", newline="\n")
+    packed = gzip.GzipFile(path, "wb", mtime=0)
+    return io.TextIOWrapper(packed, encoding="utf-8", newline="\n")
+
+
+def annotate_file(annotator: Annotator, source: Path, target: Path, form: str) -> None:
+    """Write the documents or rows of `source`, with the model's predictions, to `target`."""
+    kind = annotator.predictor.recipe.task
+    rows = form == "jsonl" and (kind != "tokens" or _has_words(source))
+    if not rows and kind != "tokens" and not (kind == "sequence" and annotator.pairs and form in ENTITIES):
+        further = (
+            "; relations are also predicted between mentions in BioC and PubTator" if annotator.pairs else ""
+        )
+        raise PubmillError(
+            f"{source}: this model ({kind}) reads JSON lines in the form of its dataset's examples "
+            f"(--format jsonl){further}"
+        )
+    if rows and annotator.names != {kind: kind for kind in own_types(annotator.predictor)}:
+        raise PubmillError(
+            f"{source}: --type and --map are for mentions and relations in documents, not for rows"
+        )
+    try:
+        with writing(target) as temporary, _written(temporary, target.name) as output:
+            if rows:
+                lines = map(json_line, predict_rows(annotator, source))
+                output.writelines(with_counts(lines, "rows predicted"))
+            else:
+                file = FORMATS[form](source)
+                file.write(with_counts(annotator.annotate(file.documents()), "documents annotated"), output)
+    except UnicodeEncodeError:
+        raise PubmillError(
+            f"{source}: contains half of a surrogate pair (such as `\\ud83d` alone in JSON), which is not a "
+            "character; correct it"
+        ) from None
+
+
+def _has_words(path: Path) -> bool:
+    """Return whether the first row has words, which are used without tokenization, instead of text."""
+    return any("words" in row for _, row in zip(range(1), (row for _, row in read_rows(path)), strict=False))

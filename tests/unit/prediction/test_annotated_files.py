@@ -1,0 +1,284 @@
+"""New text in files, folders and streams: PubTator, types and confidences; with models that follow a rule."""
+
+import gzip
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.formats.document_files import FORMATS, format_of
+from pubmill.formats.text_files import read_text
+from pubmill.prediction.annotated_files import (
+    annotate_file,
+    check_targets,
+    targets,
+    without_streams,
+)
+from pubmill.prediction.annotating import Annotator, written_names
+from tests.unit.prediction.toy_annotators import annotated, counted, relater, tagger
+from tests.unit.prediction.toy_documents import PUBTATOR, XML, bioc
+from tests.unit.programs import run_verb
+
+
+def test_pubtator_mentions_of_other_types_stay(tmp_path: Path) -> None:
+    """With their identifiers and relations; a second run replaces only what the first one wrote."""
+    annotator = tagger()
+    out = annotated(annotator, tmp_path, "pubtator", PUBTATOR)
+    assert out == (
+        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tdrug\tD1\n12\t0\t3\tAnn\tName\n"
+        "12\t16\t19\tBob\tdrug\tD2\n12\t16\t19\tBob\tName\n12\t27\t31\tgene\tgene\tG1\n12\tCID\tD1\tG1\n\n"
+        "13|t|Eve\n13|a|\n13\t0\t3\tEve\tName\n\n"
+    )
+    assert counted(annotator) == [0, 3, 0, 1]
+    again = tagger()
+    assert annotated(again, tmp_path, "pubtator", out) == out and counted(again) == [3, 3, 0, 1]
+
+
+def test_pubtator_relations_go_with_the_mentions_that_are_replaced(tmp_path: Path) -> None:
+    annotator = tagger()
+    content = PUBTATOR.replace("\tdrug\t", "\tName\t").replace("12\tCID", "12\tx\tG1\tG1\n12\tCID")
+    assert annotated(annotator, tmp_path, "pubtator", content) == (
+        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tName\n12\t16\t19\tBob\tName\n"
+        "12\t27\t31\tgene\tgene\tG1\n12\tx\tG1\tG1\n\n13|t|Eve\n13|a|\n13\t0\t3\tEve\tName\n\n"
+    )
+    assert counted(annotator) == [2, 1, 1, 1]
+
+
+def test_pubtator_relations_of_mentions_in_one_passage(tmp_path: Path) -> None:
+    """Bob and the gene, in the abstract; Ann is in the title, where nothing else is."""
+    annotator = relater()
+    out = annotated(annotator, tmp_path, "pubtator", PUBTATOR)
+    lines = [line for line in out.splitlines() if "\tbinds" in line or "CID" in line]
+    assert lines == ["12\tCID\tD1\tG1", "12\tbinds\tD2\tG1"]
+    assert out.count("\tdrug\t") == 2 and counted(annotator) == [0, 0, 0, 1]
+    again = relater()
+    assert annotated(again, tmp_path, "pubtator", out) == out and counted(again) == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("12|a|x\n", r"in:1: a document must begin"),
+        ("12|t|Ann\n12|a|\n13\t0\t3\tAnn\tx\n", r"in:3: expected .* 12"),
+        ("12|t|Ann\n12|a|\n12\t1\t3\tAnn\tx\n", r"in:3: .*differs from the text"),
+        ("12|t|Ann\n12|a|\n12\t0\t3\tAnn\n", r"in:3: a mention has the columns"),
+        ("12|t|Ann\n\n\x80", "no error"),
+    ],
+)
+def test_pubtator_faults_are_reported_with_their_line(tmp_path: Path, content: str, message: str) -> None:
+    if message == "no error":
+        (tmp_path / "in").write_bytes(b"12|t|Ann\n\x80")
+        with pytest.raises(PubmillError, match="not UTF-8"):
+            annotate_file(tagger(), tmp_path / "in", tmp_path / "out", "pubtator")
+        return
+    with pytest.raises(PubmillError, match=message) as caught:
+        annotated(tagger(), tmp_path, "pubtator", content)
+    assert "Ann" not in str(caught.value) and not (tmp_path / "out").exists()
+
+
+def test_pubtator_relations_need_identifiers(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="sixth column"):
+        annotated(
+            relater(),
+            tmp_path,
+            "pubtator",
+            PUBTATOR.replace("\tD2", "").replace("\tCID\tD1\tG1", "\tCID\ta\tb"),
+        )
+
+
+CONTENTS = {
+    "text": "Ann\nBob\n",
+    "jsonl": '{"id": "1", "text": "Ann"}\n{"id": "2", "text": "so Bob"}\n',
+    "bioc-json": json.dumps(bioc()),
+    "bioc-xml": XML,
+    "pubtator": PUBTATOR,
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_byte_order_mark_is_no_part_of_the_text(form: str, tmp_path: Path) -> None:
+    """The same documents and offsets with and without it, and it isn't written."""
+    plain = annotated(tagger(), tmp_path, form, CONTENTS[form])
+    assert "Ann" in plain and "Name" in plain
+    assert annotated(tagger(), tmp_path, form, "\ufeff" + CONTENTS[form]) == plain
+
+
+def test_only_the_mark_at_the_beginning_is_left_out(tmp_path: Path) -> None:
+    row = json.loads(annotated(tagger(), tmp_path, "text", "\ufeffa \ufeff Ann"))
+    assert row["text"] == "a \ufeff Ann" and row["annotations"][0]["start"] == 4
+
+
+def test_rows_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Words that are given, which is known by the first row."""
+    line = '{"id": "1", "words": ["so", "Ann"]}\n'
+    assert json.loads(annotated(tagger(), tmp_path, "jsonl", "\ufeff" + line))["predicted"] == ["O", "B-Name"]
+
+
+def test_compressed_files_are_read_and_written_with_the_same_bytes(tmp_path: Path) -> None:
+    plain = annotated(tagger(), tmp_path, "pubtator", PUBTATOR)
+    (tmp_path / "in.pubtator.gz").write_bytes(gzip.compress(PUBTATOR.encode()))
+    for name in ("one.gz", "two.gz"):
+        annotate_file(tagger(), tmp_path / "in.pubtator.gz", tmp_path / name, "pubtator")
+    assert gzip.decompress((tmp_path / "one.gz").read_bytes()).decode() == plain
+    assert format_of(tmp_path / "in.pubtator.gz") == "pubtator"
+    (tmp_path / "in.txt.gz").write_bytes(gzip.compress(b"x" * 99)[:-9])
+    with pytest.raises(PubmillError, match=r"in.txt.gz: not a whole gzip file"):
+        annotate_file(tagger(), tmp_path / "in.txt.gz", tmp_path / "out", "text")
+
+
+def test_files_of_a_folder_keep_their_names_in_the_folder_written(tmp_path: Path) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    for name in ("b.txt", "a.jsonl.gz", "notes.md", ".hidden"):
+        (folder / name).touch()
+    assert targets([folder], out) == {folder / name: out / name for name in ("a.jsonl.gz", "b.txt")}
+    assert targets([folder / "b.txt"], out) == {folder / "b.txt": out}
+    other = tmp_path / "other/b.txt"
+    assert targets([folder / "b.txt", tmp_path / "c.xml"], out).keys() == {
+        folder / "b.txt",
+        tmp_path / "c.xml",
+    }
+    with pytest.raises(PubmillError, match="several files are named b.txt"):
+        targets([folder, other], out)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(PubmillError, match="empty: no file ends with .txt"):
+        targets([tmp_path / "empty"], out)
+
+
+def test_only_chosen_types_are_predicted_and_may_be_renamed(tmp_path: Path) -> None:
+    """Names of another tagger stay, because what is replaced are the names that are written."""
+    names = written_names({"Name", "Place"}, [], ["Name=Person"])
+    assert names == {"Name": "Person", "Place": "Place"}
+    predictor = tagger().predictor
+    content = "12|t|Ann\n12|a|\n12\t0\t3\tAnn\tName\n12\t0\t3\tAnn\tPerson\n"
+    out = annotated(Annotator(predictor, [], None, names), tmp_path, "pubtator", content)
+    assert out == content + "\n"
+    assert written_names({"Name", "Place"}, ["Place"], []) == {"Place": "Place"}
+    out = annotated(Annotator(predictor, [], None, {"Place": "Place"}), tmp_path, "pubtator", content)
+    assert out == content + "\n"
+
+
+@pytest.mark.parametrize(
+    ("types", "renamed", "message"),
+    [
+        (["Nam"], [], "there is no type of this model 'Nam'; the nearest: Name"),
+        ([], ["Nam=X"], "there is no type of this model 'Nam'"),
+        ([], ["Name"], "--map Name: expected OLD=NEW"),
+        ([], ["Name="], "--map Name=: expected OLD=NEW"),
+    ],
+)
+def test_types_that_the_model_lacks_are_refused(types: list[str], renamed: list[str], message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        written_names({"Name", "Place"}, types, renamed)
+
+
+def test_types_of_rows_are_not_chosen(tmp_path: Path) -> None:
+    chosen = Annotator(tagger().predictor, [], None, {"Name": "Person"})
+    with pytest.raises(PubmillError, match="not for rows"):
+        annotated(chosen, tmp_path, "jsonl", '{"id": "1", "words": ["Ann"]}\n')
+
+
+def test_a_mention_is_as_sure_as_its_least_sure_word(tmp_path: Path) -> None:
+    sure = Annotator(tagger().predictor, [], None, confidences=True)
+    out = annotated(sure, tmp_path, "pubtator", "12|t|see Ann Bob\n")
+    assert out == "12|t|see Ann Bob\n12\t4\t11\tAnn Bob\tName\t-\t0.6778\n\n"
+    again = annotated(tagger(), tmp_path, "pubtator", out)
+    assert again == out.replace("\t-\t0.6778", "")
+    row = json.loads(annotated(sure, tmp_path, "text", "see Ann"))
+    assert row["annotations"] == [{"start": 4, "end": 7, "text": "Ann", "type": "Name", "confidence": 0.7889}]
+    made = json.loads(annotated(sure, tmp_path, "bioc-json", json.dumps(bioc())))
+    first, ann = made["documents"][0]["passages"][0]["annotations"]
+    assert first["infons"] == {"type": "Name", "confidence": "0.9"} and ann["text"] == "Ann"
+    rows = annotated(sure, tmp_path, "jsonl", '{"id": "1", "words": ["Ann", "sees"]}\n')
+    assert json.loads(rows)["confidence"] == [0.9, 0.7889]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_streams_are_files_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any, packed: bool
+) -> None:
+    content = b"12|t|Ann\n\n"
+    given_in = io.BytesIO(gzip.compress(content) if packed else content)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(given_in))
+    with without_streams([Path("-")], Path("-")) as ([source], target):
+        assert source.name == "stdin" and read_text(source) == content.decode()
+        annotate_file(tagger(), source, target, "pubtator")
+    assert capfdbinary.readouterr().out == b"12|t|Ann\n12\t0\t3\tAnn\tName\n\n"
+    assert not source.exists() and not target.exists()
+
+
+def test_a_reader_may_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    (tmp_path / "in").write_bytes(b"x" * 100_000)
+    with os.fdopen(writing, "w") as broken:
+        monkeypatch.setattr("sys.stdout", broken)
+        with without_streams([tmp_path / "in"], Path("-")) as ([source], target):
+            target.write_bytes(source.read_bytes())
+
+
+def test_streams_are_no_folders(tmp_path: Path) -> None:
+    for sources, output, message in (
+        ([Path("-"), Path("a.txt")], tmp_path, "must be the only input"),
+        ([tmp_path], Path("-"), "name a folder"),
+    ):
+        with pytest.raises(PubmillError, match=message), without_streams(sources, output):
+            pass
+    with without_streams([tmp_path], tmp_path) as found:
+        assert found == ([tmp_path], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("source", "form", "target", "fault"),
+    [
+        ("a.txt", "text", "a.txt", "the output would replace this input"),
+        ("a.xml", "bioc-xml", "sub/../a.xml", "the output would replace this input"),
+        ("a.txt", "text", "b.pubtator", r"implies pubtator, but text is annotated as jsonl; .* \*\.jsonl"),
+        ("a.jsonl", "jsonl", "b.json.gz", "implies bioc-json, but jsonl is annotated as jsonl"),
+        ("a.xml", "bioc-xml", "b.json", r"annotated as bioc-xml; name the output \*\.xml"),
+    ],
+)
+def test_outputs_that_would_mislead_are_refused(
+    source: str, form: str, target: str, fault: str, tmp_path: Path
+) -> None:
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(PubmillError, match=fault):
+        check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
+
+
+@pytest.mark.parametrize(
+    ("source", "form", "target"),
+    [
+        ("a.txt", "text", "b.txt"),
+        ("a.txt", "text", "b.jsonl.gz"),
+        ("a.txt", "text", "stdout"),
+        ("a.xml", "bioc-xml", "b"),
+        ("a.txt", "pubtator", "b.pubtator"),
+        ("a.json", "jsonl", "sub/a.json"),
+    ],
+)
+def test_other_names_of_outputs_pass(source: str, form: str, target: str, tmp_path: Path) -> None:
+    check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
+
+
+def test_the_program_reports_where_it_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pubmill.finetuning.task_models.load_task_model", lambda *_: tagger().predictor)
+    monkeypatch.setattr("pubmill.finetuning.task_models.read_facts", lambda _: {"argument_types": []})
+    texts = [tmp_path / "a.pubtator", tmp_path / "b.pubtator"]
+    for path in texts:
+        path.write_text("12|t|Ann\n\n")
+
+    def last_line(output: object, *inputs: Path) -> str:
+        ended = run_verb("predict", tmp_path, *inputs, output)
+        assert ended.stdout == (one.read_text() if output == "-" else "")
+        return ended.stderr.splitlines()[-1]
+
+    one, several = tmp_path / "one.pubtator", tmp_path / "several"
+    assert last_line(one, texts[0]) == f"pubmill: annotated 1 file; written to {one}"
+    assert last_line(several, *texts) == f"pubmill: annotated 2 files; written to {several}"
+    assert sorted(path.name for path in several.iterdir()) == ["a.pubtator", "b.pubtator"]
+    assert "written" not in last_line("-", texts[0])

@@ -1,0 +1,114 @@
+"""A table of a sixth paper costs three files and no code: table, published values, and protocol."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pubmill.recipes.report import Reference
+from pubmill.report.table_rendering import TABLE_RENDERERS
+from pubmill.specs import Specs, load
+from pubmill.specs.fidelity import faults
+from pubmill.specs.study import Study
+from pubmill.stages import Graph, checked_graph
+from pubmill.tables.finished_tables import finished_table
+from tests import fidelity_page, full_tables
+
+NAME = "smith2026/table01"
+FILES = {
+    "tables/smith2026/table01.yaml": """\
+name: table01
+kind: results
+paper: smith2026
+title: "Smith et al. 2026, Table 1: entities"
+caption: Test scores.
+citation: Smith et al. (2026), A sixth paper, section 3, Table 1
+protocol: smith2026
+setting: standard
+columns:
+  - {model: bert-base-uncased, label: BERT}
+  - {model: pubmedbert-base, label: PubMedBERT}
+rows:
+  - {dataset: bc2gm, label: BC2GM, group: entities}
+""",
+    "tables/smith2026/table01.published.csv": """\
+row,column,metric,value,note
+bert-base-uncased,bc2gm,entity_f1,81.25,
+pubmedbert-base,bc2gm,entity_f1,84.5,
+""",
+    "protocols/smith2026.yaml": """\
+name: smith2026
+include: blurb
+paper: smith2026
+reference: {text: Smith et al. (2026). A sixth paper. A journal 1(1)., doi: 10.1000/182}
+hyperparameters: {warmup: 0.05}
+method:
+  hyperparameters.warmup: {section: "3", says: a warm-up over 5 % of the steps}
+""",
+}
+CACHES = (
+    full_tables.specs, full_tables.graph, full_tables._published, full_tables.printed,
+    fidelity_page.affected_cells, fidelity_page.printed_cells,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the specs with the three files."""
+    folder = tmp_path_factory.mktemp("checkout") / "specs"
+    shutil.copytree(root / "specs", folder)
+    for path, text in FILES.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def known(folder: Path) -> Specs:
+    return load(folder, "full")
+
+
+@pytest.fixture
+def graph(known: Specs, tmp_path: Path) -> Graph:
+    return checked_graph(
+        Study(study="sixth", title="A sixth paper", scale="full", tables=(NAME,), results=str(tmp_path)),
+        known,
+    )
+
+
+@pytest.fixture
+def all_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the page of fidelity read the copy."""
+    monkeypatch.setattr(full_tables, "SPECS", folder)
+    for cached in CACHES:
+        cached.cache_clear()
+    yield
+    for cached in CACHES:
+        cached.cache_clear()
+
+
+def test_its_graph_requests_its_runs_and_its_table_has_the_published_values(
+    folder: Path, graph: Graph, tmp_path: Path
+) -> None:
+    records = graph.tables.record_files(NAME)
+    assert len(records) == 10 and all("runs/smith2026/" in record for record in records)
+    published = folder / f"tables/{NAME}.published.csv"
+    table = finished_table(graph.tables.recipe(NAME), published, tmp_path)
+    assert table.cells["pubmedbert-base"]["bc2gm"].published
+    assert "84.5" in TABLE_RENDERERS["md"](table)
+
+
+def test_a_report_cites_it(folder: Path, graph: Graph) -> None:
+    recipe = graph.report.recipe(graph.report.statement_files(folder))
+    cited = Reference(text="Smith et al. (2026). A sixth paper. A journal 1(1).", doi="10.1000/182")
+    assert recipe.references == {"smith2026": cited}
+    assert any(path.endswith("protocols/smith2026.yaml") for path in recipe.statements)
+
+
+def test_it_has_a_page_of_fidelity(folder: Path, all_tables: None) -> None:
+    assert faults(folder) == []
+    made = fidelity_page.pages(folder)
+    page = made["fidelity/smith2026.md"]
+    assert "| a warm-up over 5 % of the steps | 3 |" in page
+    assert "[smith2026](fidelity/smith2026.md)" in made["fidelity.md"]
