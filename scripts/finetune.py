@@ -7,7 +7,7 @@ Outputs: a prediction for each example of the split (pubmill/metrics/records.py 
 seed-1.training.json with losses, dev scores and provenance; with --keep, the task model. A training that
 would fail again, or that had no model or no choice, predicts null and ends with status 0. Errors that another
 try may not meet (memory, disk, GPU) end with status 1. Needs only torch and transformers. The same command
-gives the same predictions; on a GPU only with PUBMILL_DETERMINISTIC=1. In a run of Snakemake on one machine, it
+gives the same predictions; on a GPU only with PUBMILL_DETERMINISTIC=1. In a run on one machine, it
 runs in a fork of a process that loads torch, a model and its data once for all seeds; a kill ends its fork.
 """
 
