@@ -3,7 +3,7 @@
 
 rule parse_medline:
     input:
-        lambda w: graph.corpora.raw(w.source, w.shard),
+        unpack(graph.parse_medline.inputs_of),
     output:
         graph.paths.parsed_shard("{source}", "{shard}"),
     log:
@@ -16,18 +16,17 @@ rule parse_medline:
         **graph.parse_medline.resources,
     params:
         **PLACES,
-        version=graph.parse_medline.version_of,
-        recipe=lambda w: as_json(graph.corpora.parse_recipe(w.source, w.shard)),
+        **graph.parse_medline.params,
     message:
         graph.parse_medline.label
     shell:
-        "python {params.scripts:q}/parse_medline.py --input {input:q} --output {output:q}"
+        "python {params.scripts:q}/parse_medline.py --input {input.raw:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule parse_text:
     input:
-        lambda w: graph.corpora.raw(w.source, w.shard),
+        unpack(graph.parse_text.inputs_of),
     output:
         graph.paths.parsed_shard("{source}", "{shard}"),
     log:
@@ -40,18 +39,17 @@ rule parse_text:
         **graph.parse_text.resources,
     params:
         **PLACES,
-        version=graph.parse_text.version_of,
-        recipe=lambda w: as_json(graph.corpora.parse_recipe(w.source, w.shard)),
+        **graph.parse_text.params,
     message:
         graph.parse_text.label
     shell:
-        "python {params.scripts:q}/parse_text.py --input {input:q} --output {output:q}"
+        "python {params.scripts:q}/parse_text.py --input {input.raw:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule parse_clinical:
     input:
-        lambda w: graph.corpora.raw(w.source, w.shard),
+        unpack(graph.parse_clinical.inputs_of),
     output:
         graph.paths.parsed_shard("{source}", "{shard}"),
     log:
@@ -64,18 +62,17 @@ rule parse_clinical:
         **graph.parse_clinical.resources,
     params:
         **PLACES,
-        version=graph.parse_clinical.version_of,
-        recipe=lambda w: as_json(graph.corpora.parse_recipe(w.source, w.shard)),
+        **graph.parse_clinical.params,
     message:
         graph.parse_clinical.label
     shell:
-        "python {params.scripts:q}/parse_clinical.py --input {input:q} --output {output:q}"
+        "python {params.scripts:q}/parse_clinical.py --input {input.raw:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule latest_versions:
     input:
-        lambda w: graph.corpora.parsed(w.corpus),
+        unpack(graph.latest_versions.inputs_of),
     output:
         graph.paths.corpus("{corpus}", "latest.parquet"),
     log:
@@ -88,8 +85,7 @@ rule latest_versions:
         **graph.latest_versions.resources,
     params:
         **PLACES,
-        version=graph.latest_versions.version_of,
-        recipe=lambda w: as_json(graph.corpora.latest_recipe(w.corpus)),
+        **graph.latest_versions.params,
         parsed=graph.paths.parsed(),
     message:
         graph.latest_versions.label
@@ -100,9 +96,7 @@ rule latest_versions:
 
 rule select_documents:
     input:
-        lambda w: list(graph.selection.inputs(w.corpus).values()),
-        shard=lambda w: graph.corpora.parsed_part(w.corpus, int(w.part)),
-        latest=graph.paths.corpus("{corpus}", "latest.parquet"),
+        unpack(graph.select_documents.inputs_of),
     output:
         part=graph.paths.part("{corpus}", "{part}"),
         statistics=graph.paths.part("{corpus}", "{part}", "json"),
@@ -116,8 +110,7 @@ rule select_documents:
         **graph.select_documents.resources,
     params:
         **PLACES,
-        version=graph.select_documents.version_of,
-        recipe=lambda w: as_json(graph.selection.recipe(w.corpus, int(w.part))),
+        **graph.select_documents.params,
         index=lambda w: int(w.part),
         more=lambda w: as_arguments(graph.selection.inputs(w.corpus)),
     message:
@@ -130,8 +123,7 @@ rule select_documents:
 
 rule corpus_statistics:
     input:
-        parts=lambda w: graph.corpora.parts(w.corpus),
-        statistics=lambda w: [path.replace(".parquet", ".json") for path in graph.corpora.parts(w.corpus)],
+        unpack(graph.corpus_statistics.inputs_of),
     output:
         manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
         statistics=graph.paths.corpus("{corpus}", "stats.json"),
@@ -143,8 +135,7 @@ rule corpus_statistics:
         **graph.corpus_statistics.resources,
     params:
         **PLACES,
-        version=graph.corpus_statistics.version_of,
-        recipe=lambda w: as_json(graph.corpora.statistics_recipe(w.corpus)),
+        **graph.corpus_statistics.params,
         corpus=lambda w: graph.paths.corpus(w.corpus),
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:

@@ -3,7 +3,7 @@
 
 rule convert:
     input:
-        lambda w: graph.datasets.conversion_inputs(w.dataset),
+        unpack(graph.convert.inputs_of),
     output:
         graph.paths.dataset_files("{dataset}"),
     log:
@@ -14,8 +14,7 @@ rule convert:
         **graph.convert.resources,
     params:
         **PLACES,
-        version=graph.convert.version_of,
-        recipe=lambda w: as_json(graph.datasets.recipe(w.dataset)),
+        **graph.convert.params,
         inputs=lambda w: graph.datasets.arguments(w.dataset),
     message:
         graph.convert.label
@@ -26,8 +25,7 @@ rule convert:
 
 rule concepts:
     input:
-        examples=lambda w: graph.datasets.concept_inputs(w.dataset)["examples"],
-        copies=lambda w: graph.datasets.concept_inputs(w.dataset)["copies"],
+        unpack(graph.concepts.inputs_of),
     output:
         graph.paths.concepts("{dataset}"),
     log:
@@ -38,8 +36,7 @@ rule concepts:
         **graph.concepts.resources,
     params:
         **PLACES,
-        version=graph.concepts.version_of,
-        recipe=lambda w: as_json(graph.datasets.concepts_recipe(w.dataset)),
+        **graph.concepts.params,
     message:
         graph.concepts.label
     shell:

@@ -9,7 +9,7 @@ FINAL = (*RUN, "{seed}")
 
 rule trial:
     input:
-        lambda w: graph.runs.trial_inputs(*run_of(w), w.trial),
+        unpack(graph.trial.inputs_of),
     output:
         predictions=graph.paths.trial(*TRIAL, PREDICTIONS),
         training=graph.paths.trial(*TRIAL, TRAINING),
@@ -22,8 +22,7 @@ rule trial:
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(graph.runs.trial_recipe(*run_of(w), w.trial)),
-        version=graph.trial.version_of,
+        **graph.trial.params,
         model=lambda w: graph.runs.first_model(*run_of(w)),
         splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=True),
     message:
@@ -36,7 +35,7 @@ rule trial:
 
 rule choose:
     input:
-        lambda w: graph.runs.trial_training(w.protocol, None, w.dataset, w.setting),
+        unpack(graph.choose.inputs_of),
     output:
         graph.paths.choice("{protocol}", None, "{dataset}", "{setting}"),
     log:
@@ -49,18 +48,17 @@ rule choose:
         **graph.choose.resources,
     params:
         **PLACES,
-        version=graph.choose.version_of,
-        recipe=lambda w: as_json(graph.runs.choice_recipe(w.protocol, None, w.dataset, w.setting)),
+        **graph.choose.params,
     message:
         graph.choose.label
     shell:
-        "python {params.scripts:q}/select_trial.py --trials {input:q} --output {output:q}"
+        "python {params.scripts:q}/select_trial.py --trials {input.trials:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 use rule choose as choose_for_model with:
     input:
-        lambda w: graph.runs.trial_training(*run_of(w)),
+        unpack(graph.choose_for_model.inputs_of),
     output:
         graph.paths.choice(*RUN),
     log:
@@ -69,15 +67,14 @@ use rule choose as choose_for_model with:
         **graph.choose_for_model.resources,
     params:
         **PLACES,
-        version=graph.choose_for_model.version_of,
-        recipe=lambda w: as_json(graph.runs.choice_recipe(*run_of(w))),
+        **graph.choose_for_model.params,
     message:
         graph.choose_for_model.label
 
 
 rule task_model:
     input:
-        lambda w: graph.runs.inputs(*run_of(w)),
+        unpack(graph.task_model.inputs_of),
     output:
         model=directory(graph.paths.task_model(*FINAL)),
         predictions=graph.paths.task_model(*FINAL, PREDICTIONS),
@@ -91,8 +88,7 @@ rule task_model:
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(graph.runs.recipe(*run_of(w))),
-        version=graph.task_model.version_of,
+        **graph.task_model.params,
         model=lambda w: graph.runs.first_model(*run_of(w)),
         selected=lambda w: graph.runs.selected_arguments(*run_of(w)),
         splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
@@ -107,8 +103,7 @@ rule task_model:
 
 rule finetune:
     input:
-        run=lambda w: graph.runs.inputs(*run_of(w)),
-        kept=lambda w: graph.runs.kept(*run_of(w), int(w.seed)),
+        unpack(graph.finetune.inputs_of),
     output:
         predictions=graph.paths.predictions(*FINAL),
         training=graph.paths.training(*FINAL),
@@ -121,8 +116,7 @@ rule finetune:
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(graph.runs.recipe(*run_of(w))),
-        version=graph.finetune.version_of,
+        **graph.finetune.params,
         model=lambda w: graph.runs.first_model(*run_of(w)),
         selected=lambda w: graph.runs.selected_arguments(*run_of(w)),
         splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
@@ -138,9 +132,7 @@ rule finetune:
 
 rule score:
     input:
-        predictions=graph.paths.predictions(*FINAL),
-        training=graph.paths.training(*FINAL),
-        examples=lambda w: graph.runs.scored_examples(*run_of(w)),
+        unpack(graph.score.inputs_of),
     output:
         record=graph.paths.record(*FINAL),
         contributions=graph.paths.contributions(graph.paths.record(*FINAL)),
@@ -152,8 +144,7 @@ rule score:
         **graph.score.resources,
     params:
         **PLACES,
-        version=graph.score.version_of,
-        recipe=lambda w: as_json(graph.records.recipe(*run_of(w), int(w.seed))),
+        **graph.score.params,
     message:
         graph.score.label
     shell:

@@ -6,7 +6,7 @@ NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
 
 rule lock_corpus:
     input:
-        graph.paths.corpus("{corpus}", "manifest.parquet"),
+        unpack(graph.lock_corpus.inputs_of),
     output:
         graph.paths.corpus("{corpus}", "corpus.lock"),
     log:
@@ -17,20 +17,18 @@ rule lock_corpus:
         **graph.lock_corpus.resources,
     params:
         **PLACES,
-        version=graph.lock_corpus.version_of,
-        recipe=lambda w: as_json(graph.corpora.lock_recipe(w.corpus)),
+        **graph.lock_corpus.params,
         sources=graph.paths.sources(),
     message:
         graph.lock_corpus.label
     shell:
-        "python {params.scripts:q}/lock_corpus.py --manifest {input:q} --sources {params.sources:q}"
+        "python {params.scripts:q}/lock_corpus.py --manifest {input.manifest:q} --sources {params.sources:q}"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule locked_versions:
     input:
-        lambda w: graph.corpora.parsed(w.corpus),
-        lock=lambda w: graph.corpora.lock(w.corpus),
+        unpack(graph.locked_versions.inputs_of),
     output:
         latest=graph.paths.corpus("{corpus}", "latest.parquet"),
         report=graph.paths.corpus("{corpus}", "lock.json"),
@@ -45,8 +43,7 @@ rule locked_versions:
         **graph.locked_versions.resources,
     params:
         **PLACES,
-        version=graph.locked_versions.version_of,
-        recipe=lambda w: as_json(graph.corpora.latest_recipe(w.corpus)),
+        **graph.locked_versions.params,
         parsed=graph.paths.parsed(),
     message:
         graph.locked_versions.label

@@ -12,8 +12,7 @@ wildcard_constraints:
 
 rule annotate:
     input:
-        lambda w: graph.pipelines.check_folder(w.pipeline),
-        examples=graph.paths.examples("{dataset}", "test"),
+        unpack(graph.annotate.inputs_of),
     output:
         predictions=graph.paths.predictions(*AS_IT_IS),
         training=graph.paths.training(*AS_IT_IS),
@@ -25,8 +24,7 @@ rule annotate:
         **graph.annotate.resources,
     params:
         **PLACES,
-        version=graph.annotate.version_of,
-        recipe=lambda w: as_json(graph.pipelines.recipe(w.pipeline, w.dataset)),
+        **graph.annotate.params,
         content=lambda w: graph.pipelines.content(w.pipeline),
         folder=not_compared(lambda w: str(graph.pipelines.folder(w.pipeline))),
     message:
@@ -39,9 +37,7 @@ rule annotate:
 
 use rule score as score_annotation with:
     input:
-        predictions=graph.paths.predictions(*AS_IT_IS),
-        training=graph.paths.training(*AS_IT_IS),
-        examples=graph.paths.examples("{dataset}", "test"),
+        unpack(graph.score_annotation.inputs_of),
     output:
         record=graph.paths.record(*AS_IT_IS),
         contributions=graph.paths.contributions(graph.paths.record(*AS_IT_IS)),
@@ -51,15 +47,14 @@ use rule score as score_annotation with:
         **graph.score_annotation.resources,
     params:
         **PLACES,
-        version=graph.score_annotation.version_of,
-        recipe=lambda w: as_json(graph.records.pipeline_recipe(w.pipeline, w.dataset)),
+        **graph.score_annotation.params,
     message:
         graph.score_annotation.label
 
 
 rule take_predictions:
     input:
-        graph.paths.dataset_files("{dataset}"),
+        unpack(graph.take_predictions.inputs_of),
     output:
         predictions=graph.paths.predictions(*SUPPLIED),
         training=graph.paths.training(*SUPPLIED),
@@ -71,8 +66,7 @@ rule take_predictions:
         **graph.take_predictions.resources,
     params:
         **PLACES,
-        version=graph.take_predictions.version_of,
-        recipe=lambda w: as_json(graph.pipelines.recipe(w.submission, w.dataset)),
+        **graph.take_predictions.params,
         content=lambda w: graph.pipelines.supplied.content(w.submission, w.dataset, int(w.seed)),
         file=not_compared(lambda w: str(graph.pipelines.supplied.file(w.submission, w.dataset, int(w.seed)))),
     message:
@@ -86,9 +80,7 @@ rule take_predictions:
 
 use rule score as score_predictions with:
     input:
-        predictions=graph.paths.predictions(*SUPPLIED),
-        training=graph.paths.training(*SUPPLIED),
-        examples=lambda w: graph.paths.examples(w.dataset, graph.pipelines.split(w.submission, w.dataset)),
+        unpack(graph.score_predictions.inputs_of),
     output:
         record=graph.paths.record(*SUPPLIED),
         contributions=graph.paths.contributions(graph.paths.record(*SUPPLIED)),
@@ -98,7 +90,6 @@ use rule score as score_predictions with:
         **graph.score_predictions.resources,
     params:
         **PLACES,
-        version=graph.score_predictions.version_of,
-        recipe=lambda w: as_json(graph.records.pipeline_recipe(w.submission, w.dataset, int(w.seed))),
+        **graph.score_predictions.params,
     message:
         graph.score_predictions.label

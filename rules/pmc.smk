@@ -49,8 +49,7 @@ rule fetch_pmc:
 
 rule parse_pmc:
     input:
-        archive=lambda w: graph.corpora.raw(w.source, w.shard),
-        filelists=lambda w: graph.corpora.filelists(w.source, w.shard),
+        unpack(graph.parse_pmc.inputs_of),
     output:
         graph.paths.parsed_shard("{source}", "{shard}"),
     log:
@@ -63,11 +62,10 @@ rule parse_pmc:
         **graph.parse_pmc.resources,
     params:
         **PLACES,
-        version=graph.parse_pmc.version_of,
-        recipe=lambda w: as_json(graph.corpora.parse_recipe(w.source, w.shard)),
+        **graph.parse_pmc.params,
         filelist=lambda w: [f"--filelist={path}" for path in graph.corpora.filelists(w.source, w.shard)],
     message:
         graph.parse_pmc.label
     shell:
-        "python {params.scripts:q}/parse_pmc.py --input {input.archive:q} {params.filelist:q}"
+        "python {params.scripts:q}/parse_pmc.py --input {input.raw:q} {params.filelist:q}"
         " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

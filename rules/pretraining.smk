@@ -5,9 +5,7 @@ OWN_MODELS = any_of(graph.models.own())
 
 rule pack:
     input:
-        parts=lambda w: graph.corpora.parts(w.corpus),
-        vocab=lambda w: graph.paths.vocab_files(w.vocab),
-        punkt=lambda w: graph.paths.source_of_url(graph.pretrainings.sentence_splitter(w.corpus, w.vocab)),
+        unpack(graph.pack.inputs_of),
     output:
         graph.paths.token_files("{corpus}", "{vocab}"),
     log:
@@ -19,8 +17,7 @@ rule pack:
         **graph.pack.resources,
     params:
         **PLACES,
-        version=graph.pack.version_of,
-        recipe=lambda w: as_json(graph.pretrainings.packing_recipe(w.corpus, w.vocab)),
+        **graph.pack.params,
         corpus=lambda w: graph.paths.corpus(w.corpus),
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
         vocab=lambda w: graph.paths.vocab(w.vocab),
@@ -35,9 +32,7 @@ rule pack:
 
 rule pretrain:
     input:
-        tokens=lambda w: graph.pretrainings.token_files(w.recipe),
-        vocab=lambda w: graph.paths.vocab_files(SPECS.pretraining[w.recipe].vocab),
-        weights=lambda w: graph.pretrainings.segment_inputs(w.recipe, int(w.step)),
+        unpack(graph.pretrain.inputs_of),
     output:
         graph.paths.checkpoint_files("{recipe}", "{step}"),
     log:
@@ -54,8 +49,7 @@ rule pretrain:
         processes=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(graph.pretrainings.recipe(w.recipe)),
-        version=graph.pretrain.version_of,
+        **graph.pretrain.params,
         tokens=lambda w: graph.pretrainings.tokens_folder(w.recipe),
         vocab=lambda w: graph.paths.vocab(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: graph.pretrainings.segment_arguments(w.recipe, int(w.step)),
@@ -99,7 +93,7 @@ rule pin_weights:
 
 rule export_model:
     input:
-        unpack(lambda w: graph.models.inputs(w.model)),
+        unpack(graph.export_model.inputs_of),
     output:
         # What is there stays until it is replaced: a model isn't lost to a job that fails.
         [update(path) for path in graph.paths.model_files("{model}")],
@@ -113,8 +107,7 @@ rule export_model:
         **graph.export_model.resources,
     params:
         **PLACES,
-        version=graph.export_model.version_of,
-        recipe=lambda w: as_json(graph.models.recipe(w.model)),
+        **graph.export_model.params,
         arguments=lambda w: graph.models.arguments(w.model),
     message:
         graph.export_model.label
@@ -125,7 +118,7 @@ rule export_model:
 
 rule take_model:
     input:
-        lambda w: graph.models.check_own_folder(w.model),
+        unpack(graph.take_model.inputs_of),
     output:
         [update(path) for path in graph.paths.model_files("{model}")],
     log:
@@ -138,8 +131,7 @@ rule take_model:
         **graph.take_model.resources,
     params:
         **PLACES,
-        version=graph.take_model.version_of,
-        recipe=lambda w: as_json(graph.models.recipe(w.model)),
+        **graph.take_model.params,
         content=lambda w: graph.models.own_folder_content(w.model),
         folder=not_compared(lambda w: str(graph.models.own_folder(w.model))),
     message:

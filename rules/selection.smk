@@ -3,9 +3,7 @@
 
 rule fingerprint:
     input:
-        lambda w: list(graph.selection.exclusions(w.corpus).values()),
-        shard=lambda w: graph.corpora.parsed_part(w.corpus, int(w.part)),
-        latest=graph.paths.corpus("{corpus}", "latest.parquet"),
+        unpack(graph.fingerprint.inputs_of),
     output:
         graph.paths.fingerprint("{corpus}", "{part}"),
     log:
@@ -18,8 +16,7 @@ rule fingerprint:
         **graph.fingerprint.resources,
     params:
         **PLACES,
-        version=graph.fingerprint.version_of,
-        recipe=lambda w: as_json(graph.selection.fingerprint_recipe(w.corpus, int(w.part))),
+        **graph.fingerprint.params,
         index=lambda w: int(w.part),
         more=lambda w: as_arguments(graph.selection.exclusions(w.corpus)),
     message:
@@ -32,7 +29,7 @@ rule fingerprint:
 
 rule find_duplicates:
     input:
-        lambda w: graph.selection.fingerprints(w.corpus),
+        unpack(graph.find_duplicates.inputs_of),
     output:
         graph.paths.corpus("{corpus}", "duplicates.parquet"),
     log:
@@ -43,8 +40,7 @@ rule find_duplicates:
         **graph.find_duplicates.resources,
     params:
         **PLACES,
-        version=graph.find_duplicates.version_of,
-        recipe=lambda w: as_json(graph.selection.duplicates_recipe(w.corpus)),
+        **graph.find_duplicates.params,
         folder=lambda w: graph.paths.fingerprints(w.corpus),
         parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
@@ -56,7 +52,7 @@ rule find_duplicates:
 
 rule index_evaluation_texts:
     input:
-        lambda w: graph.contamination.examples(w.corpus, w.use),
+        unpack(graph.index_evaluation_texts.inputs_of),
     output:
         graph.paths.corpus("{corpus}", "{use}.parquet"),
     log:
@@ -69,8 +65,7 @@ rule index_evaluation_texts:
         **graph.index_evaluation_texts.resources,
     params:
         **PLACES,
-        version=graph.index_evaluation_texts.version_of,
-        recipe=lambda w: as_json(graph.contamination.recipe(w.corpus, w.use)),
+        **graph.index_evaluation_texts.params,
     message:
         graph.index_evaluation_texts.label
     shell:
@@ -80,8 +75,7 @@ rule index_evaluation_texts:
 
 rule find_contamination:
     input:
-        parts=lambda w: graph.contamination.searched_parts(w.corpus, int(w.first)),
-        index=graph.paths.corpus("{corpus}", "contamination.parquet"),
+        unpack(graph.find_contamination.inputs_of),
     output:
         graph.paths.contamination("{corpus}", "{first}"),
     log:
@@ -94,7 +88,7 @@ rule find_contamination:
         **graph.find_contamination.resources,
     params:
         **PLACES,
-        version=graph.find_contamination.version_of,
+        **graph.find_contamination.params,
     message:
         graph.find_contamination.label
     shell:
@@ -104,8 +98,7 @@ rule find_contamination:
 
 rule contamination:
     input:
-        index=graph.paths.corpus("{corpus}", "contamination.parquet"),
-        found=lambda w: graph.contamination.findings(w.corpus),
+        unpack(graph.contamination.inputs_of),
     output:
         graph.paths.corpus("{corpus}", "contamination.json"),
     log:
@@ -116,7 +109,7 @@ rule contamination:
         **graph.contamination.resources,
     params:
         **PLACES,
-        version=graph.contamination.version_of,
+        **graph.contamination.params,
     message:
         graph.contamination.label
     shell:

@@ -3,7 +3,7 @@
 
 rule count_words:
     input:
-        graph.paths.part("{corpus}", "{part}"),
+        unpack(graph.count_words.inputs_of),
     output:
         graph.paths.word_counts("{corpus}", "{splitting}", "{part}"),
     log:
@@ -17,18 +17,17 @@ rule count_words:
         **graph.count_words.resources,
     params:
         **PLACES,
-        version=graph.count_words.version_of,
-        recipe=lambda w: as_json(graph.vocabularies.counting_recipe(w.splitting)),
+        **graph.count_words.params,
     message:
         graph.count_words.label
     shell:
-        "python {params.scripts:q}/count_words.py --part {input:q} --output {output:q}"
+        "python {params.scripts:q}/count_words.py --part {input.part:q} --output {output:q}"
         " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule train_vocab:
     input:
-        lambda w: graph.vocabularies.word_counts(w.vocab),
+        unpack(graph.train_vocab.inputs_of),
     output:
         graph.paths.vocab_files("{vocab}"),
     log:
@@ -42,10 +41,9 @@ rule train_vocab:
         **graph.train_vocab.resources,
     params:
         **PLACES,
+        **graph.train_vocab.params,
         words=lambda w: graph.vocabularies.words_folder(w.vocab),
         parts=lambda w: graph.vocabularies.parts(w.vocab),
-        version=graph.train_vocab.version_of,
-        recipe=lambda w: as_json(graph.vocabularies.recipe(w.vocab)),
     message:
         graph.train_vocab.label
     shell:
@@ -55,7 +53,7 @@ rule train_vocab:
 
 rule take_vocab:
     input:
-        lambda w: graph.paths.model_files(graph.vocabularies.model(w.vocab)),
+        unpack(graph.take_vocab.inputs_of),
     output:
         graph.paths.vocab_files("{vocab}"),
     log:
@@ -68,7 +66,7 @@ rule take_vocab:
         **graph.take_vocab.resources,
     params:
         **PLACES,
-        version=graph.take_vocab.version_of,
+        **graph.take_vocab.params,
         model=lambda w: graph.paths.model(graph.vocabularies.model(w.vocab)),
     message:
         graph.take_vocab.label
@@ -79,8 +77,7 @@ rule take_vocab:
 
 rule vocab_diagnosis:
     input:
-        vocab=lambda w: graph.paths.vocab_files(w.vocab),
-        dataset=lambda w: graph.paths.dataset_files(w.dataset),
+        unpack(graph.vocab_diagnosis.inputs_of),
     output:
         graph.paths.fit("{vocab}", "{dataset}"),
     log:
@@ -91,8 +88,7 @@ rule vocab_diagnosis:
         **graph.vocab_diagnosis.resources,
     params:
         **PLACES,
-        version=graph.vocab_diagnosis.version_of,
-        recipe=lambda w: as_json(graph.vocabularies.fit_recipe(w.vocab, w.dataset)),
+        **graph.vocab_diagnosis.params,
     message:
         graph.vocab_diagnosis.label
     shell:

@@ -40,7 +40,9 @@ def main(
     other: Annotated[Path | None, "checkpoint folder of another recipe to continue"] = None,
     teacher: Annotated[Path | None, "model folder of the teacher, for a distillation"] = None,
     save_minutes: Annotated[float, "minutes between saves (0: save after each step)"] = 10.0,
-    version: Annotated[int, "version of this stage; a save of another one is not resumed"] = 0,
+    version: Annotated[
+        list[int] | None, "version of this stage; a save of another one is not resumed"
+    ] = None,
 ) -> None:
     """Pretrain up to a step."""
     check_alternatives(previous=previous, model=model, other=other)
@@ -49,9 +51,10 @@ def main(
     from pubmill.pretraining.segments import Segment, pretrain
 
     keep_private(path for path in (tokens, vocab, previous, model, other, teacher) if path)
+    first, *parts = version or [0]
     segment = Segment(
         tokens=tokens, vocab=vocab, output=output, to=to, previous=previous, model=model, other=other,
-        teacher=teacher, save_minutes=save_minutes, version=version,
+        teacher=teacher, save_minutes=save_minutes, version=[first, *parts] if parts else first,
     )  # fmt: skip
     pretrain(recipe, segment)
 

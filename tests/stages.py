@@ -19,7 +19,7 @@ from pathlib import Path
 from pubmill.messages.run_sources import NO_SOURCES
 from pubmill.metrics import METRICS
 from pubmill.stages.all_stages import stages
-from pubmill.stages.runs import Score
+from pubmill.stages.run_stages import Score
 from tests.imports import reached
 from tests.rule_commands import commands
 

@@ -23,6 +23,8 @@ DROPOUTS = (
     "mlp_dropout",
 )
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
+NEXT_SENTENCE = ("bert", "megatron-bert")
+"""Types of encoders whose pooler is pretrained with them."""
 
 
 def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedTokenizerBase":
@@ -47,18 +49,27 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
 
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrainedModel":
-    """Return the model folder's encoder on a device, as `read_encoder` reads it."""
-    encoder = take(read_encoder, folder, dropout)
+    """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
+    return load_encoder_and_pooler(folder, dropout, device)[0]
+
+
+def load_encoder_and_pooler(
+    folder: Path, dropout: float, device: torch.device
+) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
+    """Return the encoder on the device, and the layer that learnt next-sentence prediction, as
+    `read_encoder` reads them."""
+    read: tuple[Any, torch.nn.Linear | None] = take(read_encoder, folder, dropout)
+    encoder, pooler = read
     if device.type == "cpu":
         # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
         # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
         encoder.set_attn_implementation("eager")
-    placed: Any = encoder
-    return placed.to(device)  # type: ignore[no-any-return]
+    return encoder.to(device), pooler
 
 
-def read_encoder(folder: Path, dropout: float) -> "PreTrainedModel":
-    """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
+def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
+    """Return the encoder, in float32, and the layer that learnt next-sentence prediction on the first token,
+    with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
     from transformers import AutoConfig, AutoModel
 
     check_is_model_folder(folder)
@@ -80,10 +91,11 @@ def read_encoder(folder: Path, dropout: float) -> "PreTrainedModel":
             f"{folder}: the weights of {len(missing)} parameters are missing, such as {missing[0]}; "
             f"config.json and the safetensors files don't belong together"
         )
-    if getattr(encoder, "pooler", None) is not None:
+    pooler = getattr(encoder, "pooler", None)
+    if pooler is not None:
         encoder.pooler = None
-    read: PreTrainedModel = encoder
-    return read
+    new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in loading["missing_keys"])
+    return encoder, None if pooler is None or new else pooler.dense
 
 
 def longest_input(encoder: "PreTrainedModel") -> int:

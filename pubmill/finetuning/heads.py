@@ -64,6 +64,32 @@ class Layers(nn.Module):
         return scores
 
 
+class PoolerLayers(nn.Module):
+    """A layer of the encoder's width with tanh, dropout and a linear layer: transformers' head for texts.
+
+    The first layer is new, with dropout before it, as after RoBERTa; or, without dropout, the pooler of an
+    encoder that learnt next-sentence prediction, as after BERT (`start_from`).
+    """
+
+    def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
+        super().__init__()
+        self.first = nn.Dropout(recipe.head_dropout)
+        self.dense = linear(width, width)
+        self.dropout = nn.Dropout(recipe.head_dropout)
+        self.linear = linear(width, outputs)
+
+    def start_from(self, pooler: nn.Linear) -> None:
+        """Start with the weights of a pretrained pooler, which reads the encodings without dropout."""
+        self.dense.load_state_dict(pooler.state_dict())
+        self.first.p = 0.0
+
+    def forward(self, places: torch.Tensor, batch: Batch) -> torch.Tensor:
+        last = self.dropout(torch.tanh(self.dense(self.first(places))))
+        with torch.autocast(places.device.type, enabled=False):
+            scores: torch.Tensor = self.linear(last.float())
+        return scores
+
+
 def linear(before: int, after: int) -> nn.Linear:
     """Return a linear layer with BERT's initialisation."""
     layer = nn.Linear(before, after)

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer, read_encoder
+from pubmill.finetuning.encoders import load_encoder_and_pooler, load_encoder_tokenizer, read_encoder
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
 from pubmill.finetuning.preloaded import Load, preload, take
@@ -232,7 +232,7 @@ def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
     tokenizer = load_encoder_tokenizer(model, words=recipe.spaced_words)
-    encoder = load_encoder(model, recipe.dropout, device)
+    encoder, pooler = load_encoder_and_pooler(model, recipe.dropout, device)
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
     task = kind(recipe, reader, kind.labels_of(recipe, learnt))
@@ -240,6 +240,8 @@ def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -
     task.extend(encoder)
     prepare_encoder(encoder, recipe)
     head = task.head(int(encoder.config.hidden_size))
+    if pooler and isinstance(head, PoolerLayers):
+        head.start_from(pooler)
     from_start = continue_head(head, task, model)
     if reader.max_length < recipe.max_length:
         report_progress(f"max_length: {reader.max_length}, for the encoder takes no more")

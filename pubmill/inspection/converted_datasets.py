@@ -9,6 +9,7 @@ from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
 from pubmill.specs.study import study_of_scale
+from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, CARD, Paths
 
 
@@ -38,14 +39,15 @@ def converted_folder(root: Path, results: Path, dataset: str) -> Path:
 
 
 def datasets_with_splits(names: Sequence[str], results: Path, splits: Sequence[str]) -> list[str]:
-    """Return the converted datasets of a results folder that have all these splits; report the others."""
+    """Return the converted datasets of a results folder with examples in all these splits; report the
+    others. A card counts the examples of splits that have some; the file of another one is empty."""
     folders = {name: Path(Paths(results).dataset(name)) for name in names}
     made = [name for name, folder in folders.items() if (folder / CARD).is_file()]
     if not made:
         others = sorted({str(card.parents[2]) for card in results.parent.glob(f"*/datasets/*/{CARD}")})
         advice = f"give --results {' or '.join(others)}" if others else "convert some, or give --results"
         raise PubmillError(f"{results} has no converted datasets; {advice}")
-    whole = [name for name in made if all((folders[name] / f"{one}.jsonl.gz").is_file() for one in splits)]
+    whole = [name for name in made if set(splits) <= {*read_json(folders[name] / CARD)["counts"]}]
     if left_out := [name for name in made if name not in whole]:
         report_progress(f"left out, without examples in {' and '.join(splits)}: {', '.join(left_out)}")
     return whole

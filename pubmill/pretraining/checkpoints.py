@@ -313,7 +313,7 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
 
 
 def fingerprints(
-    packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int
+    packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int | list[int]
 ) -> dict[str, Any]:
     """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
 

@@ -62,7 +62,7 @@ class Segment:
     other: Path | None = None
     teacher: Path | None = None
     save_minutes: float = 10.0
-    version: int = 0
+    version: int | list[int] = 0
 
 
 def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:

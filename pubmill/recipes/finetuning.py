@@ -57,11 +57,13 @@ class FinetuningRecipe:
     Layers on top of the encoder (gu2020 section 5.2, Tables 10 and 12; shin2020 Tables 1 and 2):
     - `pooling`: the encoding of a sequence: the first token, the first token of each mention, or the maximum
       or average over each mention.
-    - `head`: a linear layer; the same after fully connected layers of `head_sizes` with ReLU; or a BiLSTM
-      whose size per direction is the single entry of `head_sizes`. The BiLSTM reads the labelled subwords
-      (tokens), or all tokens of a sequence, where the last state of each direction replaces the first token
-      (pooling cls). `head_dropout`: before the first layer of the head, of a BiLSTM before each. `crf`:
-      also learn transitions between labels (tokens).
+    - `head`: a linear layer; the same after fully connected layers of `head_sizes` with ReLU; the same after
+      a layer with tanh of the encoder's width, of BERT its pretrained pooler (`pooler`: sequence,
+      multilabel); or a BiLSTM whose size per direction is the single entry of `head_sizes`. The BiLSTM reads
+      the labelled subwords (tokens), or all tokens of a sequence, where the last state of each direction
+      replaces the first token (pooling cls). `head_dropout`: before the first layer of the head, of BiLSTM
+      and a new pooler before each, of a pretrained pooler after it. `crf`: also learn transitions between
+      labels (tokens).
 
     Training: `keep`: the weights that are best on dev, or the last; dev is evaluated every `evaluate_every`
     steps, or after each epoch. `stop_after`: steps after which training ends, although the learning rate is
@@ -111,7 +113,7 @@ class FinetuningRecipe:
     n_best: int = 20
 
     pooling: Literal["cls", "entity-start", "mention-max", "mention-average"] = "cls"
-    head: Literal["linear", "mlp", "bilstm"] = "linear"
+    head: Literal["linear", "mlp", "pooler", "bilstm"] = "linear"
     head_sizes: list[int] = field(default_factory=list)
     head_dropout: float = 0.1
     crf: bool = False
@@ -157,7 +159,12 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "head bilstm reads all tokens; it needs pooling: cls": recipe.head == "bilstm"
         and recipe.pooling != "cls",
         "head bilstm needs head_sizes with one size": recipe.head == "bilstm" and len(recipe.head_sizes) != 1,
-        "head linear has no head_sizes": recipe.head == "linear" and bool(recipe.head_sizes),
+        "head pooler is for sequence and multilabel": recipe.head == "pooler"
+        and recipe.task not in ("sequence", "multilabel"),
+        "head pooler reads the first token; it needs pooling: cls": recipe.head == "pooler"
+        and recipe.pooling != "cls",
+        f"head {recipe.head} has no head_sizes": recipe.head in ("linear", "pooler")
+        and bool(recipe.head_sizes),
         "crf is for tokens": recipe.crf and not tokens,
         "crf has its own loss; loss must be cross-entropy": recipe.crf and recipe.loss != "cross-entropy",
         "loss dice is for tokens and sequence": recipe.loss == "dice" and not classes,

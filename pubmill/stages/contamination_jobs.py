@@ -1,8 +1,12 @@
 """The search for texts of datasets in corpora."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from pubmill.recipes.corpora import EvaluatedDataset, IndexRecipe
 from pubmill.stages.costs import MEASURED_PARTS
-from pubmill.stages.stage import HOUR, Needs, Seconds, Stage
+from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.stage import HOUR, Inputs, Needs, Origin, Seconds, Stage
 
 PARTS_AT_ONCE = 32
 """Parts that one job searches for datasets' texts: minutes. A job a part was a quarter of a full graph."""
@@ -57,6 +61,10 @@ class ContaminationStage(Stage):
         corpora = sorted({self._specs.pretraining[recipe].corpus for recipe in recipes})
         return [self._paths.corpus(corpus, "contamination.json") for corpus in corpora]
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        index = self._paths.corpus(wildcards.corpus, "contamination.parquet")
+        return {"index": index, "found": self.findings(wildcards.corpus)}
+
 
 class IndexEvaluationTexts(Stage):
     """Texts of datasets to be searched for in a corpus."""
@@ -65,6 +73,16 @@ class IndexEvaluationTexts(Stage):
     label = "Indexing texts of datasets for {wildcards.corpus}"
     version = 2
     needs = Needs(2_000, HOUR)
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"examples": self.graph.contamination.examples(wildcards.corpus, wildcards.use)}
+
+    def recipe_of(self, wildcards: Any) -> IndexRecipe:
+        return self.graph.contamination.recipe(wildcards.corpus, wildcards.use)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        for dataset in self.graph.contamination.splits(wildcards.corpus, wildcards.use):
+            yield Origin(Convert, {"dataset": dataset})
 
 
 class FindContamination(Stage):
@@ -75,3 +93,9 @@ class FindContamination(Stage):
     version = 2
     needs = Needs(1_000, 4 * HOUR)
     seconds = Seconds(PARTS_AT_ONCE * 30_000 / 4_900, f"{MEASURED_PARTS}, {PARTS_AT_ONCE} parts")
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {
+            "parts": self.graph.contamination.searched_parts(wildcards.corpus, int(wildcards.first)),
+            "index": self._paths.corpus(wildcards.corpus, "contamination.parquet"),
+        }

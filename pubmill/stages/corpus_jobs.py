@@ -30,7 +30,7 @@ from pubmill.specs.corpus_specs import Source
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
 from pubmill.stages.pmc_shards import packages, pmc_shards
 from pubmill.stages.pubmed_files import pubmed_files
-from pubmill.stages.stage import ASSUMED, HOUR, Bytes, GraphPart, Needs, Seconds, Stage
+from pubmill.stages.stage import ASSUMED, HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Seconds, Stage
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 
 _ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
@@ -194,11 +194,6 @@ class Corpora(GraphPart):
             )
         )
 
-    @staticmethod
-    def statistics_recipe(corpus: str) -> StatisticsRecipe:
-        """Return the recipe of a corpus's totals: its name."""
-        return StatisticsRecipe(corpus=corpus)
-
     def locked(self) -> list[str]:
         """Return the corpora that are rebuilt from a lock."""
         return [name for name, spec in self._specs.corpora.items() if spec.lock]
@@ -211,41 +206,67 @@ class Corpora(GraphPart):
         return self._paths.local_source(lock.local, lock.file)
 
 
-class ParseMedline(Stage):
+class ParsingStage(Stage):
+    """Documents of a file of a source."""
+
+    group, label = "parse", "Parsing {input.raw}"
+    version = 6
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"raw": self.graph.corpora.raw(wildcards.source, wildcards.shard)}
+
+    def recipe_of(self, wildcards: Any) -> ParsingRecipe:
+        return self.graph.corpora.parse_recipe(wildcards.source, wildcards.shard)
+
+    def described(self, wildcards: Any) -> None:
+        """Return nothing: the spec of the corpus, which selection describes, has the source's settings."""
+
+
+class ParseMedline(ParsingStage):
     """Documents of a PubMed file."""
 
-    name, group, label = "parse_medline", "parse", "Parsing {input}"
-    version = 6
+    name = "parse_medline"
     seconds = Seconds(4.6, MEASURED_FILES)
 
     def bytes_of(self, wildcards: Any) -> Bytes:
         return Bytes(disk=22e6)
 
 
-class ParsePmc(Stage):
+class ParsePmc(ParsingStage):
     """Documents of a shard of PMC."""
 
-    name, group, label = "parse_pmc", "parse", "Parsing {input.archive}"
-    version = 6
+    name = "parse_pmc"
     needs = Needs(1_000, 4 * HOUR)
     seconds = Seconds(6_000 / 1_300, "measured an article: benchmarks/README.md; assumed: 6,000 in a shard")
 
     def bytes_of(self, wildcards: Any) -> Bytes:
         return Bytes(disk=PMC_SHARD)
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        filelists = self.graph.corpora.filelists(wildcards.source, wildcards.shard)
+        return {**super().inputs_of(wildcards), "filelists": filelists}
 
-class ParseText(Stage):
+
+class ParseText(ParsingStage):
     """Documents of a text file of the user's own."""
 
-    name, group, label = "parse_text", "parse", "Parsing {input}"
-    version = 6
+    name = "parse_text"
 
 
-class ParseClinical(Stage):
+class ParseClinical(ParsingStage):
     """Notes of MIMIC-III."""
 
-    name, group, label = "parse_clinical", "parse", "Parsing {input}"
-    version = 6
+    name = "parse_clinical"
+
+
+PARSERS: dict[str, type[ParsingStage]] = {
+    "pubmed": ParseMedline,
+    "pmc": ParsePmc,
+    "pmc-packages": ParsePmc,
+    "text": ParseText,
+    "mimic": ParseClinical,
+}
+"""Kind of source -> the stage that parses its files."""
 
 
 class LatestVersions(Stage):
@@ -257,6 +278,20 @@ class LatestVersions(Stage):
     needs = Needs(4_000, 2 * HOUR)  # measured: 2.3 GB for 40 million ids
     seconds = Seconds(60, "measured: benchmarks/README.md, 40 million ids")
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"parsed": self.graph.corpora.parsed(wildcards.corpus)}
+
+    def recipe_of(self, wildcards: Any) -> LatestRecipe:
+        return self.graph.corpora.latest_recipe(wildcards.corpus)
+
+    def described(self, wildcards: Any) -> None:
+        """Return nothing: shards of the user's own are known only where his files are."""
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        kinds = {source.kind for source in self._specs.corpora[wildcards.corpus].sources}
+        for kind in sorted(kinds):
+            yield Origin(PARSERS[kind], {})
+
 
 class LockedVersions(LatestVersions):
     """The versions of documents that a lock names."""
@@ -264,6 +299,9 @@ class LockedVersions(LatestVersions):
     name, label = "locked_versions", "Finding the documents in the lock of {wildcards.corpus}"
     program = "latest_versions.py"
     seconds = ASSUMED
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {**super().inputs_of(wildcards), "lock": self.graph.corpora.lock(wildcards.corpus)}
 
 
 class LockCorpus(Stage):
@@ -273,6 +311,12 @@ class LockCorpus(Stage):
     version = 1
     needs = Needs(4_000, 2 * HOUR)
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"manifest": self._paths.corpus(wildcards.corpus, "manifest.parquet")}
+
+    def recipe_of(self, wildcards: Any) -> LockRecipe:
+        return self.graph.corpora.lock_recipe(wildcards.corpus)
+
 
 class CorpusStatistics(Stage):
     """Counts of a corpus."""
@@ -280,3 +324,10 @@ class CorpusStatistics(Stage):
     name, group, label = "corpus_statistics", "select", "Counting documents of {wildcards.corpus}"
     version = 2
     needs = Needs(2_000, 4 * HOUR)
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        parts = self.graph.corpora.parts(wildcards.corpus)
+        return {"parts": parts, "statistics": [path.replace(".parquet", ".json") for path in parts]}
+
+    def recipe_of(self, wildcards: Any) -> StatisticsRecipe:
+        return StatisticsRecipe(corpus=wildcards.corpus)

@@ -1,10 +1,12 @@
 """Datasets: their raw files and their conversion."""
 
+from typing import Any
+
 from pubmill.errors import PubmillError
 from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe, FloorsRecipe
 from pubmill.specs import File, LocalFile
 from pubmill.stages.dataset_recipes import conversion_recipe
-from pubmill.stages.stage import HOUR, GraphPart, Needs, Stage
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage
 
 
 class Datasets(GraphPart):
@@ -87,6 +89,17 @@ class Convert(Stage):
     needs = Needs(2_000, HOUR)
     read_by_name = ("pubmill/convert/*.py",)  # by specs
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"raw": self.graph.datasets.conversion_inputs(wildcards.dataset)}
+
+    def recipe_of(self, wildcards: Any) -> ConversionRecipe:
+        return self.graph.datasets.recipe(wildcards.dataset)
+
+    def described(self, wildcards: Any) -> Any:
+        sources = self._specs.datasets[wildcards.dataset].sources.items()
+        files = {role: file.model_dump(mode="json") for role, file in sources}
+        return [self.recipe_of(wildcards), files]
+
 
 class Concepts(Stage):
     """Documents and identifiers of a dataset."""
@@ -94,6 +107,12 @@ class Concepts(Stage):
     name, group = "concepts", "convert"
     label = "Finding documents and identifiers of {wildcards.dataset}"
     version = 1
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {**self.graph.datasets.concept_inputs(wildcards.dataset)}
+
+    def recipe_of(self, wildcards: Any) -> ConceptsRecipe:
+        return self.graph.datasets.concepts_recipe(wildcards.dataset)
 
 
 class Floors(Stage):

@@ -1,6 +1,6 @@
 """Models: their weights, and the export to a folder that transformers loads."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,9 @@ from pubmill.recipes.models import (
 from pubmill.specs import ArchiveWeights, FolderWeights, HubWeights
 from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import needed_before
-from pubmill.stages import costs
+from pubmill.stages import all_stages, costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, Bytes, GraphPart, Needs, Stage
+from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Stage
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import folder_fault
 from pubmill.storage.result_paths import STATISTICS
@@ -174,12 +174,6 @@ class Models(GraphPart):
             raise PubmillError(f"{mistake}; correct the path, or the folder")
         return folder
 
-    def check_own_folder(self, model: str) -> list[str]:
-        """Check that the folder holds a model; return no inputs, as the model depends on its content
-        alone."""
-        self.own_folder(model)
-        return []
-
     def own_folder_content(self, model: str) -> dict[str, str]:
         """Return the digests of the folder's files, by name."""
         return self.graph.digests.of_folder(self.own_folder(model))
@@ -191,6 +185,9 @@ class PinWeights(Stage):
     name, group = "pin_weights", "download"
     label = "Pinning the released weights of {wildcards.model}"
     version = 1
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"archive": self.graph.models.released_archive(wildcards.model)}
 
 
 class ExportModel(Stage):
@@ -208,8 +205,27 @@ class ExportModel(Stage):
         from_hub = isinstance(self.graph.models.weights(wildcards.model), ReleasedWeights)
         return Bytes(assumed=size if from_hub else 0, disk=size)
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return self.graph.models.inputs(wildcards.model)
+
+    def recipe_of(self, wildcards: Any) -> ExportRecipe:
+        return self.graph.models.recipe(wildcards.model)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        weights = self.graph.models.weights(wildcards.model)
+        if isinstance(weights, PretrainedWeights):
+            stage = all_stages.stages()["pretrain"]
+            yield Origin(stage, {"recipe": weights.recipe, "step": str(weights.step)})
+        elif isinstance(weights, RandomWeights):
+            yield self.graph.vocabularies.origin(self._specs.pretraining[weights.recipe].vocab)
+
 
 class TakeModel(ExportModel):
     """A model in a folder of the user's own."""
 
     name, label, program = "take_model", "Copying the model {wildcards.model}", "export_model.py"
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        """Return nothing: the copy depends on the content of the folder, which is a parameter."""
+        self.graph.models.own_folder(wildcards.model)
+        return {}

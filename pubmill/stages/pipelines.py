@@ -1,6 +1,7 @@
 """spaCy pipelines, and predictions that users supply: models that are not fine-tuned here."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
@@ -12,8 +13,9 @@ from pubmill.examples.kinds import SPLITS
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
-from pubmill.stages.runs import Score, scoring_versions
-from pubmill.stages.stage import HOUR, GraphPart, Needs, Stage
+from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.run_stages import Score, scoring_versions
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage
 from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.storage.result_paths import BELOW
 
@@ -62,11 +64,6 @@ class Pipelines(GraphPart):
             where = f"{folder} ({self.graph.folders.setting(self._spacy_weights(model).local)})"
             raise PubmillError(f"model {model}: {where} is no spaCy pipeline: it has no config.cfg")
         return folder
-
-    def check_folder(self, model: str) -> list[str]:
-        """Check that a pipeline is there; return no inputs, as predictions depend on its content alone."""
-        self.folder(model)
-        return []
 
     def content(self, model: str) -> dict[str, str]:
         """Return the digests of a pipeline's files, by path."""
@@ -137,6 +134,17 @@ class Annotate(Stage):
     version = 2
     needs = Needs(8_000, 4 * HOUR)  # the larger pipelines of spaCy
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        """Return the examples; predictions depend on the content of the folder, which is a parameter."""
+        self.graph.pipelines.folder(wildcards.pipeline)
+        return {"examples": self._paths.examples(wildcards.dataset, PREDICTED)}
+
+    def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
+        return self.graph.pipelines.recipe(wildcards.pipeline, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Convert, {"dataset": wildcards.dataset})
+
 
 class TakePredictions(Stage):
     """Predictions that a user supplies."""
@@ -145,11 +153,38 @@ class TakePredictions(Stage):
     label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
     version = 2
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"dataset": self._paths.dataset_files(wildcards.dataset)}
+
+    def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
+        return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Convert, {"dataset": wildcards.dataset})
+
 
 class ScoreAnnotation(Score):
     """The record of a finished pipeline."""
 
     name, label = "score_annotation", "Scoring {wildcards.pipeline} on {wildcards.dataset}"
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        model, dataset = wildcards.pipeline, wildcards.dataset
+        run = self.graph.pipelines.run(model, dataset)
+        return {
+            "predictions": self._paths.predictions(*run),
+            "training": self._paths.training(*run),
+            "examples": self._paths.examples(dataset, self.graph.pipelines.split(model, dataset)),
+        }
+
+    def recipe_of(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.records.pipeline_recipe(wildcards.pipeline, wildcards.dataset)
+
+    def described(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.pipelines.scoring_recipe(wildcards.pipeline, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Annotate, {"pipeline": wildcards.pipeline, "dataset": wildcards.dataset})
 
 
 class ScorePredictions(Score):
@@ -157,3 +192,23 @@ class ScorePredictions(Score):
 
     name = "score_predictions"
     label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        model, dataset = wildcards.submission, wildcards.dataset
+        run = self.graph.pipelines.run(model, dataset, wildcards.seed)
+        return {
+            "predictions": self._paths.predictions(*run),
+            "training": self._paths.training(*run),
+            "examples": self._paths.examples(dataset, self.graph.pipelines.split(model, dataset)),
+        }
+
+    def recipe_of(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.records.pipeline_recipe(
+            wildcards.submission, wildcards.dataset, int(wildcards.seed)
+        )
+
+    def described(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.pipelines.scoring_recipe(wildcards.submission, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})

@@ -1,5 +1,6 @@
 """Pretraining: packed tokens, checkpoints, and the segments between them."""
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,20 @@ from pubmill.recipes.pretraining import PackingRecipe, PretrainingRecipe
 from pubmill.specs import PretrainingSpec
 from pubmill.stages import costs
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import DAY, Bytes, GraphPart, Needs, Seconds, Stage, TrainingStage, training_minutes
+from pubmill.stages.model_jobs import ExportModel
+from pubmill.stages.selection_jobs import SelectDocuments
+from pubmill.stages.stage import (
+    DAY,
+    Bytes,
+    GraphPart,
+    Inputs,
+    Needs,
+    Origin,
+    Seconds,
+    Stage,
+    TrainingStage,
+    training_minutes,
+)
 
 
 class Pretrainings(GraphPart):
@@ -36,10 +50,6 @@ class Pretrainings(GraphPart):
         vocabulary."""
         spec = self._specs.pretraining[recipe]
         return self._paths.tokens(spec.corpus, spec.vocab)
-
-    def token_files(self, recipe: str) -> list[str]:
-        spec = self._specs.pretraining[recipe]
-        return self._paths.token_files(spec.corpus, spec.vocab)
 
     def recipe(self, recipe: str) -> PretrainingRecipe:
         """Return the training recipe. Which checkpoints are kept is not in it: they cut the work, not its
@@ -94,6 +104,25 @@ class Pack(Stage):
     def bytes_of(self, wildcards: Any) -> Bytes:
         return Bytes(disk=costs.PACKED * len(self.graph.corpora.shards(wildcards.corpus)))
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        corpus, vocab = wildcards.corpus, wildcards.vocab
+        return {
+            "parts": self.graph.corpora.parts(corpus),
+            "vocab": self._paths.vocab_files(vocab),
+            "punkt": self._paths.source_of_url(self.graph.pretrainings.sentence_splitter(corpus, vocab)),
+        }
+
+    def recipe_of(self, wildcards: Any) -> PackingRecipe:
+        return self.graph.pretrainings.packing_recipe(wildcards.corpus, wildcards.vocab)
+
+    def described(self, wildcards: Any) -> Any:
+        splitter = self.graph.pretrainings.sentence_splitter(wildcards.corpus, wildcards.vocab)
+        return [self.recipe_of(wildcards), splitter]
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(SelectDocuments, {"corpus": wildcards.corpus})
+        yield self.graph.vocabularies.origin(wildcards.vocab)
+
 
 class Pretrain(TrainingStage):
     """A segment of pretraining, which ends with a checkpoint."""
@@ -131,3 +160,31 @@ class Pretrain(TrainingStage):
 
     def bytes_of(self, wildcards: Any) -> Bytes:
         return Bytes(disk=costs.bytes_of_checkpoint(self.graph, wildcards.recipe))
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return the architecture's family, and the names of the objective's settings that are in use."""
+        recipe = self._specs.pretraining[wildcards.recipe].recipe
+        settings = (name for name, value in vars(recipe.objective).items() if value)
+        return {recipe.architecture.family, recipe.objective.masking, recipe.objective.pairs, *settings}
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        spec = self._specs.pretraining[wildcards.recipe]
+        return {
+            "tokens": self._paths.token_files(spec.corpus, spec.vocab),
+            "vocab": self._paths.vocab_files(spec.vocab),
+            "weights": self.graph.pretrainings.segment_inputs(wildcards.recipe, int(wildcards.step)),
+        }
+
+    def recipe_of(self, wildcards: Any) -> PretrainingRecipe:
+        return self.graph.pretrainings.recipe(wildcards.recipe)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        """Yield what the whole recipe begins with: its segments differ only in where they end."""
+        spec = self._specs.pretraining[wildcards.recipe]
+        yield Origin(Pack, {"corpus": spec.corpus, "vocab": spec.vocab})
+        if spec.start and spec.start.model:
+            yield Origin(ExportModel, {"model": spec.start.model})
+        if spec.start and spec.start.recipe:
+            yield Origin(Pretrain, {"recipe": spec.start.recipe, "step": str(spec.start.step)})
+        if spec.teacher:
+            yield Origin(ExportModel, {"model": spec.teacher})

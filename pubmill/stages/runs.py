@@ -3,22 +3,20 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
+    pass
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.metrics import METRICS, metrics_of
-from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
 from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
-from pubmill.specs import DatasetSpec, ProtocolSpec
-from pubmill.stages import costs
-from pubmill.stages.dataset_jobs import Convert
-from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import Bytes, GraphPart, Needs, Stage, TrainingStage, run_of, training_minutes
+from pubmill.specs import ProtocolSpec
+from pubmill.stages.run_stages import Finetune, scoring_versions
+from pubmill.stages.stage import (
+    GraphPart,
+)
 from pubmill.storage.result_paths import TRAINING
 
 
@@ -219,99 +217,3 @@ class Runs(GraphPart):
             negative=data.negative,
             versions={"finetune": Finetune.version, **scoring_versions(data)},
         )
-
-
-class FineTuning(TrainingStage):
-    """Training of a model on a dataset."""
-
-    group, program = "fine-tune", "finetune.py"
-    version = 2
-    use = "finetuning"
-
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._needs: dict[tuple[str, ...], Needs] = {}
-
-    def operations(self, wildcards: Any) -> float | None:
-        return costs.operations_of_finetuning(self.graph, *run_of(wildcards))
-
-    def share(self, wildcards: Any, gpus: Gpus) -> float:
-        return costs.share_of_finetuning(self.graph, gpus, wildcards.model)
-
-    def plan_line(self, wildcards: Any) -> str:
-        return f"{wildcards.protocol}, runs"
-
-    def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
-        """Return the memory and time of a run on one GPU, computed once for all its seeds and trials."""
-        run = run_of(wildcards)
-        if run not in self._needs:
-            parameters = costs.parameters_of_model(self.graph, wildcards.model)
-            memory = costs.memory_mb(OPTIMISERS["adamw"].training_bytes, parameters)
-            operations = costs.operations_of_finetuning(self.graph, *run)
-            self._needs[run] = Needs(memory, training_minutes(operations, self.share(wildcards, gpus), gpus))
-        return self._needs[run]
-
-
-class TrialStage(FineTuning):
-    """A trial of the hyper-parameter search."""
-
-    name, group = "trial", "trials"
-    label = "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
-
-    def operations(self, wildcards: Any) -> float | None:
-        return costs.operations_of_finetuning(self.graph, *run_of(wildcards), wildcards.trial)
-
-    def plan_line(self, wildcards: Any) -> str:
-        return f"{wildcards.protocol}, trials"
-
-
-class Choose(Stage):
-    """The hyper-parameters of all models on a dataset."""
-
-    name, group, label = "choose", "trials", "Choosing hyper-parameters for {wildcards.dataset}"
-    version, program = 2, "select_trial.py"
-
-
-class ChooseForModel(Choose):
-    """The hyper-parameters of one model on a dataset."""
-
-    name = "choose_for_model"
-    label = "Choosing hyper-parameters of {wildcards.model} for {wildcards.dataset}"
-
-
-class Finetune(FineTuning):
-    """A final run."""
-
-    name = "finetune"
-    label = "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
-
-
-class KeptModel(FineTuning):
-    """A final run whose model is kept."""
-
-    name = "task_model"
-    label = f"{Finetune.label}, and keeping the model"
-
-    def bytes_of(self, wildcards: Any) -> Bytes:
-        return Bytes(disk=costs.bytes_of_model(self.graph, wildcards.model))
-
-
-class Score(Stage):
-    """The record of a run."""
-
-    name, group = "score", "score"
-    label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
-    version, program = 5, "score.py"
-
-
-def scoring_versions(data: DatasetSpec) -> dict[str, int | list[int]]:
-    """Return the versions behind all records of a dataset: of its examples, of scoring and of the metrics.
-
-    A metric of other tasks counts as version 1, so that its change scores no record of this dataset again.
-    """
-    return {
-        "convert": [Convert.version, data.version],
-        "score": Score.version,
-        "metric": METRICS[data.metric].version,
-        "metrics": [one.version if one.fits(data.kind, data.task) else 1 for one in metrics_of(data.kind)],
-    }

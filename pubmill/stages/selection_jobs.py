@@ -1,10 +1,16 @@
 """Selection of documents: filters, and exclusions that need the whole corpus."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, SelectionRecipe
+from pubmill.stages.contamination_jobs import IndexEvaluationTexts
+from pubmill.stages.corpus_jobs import LatestVersions
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS
-from pubmill.stages.stage import HOUR, Bytes, GraphPart, Needs, Seconds, Stage
+from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Seconds, Stage
+
+DESCRIPTIVE = {"label", "citation", "notes", "paper", "method"}
+"""Keys of specs that affect no result."""
 
 
 class SelectionJobs(GraphPart):
@@ -14,6 +20,11 @@ class SelectionJobs(GraphPart):
         """Return the filters of a corpus, as they are for the source of one of its parts."""
         source = self.graph.corpora.shards(corpus)[part].source
         return self._specs.corpora[corpus].selection_of(source)
+
+    def part(self, corpus: str, part: str) -> dict[str, str]:
+        """Return the parsed shard behind a part, and the versions in force."""
+        shard = self.graph.corpora.parsed_part(corpus, int(part))
+        return {"shard": shard, "latest": self._paths.corpus(corpus, "latest.parquet")}
 
     def inputs(self, corpus: str) -> dict[str, str]:
         """Return named inputs of the selection of a part, beside the shard and the versions in force."""
@@ -52,6 +63,24 @@ class SelectDocuments(Stage):
     def bytes_of(self, wildcards: Any) -> Bytes:
         return Bytes(disk=15e6)
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        selection = self.graph.selection
+        return {**selection.inputs(wildcards.corpus), **selection.part(wildcards.corpus, wildcards.part)}
+
+    def recipe_of(self, wildcards: Any) -> SelectionRecipe:
+        return self.graph.selection.recipe(wildcards.corpus, int(wildcards.part))
+
+    def described(self, wildcards: Any) -> Any:
+        return self._specs.corpora[wildcards.corpus].model_dump(mode="json", exclude=DESCRIPTIVE)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        corpus, spec = wildcards.corpus, self._specs.corpora[wildcards.corpus]
+        yield Origin(LatestVersions, {"corpus": corpus})
+        if spec.duplicates:
+            yield Origin(FindDuplicates, {"corpus": corpus})
+        if spec.contamination:
+            yield Origin(IndexEvaluationTexts, {"corpus": corpus, "use": "excluded"})
+
 
 class Fingerprint(Stage):
     """Fingerprints of the selected documents of one part."""
@@ -62,7 +91,15 @@ class Fingerprint(Stage):
     seconds = Seconds(30_000 / 7_300, MEASURED_PARTS)
 
     def version_of(self, wildcards: Any) -> list[int]:
+        """Return the version of selection too, whose filters come first."""
         return [SelectDocuments.version, self.version]
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        selection = self.graph.selection
+        return {**selection.exclusions(wildcards.corpus), **selection.part(wildcards.corpus, wildcards.part)}
+
+    def recipe_of(self, wildcards: Any) -> FingerprintRecipe:
+        return self.graph.selection.fingerprint_recipe(wildcards.corpus, int(wildcards.part))
 
 
 class FindDuplicates(Stage):
@@ -71,3 +108,9 @@ class FindDuplicates(Stage):
     name, group, label = "find_duplicates", "select", "Finding duplicates in {wildcards.corpus}"
     version = 1
     needs = Needs(8_000, 8 * HOUR)  # assumed, as all without a figure
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"fingerprints": self.graph.selection.fingerprints(wildcards.corpus)}
+
+    def recipe_of(self, wildcards: Any) -> DuplicatesRecipe:
+        return self.graph.selection.duplicates_recipe(wildcards.corpus)

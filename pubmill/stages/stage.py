@@ -4,9 +4,11 @@ Rules read their inputs, parameters, resources and message from it. The groups o
 costs, versions, the digests of records and the test that asks for a new version are derived from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from pubmill.errors import plainly
+from pubmill.recipes.writing import as_json
 from pubmill.stages.gpus import Gpus, Use
 
 if TYPE_CHECKING:
@@ -21,6 +23,11 @@ UNKNOWN = 8 * HOUR
 """Minutes of a training job whose operations are unknown."""
 TEMPLATES = "pubmill/report/templates/*"
 """Files behind all pages and tables."""
+
+
+def names_of(run: tuple[str, str, str, str]) -> dict[str, str]:
+    """Return a run as wildcards."""
+    return dict(zip(("protocol", "model", "dataset", "setting"), run, strict=True))
 
 
 class Needs(NamedTuple):
@@ -60,12 +67,24 @@ LITTLE = Needs(1_000, HOUR)
 """More than the peak of most programs (200 MB, benchmarks/README.md) plus that of Snakemake (150 MB)."""
 
 
+class Origin(NamedTuple):
+    """A job, by its stage and its wildcards."""
+
+    stage: "type[Stage]"
+    names: Mapping[str, str]
+
+
 class GraphPart:
     """A part of the graph of a study."""
 
     def __init__(self, graph: "Graph") -> None:
         self.graph = graph
         self._study, self._specs, self._paths = graph.study, graph.specs, graph.paths
+
+
+Version = int | list[int]
+Inputs = dict[str, str | list[str]]
+"""Name -> file, or files."""
 
 
 class Stage(GraphPart):
@@ -77,6 +96,8 @@ class Stage(GraphPart):
     - `version`: raised when the output changes for the same input (CONTRIBUTING, "Stage versions")
     - `program`: the file of scripts/ that the rule starts
     - `read_by_name`: files that decide the output but that no import of the program leads to
+    - `amended`: part of the stage, as in `parts_of` -> how often its output alone changed; raised in place of
+      `version`, it reruns only the jobs that use the part
     - `needs`: memory and time that a job requests from a cluster; without a figure, assumed
     - `seconds`: seconds of one core, for plans
     """
@@ -87,6 +108,7 @@ class Stage(GraphPart):
     version: ClassVar[int]
     program: ClassVar[str]
     read_by_name: ClassVar[tuple[str, ...]] = ()
+    amended: ClassVar[Mapping[str, int]] = {}
     needs: ClassVar[Needs] = LITTLE
     seconds: ClassVar[Seconds] = ASSUMED
 
@@ -95,9 +117,42 @@ class Stage(GraphPart):
         if "name" in vars(cls) and not hasattr(cls, "program"):
             cls.program = f"{cls.name}.py"
 
-    def version_of(self, wildcards: Any) -> int | list[int]:
-        """Return the version of a job; several numbers where it does the work of several stages."""
-        return self.version
+    def version_of(self, wildcards: Any) -> Version:
+        """Return the version of a job: that of the stage, and the numbers of `amended` for parts it uses."""
+        used = self.parts_of(wildcards) if self.amended else ()
+        numbers = [number for part, number in sorted(self.amended.items()) if part in used]
+        return [self.version, *numbers] if numbers else self.version
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return the parts of the stage that a job uses, of those that may be amended alone."""
+        return ()
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        """Return the files that a job reads, by the names that the rule has for them."""
+        return {}
+
+    def recipe_of(self, wildcards: Any) -> Any:
+        """Return all that determines the output of a job beside its inputs; the rule passes it as JSON."""
+        return None
+
+    def described(self, wildcards: Any) -> Any:
+        """Return what a record's digest has of a job; it must not depend on files of the user's own."""
+        return self.recipe_of(wildcards)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        """Yield the jobs whose outputs a job reads, as far as they decide records (`record_digests`)."""
+        yield from ()
+
+    @property
+    def params(self) -> dict[str, Callable[[Any], Any]]:
+        """Return the rule's parameters that rerun a job if they change."""
+        found: dict[str, Callable[[Any], Any]] = {"version": plainly(self.version_of)}
+        if type(self).recipe_of is not Stage.recipe_of:
+            found["recipe"] = plainly(self._recipe_text)
+        return found
+
+    def _recipe_text(self, wildcards: Any) -> str:
+        return as_json(self.recipe_of(wildcards))
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         """Return the memory and time of a job."""
@@ -120,7 +175,7 @@ class Stage(GraphPart):
         def runtime(wildcards: Any, attempt: int) -> int:
             return self._minutes(self.needs_of(wildcards, self.graph.gpus).minutes * attempt)
 
-        return {"mem_mb": mem_mb, "runtime": runtime}
+        return {"mem_mb": plainly(mem_mb), "runtime": plainly(runtime)}
 
     def _minutes(self, minutes: int) -> int:
         """Return the minutes that a job requests, of those that it needs."""

@@ -1,5 +1,6 @@
 """Vocabularies: learnt here from words of a corpus, or released with a model."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -10,11 +11,13 @@ from pubmill.recipes.models import (
     RandomWeights,
     ReleasedWeights,
 )
-from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, Splitting, VocabRecipe
+from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, VocabRecipe
 from pubmill.specs import LearntVocabSpec, ReleasedVocabSpec
 from pubmill.stages.costs import SENTENCEPIECE
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, GraphPart, Needs, Seconds, Stage
+from pubmill.stages.model_jobs import ExportModel
+from pubmill.stages.selection_jobs import SelectDocuments
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Seconds, Stage
 
 
 class Vocabularies(GraphPart):
@@ -38,10 +41,10 @@ class Vocabularies(GraphPart):
         """Return the VocabRecipe of a vocabulary that is learnt here."""
         return self._learnt_spec(vocab).recipe
 
-    @staticmethod
-    def counting_recipe(splitting: Splitting) -> CountingRecipe:
-        """Return the recipe of word counts."""
-        return CountingRecipe(splitting=splitting)
+    def origin(self, vocab: str) -> Origin:
+        """Return the job that makes a vocabulary."""
+        learnt = isinstance(self._specs.vocabs[vocab], LearntVocabSpec)
+        return Origin(TrainVocab if learnt else TakeVocab, {"vocab": vocab})
 
     def parts(self, vocab: str) -> int:
         """Return how many parts the corpus of a vocabulary has."""
@@ -97,6 +100,18 @@ class CountWords(Stage):
     version = 1
     seconds = Seconds(28.5 * 8.0 / 108, "measured a byte: benchmarks/README.md; assumed: 28.5 MB a part")
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"part": self._paths.part(wildcards.corpus, wildcards.part)}
+
+    def recipe_of(self, wildcards: Any) -> CountingRecipe:
+        return CountingRecipe(splitting=wildcards.splitting)
+
+    def described(self, wildcards: Any) -> None:
+        """Return nothing: the vocabulary's recipe decides how words are separated."""
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(SelectDocuments, {"corpus": wildcards.corpus})
+
 
 class TrainVocab(Stage):
     """A vocabulary that is learnt here."""
@@ -110,12 +125,31 @@ class TrainVocab(Stage):
         by_sentencepiece = isinstance(spec, LearntVocabSpec) and spec.learner.startswith("sentencepiece")
         return SENTENCEPIECE if by_sentencepiece else self.needs
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"words": self.graph.vocabularies.word_counts(wildcards.vocab)}
+
+    def recipe_of(self, wildcards: Any) -> VocabRecipe:
+        return self.graph.vocabularies.recipe(wildcards.vocab)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        spec = self._specs.vocabs[wildcards.vocab]
+        assert isinstance(spec, LearntVocabSpec)
+        yield Origin(CountWords, {"corpus": spec.corpus})
+
 
 class TakeVocab(Stage):
     """A vocabulary that a model was released with."""
 
     name, group, label = "take_vocab", "vocabulary", "Copying the vocabulary {wildcards.vocab}"
     version = 2
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"model": self._paths.model_files(self.graph.vocabularies.model(wildcards.vocab))}
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        spec = self._specs.vocabs[wildcards.vocab]
+        assert isinstance(spec, ReleasedVocabSpec)
+        yield Origin(ExportModel, {"model": spec.model})
 
 
 class VocabDiagnosis(Stage):
@@ -125,3 +159,10 @@ class VocabDiagnosis(Stage):
     label = "Diagnosing the vocabulary {wildcards.vocab} on {wildcards.dataset}"
     version = 1
     needs = Needs(2_000, HOUR)
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        vocab = self._paths.vocab_files(wildcards.vocab)
+        return {"vocab": vocab, "dataset": self._paths.dataset_files(wildcards.dataset)}
+
+    def recipe_of(self, wildcards: Any) -> FitRecipe:
+        return self.graph.vocabularies.fit_recipe(wildcards.vocab, wildcards.dataset)

@@ -9,7 +9,7 @@ from torch import nn
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
-from pubmill.finetuning.heads import Layers, by_instance
+from pubmill.finetuning.heads import Layers, PoolerLayers, by_instance
 from pubmill.finetuning.inputs import Batch, Encoded
 from pubmill.finetuning.reader import Reader
 from pubmill.metrics import dev_score, dev_scores
@@ -83,7 +83,8 @@ class Task(ABC, Generic[Kind]):
 
     def head(self, width: int) -> nn.Module:
         """Return the head for encodings of `width`."""
-        return Layers(width, len(self.labels), self.recipe)
+        made = PoolerLayers if self.recipe.head == "pooler" else Layers
+        return made(width, len(self.labels), self.recipe)
 
     def prepare(self, examples: Sequence[Kind], instances: Sequence[Any]) -> None:
         """Prepare class weights from the training examples, before the first step."""

@@ -22,7 +22,7 @@ from pubmill.recipes.writing import as_values
 from pubmill.specs import RecipeWeights
 from pubmill.specs.study import DEMO, check_study, configuration_files
 from pubmill.stages import Graph
-from pubmill.stages.record_digests import DESCRIPTIVE
+from pubmill.stages.selection_jobs import DESCRIPTIVE
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import FINAL_RECORDS

@@ -43,6 +43,7 @@ METRICS = {
 }
 Setting = dict[str, Any]
 HEADS: list[Setting] = [{}, {"head": "mlp", "head_sizes": [16]}]
+POOLER: Setting = {"head": "pooler"}
 BILSTM: Setting = {"head": "bilstm", "head_sizes": [8]}
 WEIGHTS: list[Setting] = [{}, {"loss": "weighted"}]
 LOSSES: list[Setting] = [*WEIGHTS, {"loss": "dice"}]
@@ -70,14 +71,19 @@ FACTORS: dict[str, list[list[Setting]]] = {
         STABILISATION,
     ],
     "sequence": [
-        [*HEADS, BILSTM],
+        [*HEADS, POOLER, BILSTM],
         [{"entities": how} for how in ("dummies", "markers", "original")],
         [{"pooling": how} for how in ("cls", "entity-start", "mention-max", "mention-average")],
         [{}, {"oversample": True}],
         LOSSES,
         STABILISATION,
     ],
-    "multilabel": [HEADS, [{"unit": unit} for unit in ("document", "sentence")], WEIGHTS, STABILISATION],
+    "multilabel": [
+        [*HEADS, POOLER],
+        [{"unit": unit} for unit in ("document", "sentence")],
+        WEIGHTS,
+        STABILISATION,
+    ],
     "regression": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
     "span": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
 }

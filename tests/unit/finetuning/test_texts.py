@@ -3,12 +3,14 @@
 import random
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any, Literal
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import (
@@ -19,12 +21,12 @@ from pubmill.examples.kinds import (
     SequenceExample,
     write_examples,
 )
-from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.encoders import load_encoder, load_encoder_and_pooler, load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.run import finetune
+from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.multilabel import Multilabel
 from pubmill.finetuning.tasks.sequence import Sequences
@@ -126,6 +128,7 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     "recipe",
     [
         SEQUENCE,
+        replace(SEQUENCE, metric="macro_f1", head="pooler", epochs=12),
         replace(SEQUENCE, segments="single", metric="macro_f1", loss="dice", epochs=8),
         replace(SEQUENCE, metric="micro_f1", negative="no", loss="weighted", oversample=True),
         MULTILABEL,
@@ -156,6 +159,52 @@ def test_a_seed_gives_the_same_bits(
     ]
     first, second, other = (run.report["loss_by_epoch"] for run in runs)
     assert runs[0].predictions == runs[1].predictions and first == second != other
+
+
+def classifier(run: Run, folder: Path) -> Any:
+    """transformers' class for texts on a model folder, with the trained weights of the head."""
+    whole = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=len(run.task.labels))
+    whole.base_model.load_state_dict(run.model.encoder.state_dict(), strict=False)
+    head: Any = run.model.head
+    if whole.config.model_type == "bert":
+        dense, linear = whole.bert.pooler.dense, whole.classifier
+    else:
+        dense, linear = whole.classifier.dense, whole.classifier.out_proj
+    dense.load_state_dict(head.dense.state_dict())
+    linear.load_state_dict(head.linear.state_dict())
+    return whole.eval()
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_the_head_pooler_is_that_of_transformers(
+    models: dict[str, Path], datasets: dict[str, Path], family: str
+) -> None:
+    """Dropout comes where transformers has it: before and after a new layer, after a pretrained one."""
+    recipe = replace(SEQUENCE, head="pooler", head_dropout=0.1, epochs=1)
+    run = finetune(FinetuningJob(recipe, models[family], datasets["sequence"], 1, "test"))
+    assert isinstance(run, Run) and isinstance(run.model.head, PoolerLayers)
+    assert [run.model.head.first.p, run.model.head.dropout.p] == [0.1 if family == "roberta" else 0.0, 0.1]
+    instances = run.task.encode([question(random.Random(3), number) for number in range(12)]).instances
+    batch = collate(instances, run.task.reader.pad, CPU)
+    segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
+    with torch.inference_mode():
+        theirs = classifier(run, models[family])(batch.ids, batch.mask, **segments).logits
+        ours = run.model.eval()(batch)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+
+
+def test_only_the_pooler_of_next_sentence_prediction_is_taken(models: dict[str, Path]) -> None:
+    whole = AutoModel.from_pretrained(models["bert"])
+    _, pooler = load_encoder_and_pooler(models["bert"], 0.1, CPU)
+    assert pooler is not None and torch.equal(pooler.weight, whole.pooler.dense.weight)
+    assert "pooler.dense.weight" in AutoModel.from_pretrained(models["roberta"]).state_dict()
+    assert load_encoder_and_pooler(models["roberta"], 0.1, CPU)[1] is None
+
+
+def test_a_bert_without_a_pooler_gets_a_new_layer(models: dict[str, Path], tmp_path: Path) -> None:
+    copytree(models["bert"], folder := tmp_path / "bert")
+    AutoModelForMaskedLM.from_pretrained(models["bert"]).save_pretrained(folder)
+    assert load_encoder_and_pooler(folder, 0.1, CPU)[1] is None
 
 
 @pytest.mark.parametrize("recipe", [SEQUENCE, MULTILABEL, REGRESSION], ids=lambda recipe: recipe.task)

@@ -252,7 +252,7 @@ def test_impossible_uses_of_a_pipeline_are_reported(root: Path, tmp_path: Path) 
     with pytest.raises(PubmillError, match="needs files of your own: set local_files"):
         made.pipelines.folder("scispacy-jnlpba")
     with pytest.raises(PubmillError, match=r"has no config\.cfg"):
-        made.pipelines.check_folder("scispacy-bc5cdr")
+        made.pipelines.folder("scispacy-bc5cdr")
     with pytest.raises(PubmillError, match="not ebm-pico; add it to `types`"):
         made.pipelines.recipe("scispacy-bc5cdr", "ebm-pico")
     with pytest.raises(PubmillError, match="can't be fine-tuned"):

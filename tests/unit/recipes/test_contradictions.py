@@ -92,6 +92,11 @@ def test_defaults_are_those_that_results_were_made_with(kind: Any, defaults: dic
         ("head bilstm needs head_sizes with one", {"head": "bilstm", "head_sizes": [4, 4]}),
         ("head bilstm needs head_sizes with one", {"head": "bilstm"}),
         ("head linear has no head_sizes", {"head_sizes": [4]}),
+        (
+            "head pooler is for sequence and multilabel",
+            {"task": "regression", "metric": "pearson", "head": "pooler"},
+        ),
+        ("head pooler reads the first token; it needs pooling", {"head": "pooler", "pooling": "mention-max"}),
         ("crf is for tokens", {"crf": True}),
         ("crf has its own loss; loss", {"task": "tokens", "crf": True, "loss": "weighted"}),
         ("loss dice", {"task": "multilabel", "loss": "dice"}),

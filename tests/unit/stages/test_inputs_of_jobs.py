@@ -41,7 +41,6 @@ def test_recipes_on_one_corpus_and_vocabulary_share_their_tokens(
     made = graph_of(full_specs).pretrainings
     one, other = "pubmedbert-base", "pubmedbert-base@adversarial"
     assert made.tokens_folder(one) == made.tokens_folder(other) != made.tokens_folder("bio-lm-base")
-    assert all(Path(file).is_relative_to(made.tokens_folder(one)) for file in made.token_files(one))
     spec = full_specs.pretraining[one]
     assert made.sentence_splitter(spec.corpus, spec.vocab) == spec.sentence_splitter
     with pytest.raises(PubmillError, match="no recipe in specs/pretraining has the corpus x and the vocab y"):

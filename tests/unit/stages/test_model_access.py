@@ -56,16 +56,16 @@ def test_a_folder_of_the_users_own_must_hold_a_model(
 ) -> None:
     model = "megatron-345m-cased"
     with pytest.raises(PubmillError, match=f"model {model} needs files of your own: set local_files"):
-        graph_of(full_specs).models.check_own_folder(model)
+        graph_of(full_specs).models.own_folder(model)
     models = graph_of(full_specs, local_files={model: str(tmp_path)}).models
     mistake = models.folder_mistake(model)
     assert mistake is not None and mistake.startswith(f"model {model}: {tmp_path} (local_files.{model}) ")
     with pytest.raises(PubmillError, match="correct the path, or the folder"):
-        models.check_own_folder(model)
+        models.own_folder(model)
     write_json(tmp_path / "config.json", {})
     for name in ("model.safetensors", "vocab.txt"):
         (tmp_path / name).write_text("x")
-    assert models.folder_mistake(model) is None and models.check_own_folder(model) == []
+    assert models.folder_mistake(model) is None and models.own_folder(model) == tmp_path
     assert set(models.own_folder_content(model)) == {"config.json", "model.safetensors", "vocab.txt"}
     assert models.folder_mistake("biobert-base") is None
     assert set(models.own()) == {"megatron-345m-cased", "megatron-345m-uncased", "megatron-1.2b"}
@@ -97,11 +97,11 @@ def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
     with pytest.raises(PubmillError, match=f"{model} is a spaCy pipeline, which can't be fine-tuned"):
         graph.models.recipe(model)
     with pytest.raises(PubmillError, match=rf"\(local_files.{model}\) is no spaCy pipeline"):
-        graph.pipelines.check_folder(model)
+        graph.pipelines.folder(model)
     (tmp_path / "config.cfg").write_text("x")
     (tmp_path / "ner").mkdir()
     (tmp_path / "ner/model").write_text("y")
-    assert graph.pipelines.check_folder(model) == []
+    assert graph.pipelines.folder(model) == tmp_path
     assert set(graph.pipelines.content(model)) == {"config.cfg", "ner/model"}
     assert graph.pipelines.obstacle(model) is None and graph.pipelines.obstacle("biobert-base") is None
     with pytest.raises(PubmillError, match=f"model {model} predicts .*, not gad@blurb; add it to `types`"):

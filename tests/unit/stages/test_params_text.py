@@ -24,11 +24,9 @@ def recipes_of(made: Graph) -> list[Any]:
     run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
     return [
         made.corpora.lock_recipe("pubmed-abstracts"),
-        made.corpora.statistics_recipe("pubmed-abstracts"),
         made.selection.fingerprint_recipe("pubmed-abstracts", 0),
         made.selection.duplicates_recipe("pubmed-abstracts"),
         made.contamination.recipe("pubmed-abstracts", "contamination"),
-        made.vocabularies.counting_recipe("byte-level"),
         made.vocabularies.fit_recipe("pubmed-uncased", "bc2gm"),
         made.pretrainings.packing_recipe("pubmed-abstracts", "pubmed-uncased"),
         made.pipelines.recipe("scispacy-bc5cdr", "bc2gm"),

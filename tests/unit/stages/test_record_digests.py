@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,13 +11,15 @@ import pytest
 from pubmill.metrics import METRICS
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_study
-from pubmill.stages import checked_graph
+from pubmill.stages import Graph, checked_graph
 from pubmill.stages.all_stages import stages
+from pubmill.stages.pretrainings import Pretrain
+from pubmill.stages.run_stages import Finetune
+from pubmill.stages.stage import Stage, names_of
 
 RUN = ("blurb", "pubmedbert-base", "bc5-chem", "standard")
 BEHIND = {
-    "parse_medline", "parse_pmc", "parse_text", "parse_clinical", "latest_versions", "select_documents",
-    "find_duplicates", "index_evaluation_texts", "count_words", "train_vocab", "pack", "pretrain",
+    "parse_medline", "latest_versions", "select_documents", "count_words", "train_vocab", "pack", "pretrain",
     "export_model", "convert", "finetune", "trial", "choose", "score",
 }  # fmt: skip
 """Stages that decide a record of a model that is pretrained here and whose hyper-parameters are searched."""
@@ -55,6 +58,39 @@ def test_the_version_of_a_stage_counts_where_it_is_behind_the_run(
     before = digest(study)
     monkeypatch.setattr(stages()[stage], "version", stages()[stage].version + 1)
     assert (digest(study) != before) == (stage in BEHIND)
+
+
+@pytest.mark.parametrize(
+    ("stage", "part", "counts"),
+    [
+        (Finetune, "ner", True),
+        (Finetune, "relation", False),
+        (Finetune, "crf", False),
+        (Pretrain, "bert", True),
+        (Pretrain, "generator", False),
+    ],
+)
+def test_an_amended_part_counts_only_for_jobs_that_use_it(
+    study: tuple[Study, Specs], stage: type[Stage], part: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, graph = digest(study), Graph(*study)
+    monkeypatch.setattr(stage, "amended", {part: 1})
+    assert (digest(study) != before) == counts
+    names = {"recipe": "pubmedbert-base", "step": "1000", **names_of(RUN)}
+    changed = [stage.version, 1] if counts else stage.version
+    assert graph.stage(stage).version_of(SimpleNamespace(**names)) == changed
+
+
+def test_a_changed_head_trains_only_runs_with_one_again(
+    study: tuple[Study, Specs], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = Graph(*study)
+    monkeypatch.setattr(Finetune, "amended", {"bilstm": 2})
+    versions = {
+        setting: graph.stage(Finetune).version_of(SimpleNamespace(**names_of((*RUN[:3], setting))))
+        for setting in ("standard", "head=bilstm")
+    }
+    assert versions == {"standard": Finetune.version, "head=bilstm": [Finetune.version, 2]}
 
 
 def test_the_version_of_its_metric_counts(

@@ -6,7 +6,7 @@ import pytest
 
 from pubmill.metrics import METRICS
 from pubmill.specs import DatasetSpec
-from pubmill.stages.runs import scoring_versions
+from pubmill.stages.run_stages import scoring_versions
 
 TASKS = [("span", "factoid", "mrr"), ("span", "reading", "f1"), ("tokens", "ner", "entity_f1")]
 

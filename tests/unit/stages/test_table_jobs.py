@@ -111,7 +111,7 @@ def test_rows_have_the_papers_runs_and_the_margin_of_their_dataset(full: Graph) 
     assert rule.margins["biosses"] == margins["biosses"] != rule.margins["bc2gm"]
     assert rule.margins["bc2gm"] == rule.margins["blurb"] == margins["default"]
     folds = full.tables.recipe("lewis2020/table03").equivalence
-    assert (folds.runs["gad"], folds.runs["bc5-chem"]) == (45, 5)
+    assert (folds.runs["gad"], folds.runs["bc5-chem@blue"]) == (45, 5)
 
 
 def test_rows_have_their_folds_names_in_print_and_whether_they_are_shown(full: Graph) -> None:

@@ -29,11 +29,16 @@ def questions(name: str, number: int) -> list[SequenceExample]:
     ]
 
 
-def test_a_converted_dataset_is_measured_and_a_leak_is_pointed_out(tmp_path: Path) -> None:
-    folder = tmp_path / "datasets/pubmedqa"
-    for split, number in (("train", 30), ("dev", 3), ("test", 12)):
+def converted(folder: Path, **sizes: int) -> None:
+    """Write a dataset; a split without examples has an empty file, and no counts in the card."""
+    for split, number in sizes.items():
         write_examples(folder / f"{split}.jsonl.gz", questions(split, number))
-    write_json(folder / "card.json", {"kind": "sequence"})
+    counts = {split: {"examples": number} for split, number in sizes.items() if number}
+    write_json(folder / "card.json", {"kind": "sequence", "counts": counts})
+
+
+def test_a_converted_dataset_is_measured_and_a_leak_is_pointed_out(tmp_path: Path) -> None:
+    converted(tmp_path / "datasets/pubmedqa", train=30, dev=3, test=12)
     made = floors("--results", tmp_path, "--format", "json")
     assert made.returncode == 0, made.stderr
     [found] = json.loads(made.stdout)
@@ -54,17 +59,15 @@ def test_without_converted_datasets_the_program_says_so(tmp_path: Path) -> None:
 
 
 def test_other_folders_with_converted_datasets_are_named(tmp_path: Path) -> None:
-    write_json(tmp_path / "brief/datasets/pubmedqa/card.json", {"kind": "sequence"})
+    write_json(tmp_path / "brief/datasets/pubmedqa/card.json", {"kind": "sequence", "counts": {}})
     made = floors("--results", tmp_path / "full")
     assert made.returncode == 1 and f"give --results {tmp_path / 'brief'}" in made.stderr
 
 
 def test_datasets_without_a_test_split_are_left_out_unless_they_are_named(tmp_path: Path) -> None:
-    """SQuAD has train and dev only."""
-    for name, splits in (("pubmedqa", ("train", "dev", "test")), ("mednli", ("train", "dev"))):
-        for split in splits:
-            write_examples(tmp_path / f"datasets/{name}/{split}.jsonl.gz", questions(split, 12))
-        write_json(tmp_path / f"datasets/{name}/card.json", {"kind": "sequence"})
+    """SQuAD has train and dev only, and an empty file of test."""
+    converted(tmp_path / "datasets/pubmedqa", train=12, dev=12, test=12)
+    converted(tmp_path / "datasets/mednli", train=12, dev=12, test=0)
     made = floors("--results", tmp_path, "--format", "json")
     assert made.returncode == 0, made.stderr
     assert [one["dataset"] for one in json.loads(made.stdout)] == ["pubmedqa"]

@@ -1,0 +1,226 @@
+"""The stages of runs: trials, the choice of hyper-parameters, final runs and their records."""
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pubmill.metrics import METRICS, metrics_of
+from pubmill.optimisers import OPTIMISERS
+from pubmill.recipes.finetuning import ChoiceRecipe
+from pubmill.recipes.recipe_types import PartialRecipe
+from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.specs import DatasetSpec
+from pubmill.stages import costs
+from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.gpus import Gpus
+from pubmill.stages.model_jobs import ExportModel
+from pubmill.stages.stage import (
+    Bytes,
+    Inputs,
+    Needs,
+    Origin,
+    Stage,
+    TrainingStage,
+    names_of,
+    run_of,
+    training_minutes,
+)
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
+
+
+class FineTuning(TrainingStage):
+    """Training of a model on a dataset."""
+
+    group, program = "fine-tune", "finetune.py"
+    version = 2
+    use = "finetuning"
+
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._needs: dict[tuple[str, ...], Needs] = {}
+
+    def operations(self, wildcards: Any) -> float | None:
+        return costs.operations_of_finetuning(self.graph, *run_of(wildcards))
+
+    def share(self, wildcards: Any, gpus: Gpus) -> float:
+        return costs.share_of_finetuning(self.graph, gpus, wildcards.model)
+
+    def plan_line(self, wildcards: Any) -> str:
+        return f"{wildcards.protocol}, runs"
+
+    def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
+        """Return the memory and time of a run on one GPU, computed once for all its seeds and trials."""
+        run = run_of(wildcards)
+        if run not in self._needs:
+            parameters = costs.parameters_of_model(self.graph, wildcards.model)
+            memory = costs.memory_mb(OPTIMISERS["adamw"].training_bytes, parameters)
+            operations = costs.operations_of_finetuning(self.graph, *run)
+            self._needs[run] = Needs(memory, training_minutes(operations, self.share(wildcards, gpus), gpus))
+        return self._needs[run]
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return the kind and task of the dataset, and the recipe's settings in use: `crf`, `bilstm`."""
+        data = self._specs.datasets[wildcards.dataset]
+        values = self.graph.runs.recipe(*run_of(wildcards)).values
+        names = {value if isinstance(value, str) else key for key, value in values.items() if value}
+        return {data.kind, data.task, *names}
+
+    def trained_from(self, wildcards: Any) -> Iterator[Origin]:
+        """Yield the jobs that make the examples of a run, and the model that it begins with."""
+        protocol, model, dataset, setting = run_of(wildcards)
+        yield Origin(Convert, {"dataset": dataset})
+        start = self.graph.runs.protocol(protocol).start(dataset, setting)
+        if start is None:
+            yield Origin(ExportModel, {"model": model})
+        else:
+            yield Origin(Finetune, names_of((protocol, model, start, setting)))
+
+
+class TrialStage(FineTuning):
+    """A trial of the hyper-parameter search."""
+
+    name, group = "trial", "trials"
+    label = "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+
+    def operations(self, wildcards: Any) -> float | None:
+        return costs.operations_of_finetuning(self.graph, *run_of(wildcards), wildcards.trial)
+
+    def plan_line(self, wildcards: Any) -> str:
+        return f"{wildcards.protocol}, trials"
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"files": self.graph.runs.trial_inputs(*run_of(wildcards), wildcards.trial)}
+
+    def recipe_of(self, wildcards: Any) -> PartialRecipe:
+        return self.graph.runs.trial_recipe(*run_of(wildcards), wildcards.trial)
+
+    def described(self, wildcards: Any) -> Any:
+        splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=True)
+        return [self.recipe_of(wildcards), splits]
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield from self.trained_from(wildcards)
+
+
+class Choose(Stage):
+    """The hyper-parameters of all models on a dataset."""
+
+    name, group, label = "choose", "trials", "Choosing hyper-parameters for {wildcards.dataset}"
+    version, program = 2, "select_trial.py"
+
+    def chooser(self, wildcards: Any) -> str | None:
+        """Return the model that the choice is for; None for all models of the protocol."""
+        return None
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        model, of = self.chooser(wildcards), wildcards
+        return {"trials": self.graph.runs.trial_training(of.protocol, model, of.dataset, of.setting)}
+
+    def recipe_of(self, wildcards: Any) -> ChoiceRecipe:
+        model, of = self.chooser(wildcards), wildcards
+        return self.graph.runs.choice_recipe(of.protocol, model, of.dataset, of.setting)
+
+    def described(self, wildcards: Any) -> Any:
+        search = self.graph.runs.protocol(wildcards.protocol).search
+        return [self.recipe_of(wildcards), search and search.seeds]
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        of, spec = wildcards, self.graph.runs.protocol(wildcards.protocol)
+        models = self.graph.runs.searchers(of.protocol, self.chooser(of))
+        for trial in spec.points(self._specs.datasets[of.dataset], models[0], of.setting):
+            for model in models:
+                names = names_of((of.protocol, model, of.dataset, of.setting))
+                yield Origin(TrialStage, {**names, "trial": trial})
+
+
+class ChooseForModel(Choose):
+    """The hyper-parameters of one model on a dataset."""
+
+    name = "choose_for_model"
+    label = "Choosing hyper-parameters of {wildcards.model} for {wildcards.dataset}"
+
+    def chooser(self, wildcards: Any) -> str:
+        return str(wildcards.model)
+
+
+class Finetune(FineTuning):
+    """A final run."""
+
+    name = "finetune"
+    label = "Fine-tuning {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        run = run_of(wildcards)
+        kept = self.graph.runs.kept(*run, int(wildcards.seed))
+        return {"files": self.graph.runs.inputs(*run), "kept": kept}
+
+    def recipe_of(self, wildcards: Any) -> PartialRecipe:
+        return self.graph.runs.recipe(*run_of(wildcards))
+
+    def described(self, wildcards: Any) -> Any:
+        splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=False)
+        return [self.recipe_of(wildcards), splits]
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield from self.trained_from(wildcards)
+        choice = self.graph.runs.choice(*run_of(wildcards))
+        if choice:
+            names = {"protocol": wildcards.protocol, "dataset": choice.dataset, "setting": choice.setting}
+            of_model = {"model": choice.model} if choice.model else {}
+            yield Origin(ChooseForModel if choice.model else Choose, {**names, **of_model})
+
+
+class KeptModel(FineTuning):
+    """A final run whose model is kept."""
+
+    name = "task_model"
+    label = f"{Finetune.label}, and keeping the model"
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        return Bytes(disk=costs.bytes_of_model(self.graph, wildcards.model))
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"files": self.graph.runs.inputs(*run_of(wildcards))}
+
+    def recipe_of(self, wildcards: Any) -> PartialRecipe:
+        return self.graph.runs.recipe(*run_of(wildcards))
+
+
+class Score(Stage):
+    """The record of a run."""
+
+    name, group = "score", "score"
+    label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    version, program = 5, "score.py"
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        run = (*run_of(wildcards), wildcards.seed)
+        return {
+            "predictions": self._paths.predictions(*run),
+            "training": self._paths.training(*run),
+            "examples": self.graph.runs.scored_examples(*run[:4]),
+        }
+
+    def recipe_of(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.records.recipe(*run_of(wildcards), int(wildcards.seed))
+
+    def described(self, wildcards: Any) -> ScoringRecipe:
+        """Return the recipe of the first run, without the digest that this is part of."""
+        return self.graph.runs.scoring_recipe(*run_of(wildcards), 1)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Finetune, names_of(run_of(wildcards)))
+
+
+def scoring_versions(data: DatasetSpec) -> dict[str, int | list[int]]:
+    """Return the versions behind all records of a dataset: of its examples, of scoring and of the metrics.
+
+    A metric of other tasks counts as version 1, so that its change scores no record of this dataset again.
+    """
+    return {
+        "convert": [Convert.version, data.version],
+        "score": Score.version,
+        "metric": METRICS[data.metric].version,
+        "metrics": [one.version if one.fits(data.kind, data.task) else 1 for one in metrics_of(data.kind)],
+    }
