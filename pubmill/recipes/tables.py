@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 from pubmill.storage.path_lists import paths_of
+
+Made = TypeVar("Made")
 
 Aggregate = Literal["mean", "median"]
 """How a cell aggregates its runs."""
@@ -55,6 +57,13 @@ class Heading:
 def values_of(heading: type[Any], table: Any) -> dict[str, Any]:
     """Return the fields of a heading, as keyword arguments for another table with this heading."""
     return {one.name: getattr(table, one.name) for one in fields(heading)}
+
+
+def project(kind: type[Made], source: object, /, **own: Any) -> Made:
+    """Return a dataclass with the attributes of `source` that its fields name, except those in `own`."""
+    names = [one.name for one in fields(kind) if one.name not in own]  # type: ignore[arg-type]
+    shared = {name: getattr(source, name) for name in names if hasattr(source, name)}
+    return kind(**shared, **own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,13 +197,7 @@ class Difference:
     @property
     def row(self) -> Row:
         """The row in the table."""
-        return Row(
-            key=self.name,
-            label=self.label,
-            metric="difference",
-            published=self.published,
-            printed=self.printed,
-        )
+        return project(Row, self, key=self.name, metric="difference")
 
 
 @dataclass(frozen=True, kw_only=True)

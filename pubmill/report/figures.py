@@ -1,6 +1,12 @@
 """Figures of the report, as coordinates that `templates/_figures.html.j2` draws as small SVG.
 
 Every figure has a description in words. Lengths are SVG user units, about one pixel on a phone.
+
+Why not matplotlib: a strip of two models with two seeds is 1,277 bytes here and 6,847 bytes of its SVG
+(13,528 with letters as paths; version 3.11.2), in a self-contained report that has one for each dataset of
+each table. Readers would lose the description for screen readers, the name and score of each run at its
+point, and colours that follow the page in dark mode, because matplotlib writes them into each element. Every
+page would also import it.
 """
 
 import math

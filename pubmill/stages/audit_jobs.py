@@ -12,7 +12,7 @@ from pubmill.recipes.audits import (
     ScoreKind,
     StatedRuns,
 )
-from pubmill.recipes.tables import PublishedRow, values_of
+from pubmill.recipes.tables import PublishedRow, project
 from pubmill.recipes.writing import as_json
 from pubmill.specs import DatasetSpec, ProtocolSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
@@ -107,36 +107,25 @@ class AuditStage(Stage):
         cells = [(f"{column.name}/{row.name}", column, row) for column in spec.columns for row in spec.rows]
         protocols = {cell: spec.protocol_of(column, row) for cell, column, row in cells}
         copied = {cell: spec.origin_title(column, row) for cell, column, row in cells}
-        return AuditedTable(
+        return project(
+            AuditedTable,
+            spec,
             name=name,
-            paper=spec.paper,
             number=int(spec.name.removeprefix("table")),
-            protocol=spec.protocol,
             columns=tuple(map(self._column, spec.columns)),
             rows=tuple(self._row(spec, row) for row in spec.rows),
-            composites=spec.composites,
             differences=tuple(
-                PublishedRow(
-                    key=one.name,
-                    label=one.label,
-                    metric="difference",
-                    published=one.published,
-                    printed=one.printed,
-                )
-                for one in spec.differences
+                project(PublishedRow, one, key=one.name, metric="difference") for one in spec.differences
             ),
-            left_out=spec.left_out,
             protocols={cell: one for cell, one in protocols.items() if one != spec.protocol},
             copied={cell: one for cell, one in copied.items() if one},
         )
 
     def _column(self, column: ColumnSpec) -> AuditedColumn:
         made = self.graph.tables.column(column)
-        return AuditedColumn(
-            key=made.key,
-            label=made.label,
-            model=made.model,
-            published=made.published,
+        return project(
+            AuditedColumn,
+            made,
             runs=1 if made.pipeline else None,
             combines=made.sources,
             by="best" if made.best_of else "drop" if made.drop else "",
@@ -154,8 +143,9 @@ class AuditStage(Stage):
         known = tuple(one for one in scores if isinstance(one, ScoreCounts))
         whole = len(known) == len(parts) and not row.not_comparable
         lacking = next((one for one in scores if isinstance(one, str)), "there is no spec of the dataset")
-        return AuditedRow(
-            **values_of(PublishedRow, made),
+        return project(
+            AuditedRow,
+            made,
             scores=tuple(dict.fromkeys(known)) if whole else (),
             why="" if whole else row.not_comparable or lacking,
             part=PARTS.get(made.metric, ""),

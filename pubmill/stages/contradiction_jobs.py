@@ -1,11 +1,7 @@
 """The page of contradictions between the papers, which is the same in every study."""
 
 from pubmill.recipes.contradiction_recipes import ContradictionsRecipe, PublishedTable
-from pubmill.recipes.tables import (
-    PublishedColumn,
-    PublishedRow,
-    values_of,
-)
+from pubmill.recipes.tables import PublishedColumn, PublishedRow, project
 from pubmill.stages.stage import TEMPLATES, Stage
 
 
@@ -33,17 +29,13 @@ class ContradictionsStage(Stage):
             if one.setting in (None, ("standard",)) and not any(cell.setting for cell in one.cells.values())
         ]
         rows = [self.graph.tables.row(spec, row) for row in spec.rows]
-        return PublishedTable(
+        return project(
+            PublishedTable,
+            spec,
             name=name,
-            paper=spec.paper,
             number=int(spec.name.removeprefix("table")),
             file=f"tables/{name}.published.csv",
-            protocol=spec.protocol,
             aggregate=self._specs.protocols[spec.protocol].final.aggregate,
-            metric=spec.metric,
-            columns=tuple(PublishedColumn(**values_of(PublishedColumn, column)) for column in own),
-            rows=tuple(PublishedRow(**values_of(PublishedRow, row)) for row in rows),
-            composites=spec.composites,
-            left_out=spec.left_out,
-            elsewhere=spec.elsewhere,
+            columns=tuple(project(PublishedColumn, column) for column in own),
+            rows=tuple(project(PublishedRow, row) for row in rows),
         )

@@ -1,9 +1,9 @@
 """Tables of facts."""
 
 from pubmill.recipes.fact_tables import FactSource, FactTableColumn, FactTableRecipe, FactTableRow
+from pubmill.recipes.tables import project
 from pubmill.specs import FactTableSpec
 from pubmill.specs.fact_table_specs import FactRow
-from pubmill.stages.headings import heading
 from pubmill.stages.stage import TEMPLATES, GraphPart, Stage
 
 
@@ -32,32 +32,31 @@ class FactTables(GraphPart):
     def recipe(self, table: str) -> FactTableRecipe:
         """Return the recipe of a table."""
         spec, sources = self._specs.fact_tables[table], self.sources(table)
-        return FactTableRecipe(
-            **heading(spec, self._study.scale, self._specs),
+        return project(
+            FactTableRecipe,
+            spec,
+            table=spec.name,
+            scale=self._study.scale,
+            scale_title=self._specs.scale.title,
             comparable=not any(source.scaled for found in sources.values() for source in found.values()),
-            subjects=spec.subjects,
-            down=spec.down,
             columns=tuple(
-                FactTableColumn(
-                    key=column.key,
-                    label=column.label,
-                    value=column.value,
+                project(
+                    FactTableColumn,
+                    column,
                     kind=spec.kind_of(column),
                     published=column.published or column.key,
                 )
                 for column in spec.columns
             ),
             rows=tuple(self._recipe_row(spec, row, sources[row.subject]) for row in spec.rows),
-            lists_members=spec.lists_members,
             versions={"fact_table": FactTableStage.version},
         )
 
     def _recipe_row(self, table: FactTableSpec, row: FactRow, sources: dict[str, FactSource]) -> FactTableRow:
         data = self._specs.datasets.get(row.subject) if table.subjects == "datasets" else None
-        return FactTableRow(
-            subject=row.subject,
-            label=row.label,
-            measure=row.measure,
+        return project(
+            FactTableRow,
+            row,
             published=row.printed,
             why={column.key: column.why for column in table.columns if column.why} | row.why,
             sources=sources,

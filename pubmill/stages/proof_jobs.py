@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pubmill.recipes.proofs import ProofRecipe, TableBasisRecipe
-from pubmill.stages.headings import published_values
+from pubmill.stages.spec_files import published_values
 from pubmill.stages.stage import HOUR, Needs, Stage
 from pubmill.storage.names_in_paths import RunPath, run_of
 from pubmill.storage.privacy import PUBLIC

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pubmill.recipes.other_tables import ReferencedCell
-from pubmill.recipes.tables import Composite, Difference, TableRecipe
+from pubmill.recipes.tables import Composite, Difference, TableRecipe, project
 from pubmill.specs.cell_references import copied_cell, subtracted_cell
 from pubmill.specs.table_specs import CellReference
 from pubmill.stages.stage import GraphPart
@@ -28,13 +28,11 @@ class TableReferences(GraphPart):
         """Return the differences of a table."""
         tables = self._specs.tables
         return tuple(
-            Difference(
-                name=one.name,
-                label=one.label,
+            project(
+                Difference,
+                one,
                 of=one.row,
                 minus={name: self._cell(subtracted_cell(one, name, tables)) for name in one.columns},
-                published=one.published,
-                printed=one.printed,
             )
             for one in tables[table].differences
         )

@@ -8,7 +8,7 @@ from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
 from pubmill.specs import Spec
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.stages.all_stages import rules_by_group
-from pubmill.stages.headings import spec_file
+from pubmill.stages.spec_files import spec_file
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
 from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS

@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pubmill.recipes.other_tables import table_title
-from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe
+from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project
 from pubmill.specs import DatasetSpec, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.cell_reasons import cell_reasons
-from pubmill.stages.headings import heading
 from pubmill.stages.referenced_tables import TableReferences, part_of
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
@@ -222,18 +221,20 @@ class Tables(GraphPart):
         """Return the recipe of a table without references to others."""
         spec = self._specs.tables[table]
         cells = [(column, row) for column in spec.columns if column.model for row in spec.rows]
-        return TableRecipe(
-            **heading(spec, self._study.scale, self._specs) | {"notes": self._notes(table)},
+        return project(
+            TableRecipe,
+            spec,
+            table=spec.name,
+            notes=self._notes(table),
+            scale=self._study.scale,
+            scale_title=self._specs.scale.title,
             comparable=self._specs.scale.comparable,
-            protocol=spec.protocol,
-            setting=spec.setting,
             aggregate=self._specs.protocols[spec.protocol].final.aggregate,
             equivalence=self._equivalence(spec),
             rows=tuple(self.row(spec, row) for row in spec.rows),
             columns=tuple(self.column(column) for column in self.graph.table_models.columns(table)),
             reasons=cell_reasons(spec, self.graph.table_models.columns(table), self._specs),
-            composites=spec.composites,
-            left_out=spec.left_out,
+            differences=(),
             records={
                 column: {row: by_folder(paths) for row, paths in rows.items()}
                 for column, rows in shown.records.items()
@@ -264,14 +265,14 @@ class Tables(GraphPart):
     def column(self, column: ColumnSpec) -> Column:
         """Return a column of a recipe; the label of supplied predictions says what they are."""
         supplied = column.model in self.graph.pipelines.supplied.names()
-        return Column(
+        return project(
+            Column,
+            column,
             key=column.name,
             label=f"{column.label} ({NOT_FINE_TUNED})" if supplied else column.label,
-            model=column.model,
             pipeline=column.model in self.graph.pipelines.names(),
             published=column.published or (column.name,),
             best_of=column.best_of or (),
-            drop=column.drop,
         )
 
     def row(self, table: TableSpec, row: RowSpec) -> Row:
@@ -279,16 +280,14 @@ class Tables(GraphPart):
         parts = self.graph.runs.parts(table.protocol, row.dataset)
         spec: DatasetSpec | None = self._specs.datasets.get(parts[0])
         metric = table.metric_of(row, spec) or ""
-        return Row(
+        return project(
+            Row,
+            row,
             key=row.name,
-            dataset=row.dataset,
-            label=row.label,
-            group=row.group,
             metric=metric,
             published=row.published or row.dataset.partition("@")[0],
             printed=row.printed or metric,
             shown=row.name not in table.hidden,
-            not_comparable=row.not_comparable,
             conflicts=spec.conflicts if spec else (),
             folds=tuple(parts) if parts != [row.dataset] else (),
         )

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,11 +20,11 @@ from pubmill.stages.gpus import read_gpus
 from pubmill.workflow.environments import has_own_environments, keep_compiled
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.left_out import announce_left_out
-from pubmill.workflow.requested_targets import check_before_graph
-from pubmill.workflow.rerun_triggers import ignore_command_texts
+from pubmill.workflow.requested_targets import check_requested
 from pubmill.workflow.rule_syntax import shell_prefix
 from pubmill.workflow.run_display import display_of
 from pubmill.workflow.seed_rounds import decide_seeds, runs_left
+from pubmill.workflow.snakemake_hooks import before_graph, ignore_command_texts
 
 
 class Prepared(NamedTuple):
@@ -64,8 +65,14 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         graph.check_files()
         left_out.extend(graph.left_out())
 
-    check_before_graph(workflow, graph, root / "studies", check_graph)
-    ignore_command_texts(workflow)
+    steps: list[Callable[[], None]] = [
+        check_graph,
+        partial(check_requested, workflow, graph, root / "studies"),
+    ]
+    # A workflow that imports this one as a module has rules of its own, and keeps its own triggers.
+    if workflow.modifier.is_main_snakefile():
+        steps.append(partial(ignore_command_texts, workflow))
+    before_graph(workflow, *steps)
     keep_compiled(Path(study.results))
     own_environments = has_own_environments(workflow, study)
     shell.prefix(shell_prefix(root, own_environments))

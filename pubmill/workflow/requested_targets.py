@@ -3,14 +3,13 @@
 Otherwise Snakemake reports a `MissingRuleException`, or the `KeyError` of a function that looks up a name.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from snakemake.io import strip_wildcard_constraints
 
-from pubmill.errors import PubmillError, plainly
+from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.wording import SHOWN, nearest, unknown
 from pubmill.specs import Specs, scales
@@ -24,28 +23,15 @@ KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of 
 """Kinds of specs whose word is not the folder's name without its `s`."""
 
 
-def check_before_graph(workflow: Any, graph: Graph, studies: Path, prepare: Callable[[], None]) -> None:
-    """Make Snakemake call `prepare`, then check the requested rules and files, once all rules are known.
-
-    The targets of the command line reach the workflow only after its Snakefile is read, so the check is
-    placed before the method that builds the graph; Snakemake's version is pinned.
-    """
-    build = workflow._build_dag
-
-    def check_and_build() -> None:
-        plainly(prepare)()
-        dag = workflow.dag
-        check = plainly(partial(check_asked, graph=graph, studies=studies))
-        patterns = {
-            rule.name: [strip_wildcard_constraints(str(path)) for path in rule.output]
-            for rule in workflow.rules
-        }
-        many = [rule.name for rule in dag.targetrules if rule.has_wildcards()]
-        lost = [str(file) for file in dag.targetfiles if not dag.output_index.match_producers(file)]
-        check([str(file) for file in dag.targetfiles], lost, many, patterns)
-        build()
-
-    workflow._build_dag = check_and_build
+def check_requested(workflow: Any, graph: Graph, studies: Path) -> None:
+    """Check the rules and files that a command requests, once all rules are known."""
+    dag = workflow.dag
+    patterns = {
+        rule.name: [strip_wildcard_constraints(str(path)) for path in rule.output] for rule in workflow.rules
+    }
+    many = [rule.name for rule in dag.targetrules if rule.has_wildcards()]
+    lost = [str(file) for file in dag.targetfiles if not dag.output_index.match_producers(file)]
+    check_asked([str(file) for file in dag.targetfiles], lost, many, patterns, graph, studies)
 
 
 def check_asked(

@@ -1,5 +1,6 @@
 """Targets of the command line: those that name no spec are refused before the graph is built."""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,7 +9,8 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.workflow.requested_targets import check_asked, check_before_graph
+from pubmill.workflow.requested_targets import check_asked, check_requested
+from pubmill.workflow.snakemake_hooks import before_graph
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +75,11 @@ def test_targets_are_checked_before_the_graph_is_built(targets: Graph, root: Pat
     def check(files: list[str], rules: list[Rule]) -> None:
         dag = SimpleNamespace(targetfiles=files, targetrules=rules, output_index=index)
         workflow = SimpleNamespace(dag=dag, rules=[card, page], _build_dag=lambda: built.append("built"))
-        check_before_graph(workflow, targets, root / "studies", lambda: prepared.append("files"))
+        before_graph(
+            workflow,
+            lambda: prepared.append("files"),
+            partial(check_requested, workflow, targets, root / "studies"),
+        )
         assert not built, "not before the workflow asks for it"
         workflow._build_dag()
 

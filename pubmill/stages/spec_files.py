@@ -1,23 +1,6 @@
-"""Headings and published values of tables of both kinds."""
+"""Files of specs, as rules name them."""
 
 from pathlib import Path
-from typing import Any
-
-from pubmill.specs import FactTableSpec, Specs, TableSpec
-
-
-def heading(spec: TableSpec | FactTableSpec, scale: str, specs: Specs) -> dict[str, Any]:
-    """Return the heading of a table."""
-    return {
-        "paper": spec.paper,
-        "table": spec.name,
-        "title": spec.title,
-        "caption": spec.caption,
-        "citation": spec.citation,
-        "notes": spec.notes,
-        "scale": scale,
-        "scale_title": specs.scale.title,
-    }
 
 
 def published_values(table: str, specs: Path) -> str:
