@@ -1,6 +1,7 @@
 """Recipes of submissions: predictions that another system made."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pubmill.recipes.datasets import Access
 from pubmill.recipes.finetuning import Dummies
@@ -47,6 +48,7 @@ class SubmissionRecipe:
     - `split`: the predicted split of the dataset; `metric`: its main metric; `labels`: all its labels, or
       types of mentions ("" if mentions have no type); `dummies`: those of its published form.
     - `form`: one of `pubmill.extras.submissions.forms.FORMS`; null: recognised from the content.
+    - `order`: `export`: predictions stand in the order of the examples, and have neither ids nor texts.
     - `mapping`: answer, label or type of the system -> that of the dataset.
     """
 
@@ -59,5 +61,6 @@ class SubmissionRecipe:
     labels: tuple[str, ...] = ()
     dummies: Dummies | None = None
     form: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    order: Literal["export"] | None = field(default=None, metadata=OMIT_DEFAULT)
     mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     system: System | None = field(default=None, metadata=OMIT_DEFAULT)

@@ -123,23 +123,31 @@ class DatasetAccess(GraphPart):
         where = f", to be applied for at {spec.apply}" if spec.apply else ""
         return f"expected there: {', '.join(local_names(spec)[key])}{where}"
 
-    def check(self, dataset: str) -> None:
-        """Check that the files of a dataset are available; for a dataset that the user requests by name."""
+    def check(self, *datasets: str) -> None:
+        """Check that the files of datasets that the user requests by name are available; one `PubmillError`
+        names all that are missing."""
+        faults = [text for dataset in datasets for text in self._faults(dataset)]
+        if any(dataset in self._specs.datasets and self.unmirrored(dataset) for dataset in datasets):
+            faults.append("Fetch what is missing on a machine with a network connection and put it there.")
+        if faults:
+            raise PubmillError("\n".join(faults))
+
+    def _faults(self, dataset: str) -> list[str]:
+        """Return all faults of the files of a dataset."""
         spec = self._specs.datasets.get(dataset)
         if spec is None:
-            raise PubmillError(f"there is no specs/datasets/{dataset}.yaml")
-        if mistakes := self.mistakes(dataset):
-            raise PubmillError("\n".join(mistakes))
+            return [f"there is no specs/datasets/{dataset}.yaml"]
         whose = f"files that you apply for at {spec.apply}" if spec.apply else "files of your own"
-        for key, _, files, _ in self.absent(dataset):
-            raise PubmillError(
-                f"dataset {dataset} needs {whose}: {', '.join(files)}\nThen {how_to_bring(key)}"
-            )
-        if urls := self.unmirrored(dataset):
-            faults = [
+        absent = [one for one in self.absent(dataset) if one.folder is None or one.elsewhere]
+        return [
+            *self.mistakes(dataset),
+            *(
+                f"dataset {dataset} needs {whose}: {', '.join(one.files)}\nThen {how_to_bring(one.key)}"
+                for one in absent
+            ),
+            *(
                 f"dataset {dataset}: {url}: expected the file {path_in_mirror(url, self._study.mirror)}, "
                 f"which does not exist"
-                for url in urls
-            ]
-            advice = "Fetch what is missing on a machine with a network connection and put it there."
-            raise PubmillError("\n".join([*faults, advice]))
+                for url in self.unmirrored(dataset)
+            ),
+        ]

@@ -42,7 +42,8 @@ def check_asked(
     graph: Graph,
     studies: Path,
 ) -> None:
-    """Raise a `PubmillError` for requested targets that no rule can make.
+    """Raise a `PubmillError` for requested targets that no rule can make, or for all files that requested
+    datasets lack.
 
     `files`: all requested files; `lost`: those that no rule makes; `many`: requested rules with wildcards in
     their outputs; `patterns`: rule -> its outputs, with the names of wildcards in braces.
@@ -53,6 +54,15 @@ def check_asked(
         wrong = [_lost_target_message(file, patterns, graph, studies) for file in sorted(lost)]
     if wrong:
         raise PubmillError("\n".join(wrong))
+    graph.access.check(*dict.fromkeys(name for file in sorted(files) for name in _datasets_in(file, graph)))
+
+
+def _datasets_in(file: str, graph: Graph) -> Iterator[str]:
+    """Names of datasets in a path of the results."""
+    paths = graph.paths
+    for kind, name in names_in(paths.below(file)) if file.startswith(paths.at("")) else ():
+        if kind == "datasets":
+            yield name
 
 
 def _several_files_message(rule: str, outputs: list[str]) -> str:

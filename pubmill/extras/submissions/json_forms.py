@@ -17,6 +17,8 @@ KEYS: dict[str, Key] = {
     "prediction": "prediction",
 }  # fmt: skip
 """Keys of a prediction; exactly one of them is in a row."""
+OTHER_NAMES = {"example_id": "id", "tokens": "words", "ner_tags": "labels", "sentence": "text"}
+"""Names that scripts of the field give to keys."""
 INPUTS = (
     "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments",
 )  # fmt: skip
@@ -53,7 +55,7 @@ def row_of(row: Any, where: str) -> PredictionRow:
     """Return the row of a JSON object with exactly one key of a prediction."""
     if not isinstance(row, dict):
         raise PubmillError(f"{where}: expected an object with an id and a prediction")
-    row = {"id" if name == "example_id" else name: value for name, value in row.items()}
+    row = {OTHER_NAMES.get(name, name): value for name, value in row.items()}
     if gold := sorted(row.keys() & set(GOLD)):
         raise PubmillError(f"{where}: the key {gold[0]} holds gold labels; give predictions only")
     found = sorted(row.keys() & KEYS.keys())

@@ -210,9 +210,10 @@ class Normaliser:
     def _sequence(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
             return {"label": self._mapped(row.value, row.where)}
-        if row.key not in ("label", "prediction") or not isinstance(row.value, str):
+        value = str(row.value) if row.key == "prediction" and type(row.value) is int else row.value
+        if row.key not in ("label", "prediction") or not isinstance(value, str):
             raise PubmillError(f"{row.where}: expected one label, a string")
-        return {"label": self.known(row.value, row.where)}
+        return {"label": self.known(value, row.where)}
 
     def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":

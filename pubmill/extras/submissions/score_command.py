@@ -1,7 +1,7 @@
 """`pubmill score`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -27,6 +27,9 @@ def score(
     ] = None,
     results: Results = FULL,
     form: Annotated[str | None, typer.Option(help="form of the file (default: from its content)")] = None,
+    order: Annotated[
+        str | None, typer.Option(help="export: predictions have no ids, but the order of the export")
+    ] = None,
     mapping: Annotated[
         Path | None, typer.Option(help="JSON: answer, label or type -> label of the dataset")
     ] = None,
@@ -52,7 +55,9 @@ def score(
     if form is not None and form not in FORMS:
         raise PubmillError(unknown("form", form, list(FORMS)))
     of_system = read(System, system, option="--system") if system else None
-    way = Way(results, form, read_mapping(mapping), of_system, all_scorers)
+    if order not in (None, "export"):
+        raise PubmillError(f"--order {order}: expected export, the order in which datasets are exported")
+    way = Way(results, form, "export" if order else None, read_mapping(mapping), of_system, all_scorers)
     limited(lambda: score_files(root, predictions, dataset, way, output))()
     if output:
         report_progress(f"predictions and scores written to {output}")
@@ -63,6 +68,7 @@ class Way(NamedTuple):
 
     results: Path
     form: str | None
+    order: Literal["export"] | None
     mapping: dict[str, str]
     system: "System | None"
     all_scorers: bool
@@ -83,7 +89,7 @@ def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, ou
     for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
         folder, spec = converted_folder(root, way.results, name), specs.datasets[name]
         keep_private([folder])
-        recipe = recipe_of(folder, way.system, way.form, way.mapping, spec.dummies)
+        recipe = recipe_of(folder, way.system, way.form, way.mapping, spec.dummies, way.order)
         found = score_submission(path, recipe, way.results)
         print_scored(found, seed)
         if way.all_scorers:

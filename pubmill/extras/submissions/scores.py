@@ -7,6 +7,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, read_examples
+from pubmill.extras.submissions.ordered_form import order_of
 from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, runs_on
 from pubmill.messages.quotations import show, withholding
 from pubmill.metrics import SCORERS
@@ -51,6 +52,7 @@ class ScoredSubmission:
             "split": recipe.split,
             "system": asdict(recipe.system) if recipe.system else None,
             "form": self.submission.form,
+            "order_sha256": order_of(self.examples) if recipe.order else None,
             "examples": len(self.examples),
             "metric": recipe.metric,
             "metrics": self.metrics,

@@ -5,12 +5,12 @@ import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.subword_labels import SUBWORDS
-from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, tsv_form
+from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, ordered_form, tsv_form
 from pubmill.extras.submissions.document_rows import rows_of
 from pubmill.extras.submissions.forms import check_end, form_of, read_text
 from pubmill.extras.submissions.matching import match
@@ -41,6 +41,7 @@ def recipe_of(
     form: str | None = None,
     mapping: dict[str, str] | None = None,
     dummies: Dummies | None = None,
+    order: Literal["export"] | None = None,
 ) -> SubmissionRecipe:
     """Return the recipe for a converted dataset, from its card; a `PubmillError` if it is no card."""
     card = read_json(folder / CARD)
@@ -52,7 +53,9 @@ def recipe_of(
             f"{folder / CARD}: not the card of a dataset ({type(error).__name__}: {error}); convert the "
             "dataset again"
         ) from None
-    return SubmissionRecipe(**values, dummies=dummies, form=form, mapping=mapping or {}, system=system)
+    return SubmissionRecipe(
+        **values, dummies=dummies, form=form, mapping=mapping or {}, system=system, order=order
+    )
 
 
 def split_of(splits: Iterable[str]) -> str:
@@ -107,7 +110,7 @@ def _read(
     path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None
 ) -> Submission:
     text = read_text(path)
-    form = form_of(text, str(path), recipe.form)
+    form = "order" if recipe.order else form_of(text, str(path), recipe.form)
     check_end(text, form, str(path))
     normaliser = Normaliser(recipe)
     rows = _rows(path, text, form, examples, normaliser)
@@ -122,6 +125,8 @@ def _read(
 def _rows(
     path: Path, text: str, form: str, examples: Sequence[Example], normaliser: Normaliser
 ) -> list[PredictionRow]:
+    if normaliser.recipe.order:
+        return ordered_form.read(text, examples, normaliser.recipe, str(path))
     lines = text.removesuffix("\n").split("\n")
     match form:
         case "conll":

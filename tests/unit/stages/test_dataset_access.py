@@ -230,3 +230,15 @@ def test_a_dataset_that_the_scale_does_not_make_up_is_said_to_be(
     lacking = [name for name in demo_specs.datasets if not access.exists(name)]
     assert lacking and set(lacking).isdisjoint(demo_specs.scale.datasets)
     assert {access.obstacle(name) for name in lacking} == {"is not among the made-up data of this scale"}
+
+
+def test_one_run_names_what_all_requested_datasets_lack(specs: Path, tmp_path: Path) -> None:
+    """Files of one's own and of the mirror, of several datasets, in one error."""
+    mirror = mirror_of(specs, tmp_path / "mirror", "test.tsv", "devel.tsv")
+    made = targets(specs, mirror=str(mirror), results=str(tmp_path / "r"))
+    with pytest.raises(PubmillError) as caught:
+        made.access.check(NAME, "bc2gm", "none")
+    text = str(caught.value)
+    assert f"dataset {NAME} needs files" in text and f"local_files: {{{KEY}" in text
+    assert text.count("dataset bc2gm: https://") == 2 and "devel.tsv" in text and "test.tsv" in text
+    assert "there is no specs/datasets/none.yaml" in text and text.count("Fetch what is missing") == 1

@@ -1,0 +1,89 @@
+"""Predictions without ids: what scripts of the field write, by the order of the export."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import RegressionExample, SequenceExample, TokensExample
+from pubmill.extras.submissions.ordered_form import order_of
+from pubmill.extras.submissions.submission import read_submission
+from pubmill.recipes.submissions import SubmissionRecipe
+
+TOKENS = [
+    TokensExample(id="a", document=None, words=["Flu", "came", "."], labels=["O"] * 3),
+    TokensExample(id="b", document=None, words=["No", "flu"], labels=["O"] * 2),
+]
+SEQUENCE = [SequenceExample(id=name, document=None, text=name, label="no") for name in "abc"]
+REGRESSION = [
+    RegressionExample(id=name, document=None, text=name, text_pair=name, score=1.0) for name in "ab"
+]
+LABELS = {"tokens": ("Disease",), "sequence": ("maybe", "no", "yes"), "regression": ()}
+EXAMPLES: dict[str, list[Any]] = {"tokens": TOKENS, "sequence": SEQUENCE, "regression": REGRESSION}
+
+
+def read(folder: Path, kind: Any, text: str, **changes: Any) -> list[Any]:
+    """Read predictions; return the value of each example, in order."""
+    recipe = SubmissionRecipe(
+        dataset="toy", kind=kind, access="public", split="test", metric="accuracy", labels=LABELS[kind],
+        **{"order": "export", **changes},
+    )  # fmt: skip
+    (folder / "file").write_text(text)
+    lines = read_submission(folder / "file", recipe, EXAMPLES[kind]).lines
+    assert [line["id"] for line in lines] == [one.id for one in EXAMPLES[kind]]
+    return [next(value for name, value in line.items() if name != "id") for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("tokens", "B-Disease O O\nO B-Disease\n", [["B-Disease", "O", "O"], ["O", "B-Disease"]]),
+        ("tokens", json.dumps([["S-Disease", "O", "O"], ["O", "O"]]), [["B-Disease", "O", "O"], ["O", "O"]]),
+        ("sequence", "yes\nno\nmaybe\n", ["yes", "no", "maybe"]),
+        ("sequence", "index\tprediction\n0\tyes\n1\t1\n2\tmaybe\n", ["yes", "no", "maybe"]),
+        ("sequence", "[2, 1, 0]", ["yes", "no", "maybe"]),
+        (
+            "sequence",
+            json.dumps({"logits": [[0.1, 0.2, 3.0], [0, 5, 1], [9, -1, 2.5]], "labels": [0, 0, 0]}),
+            ["yes", "no", "maybe"],
+        ),
+        ("regression", "index\tprediction\n0\t1.250\n1\t3.0\n", [1.25, 3.0]),
+        ("regression", json.dumps({"predictions": [[0.5], [4.0]]}), [0.5, 4.0]),
+    ],
+)
+def test_predictions_belong_to_the_examples_in_their_order(
+    tmp_path: Path, kind: str, text: str, expected: list[Any]
+) -> None:
+    assert read(tmp_path, kind, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("tokens", "B-Disease O O\n", "1 predictions for the 2 examples of toy"),
+        ("tokens", "B-Disease O\nO O\n", "2 labels for the 3 words of a"),
+        ("tokens", "B-Disease O x\nO O\n", "expected BIO labels"),
+        ("tokens", "B-Gene O O\nO O\n", "labels that the dataset lacks: Gene"),
+        ("sequence", "yes\nno\n\nno\n", "4 predictions for the 3 examples"),
+        ("sequence", "index\tprediction\n0\tyes\n2\tno\n3\tno\n", "file:3: expected the row number 1"),
+        ("sequence", "[2, 1, 3]", "labels that the dataset lacks: 3"),
+        ("sequence", json.dumps({"logits": [[1, 2], [1, 2], [2, 1]]}), "item 1: 2 scores for the 3 labels"),
+        ("sequence", json.dumps({"logits": [["a"]] * 3}), "item 1: expected a list of numbers"),
+        ("sequence", json.dumps({"gold": [1, 2, 3]}), "expected a list of predictions, or an object"),
+        ("regression", "low\nhigh\n", "expected a finite number"),
+    ],
+)  # fmt: skip
+def test_other_files_are_refused(tmp_path: Path, kind: str, text: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        read(tmp_path, kind, text)
+
+
+def test_without_the_order_nothing_is_assumed(tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="cannot be recognised"):
+        read(tmp_path, "sequence", "yes\nno\nmaybe\n", order=None)
+
+
+def test_the_order_is_that_of_the_ids() -> None:
+    assert order_of(SEQUENCE) != order_of(SEQUENCE[::-1]) and order_of(SEQUENCE) == order_of(list(SEQUENCE))
