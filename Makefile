@@ -25,7 +25,7 @@ known = $(if $(filter-out undefined,$(origin $1)),$(if $(filter-out $2,$(or $($1
 $(if $(filter test test-all,$(MAKECMDGOALS)),$(call known,ROOM,$(ROOMS)))
 $(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 
-.PHONY: help setup world demo test test-all numeric kernels bench attack data-check docs lint format lock sbom clean
+.PHONY: help setup world demo test test-all numeric kernels rehearse bench attack data-check docs lint format lock sbom clean
 .DELETE_ON_ERROR:
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make test-all  all tests, including hundreds of cases, kills and clusters"
 	@echo "make numeric comparisons of float numbers with the kernels of old processors (in test-all)"
 	@echo "make kernels compile the GPU kernels by Triton, and run them on its interpreter, without a GPU"
+	@echo "make rehearse  the benchmarks and tests for GPUs with less to do, on a processor"
 	@echo "make bench   all benchmarks, quickly (BENCH=medline: one; FLAGS=: for figures to quote)"
 	@echo "make attack  faults by the thousand: docs/reliability.md (ATTACKS='medline yaml' for some)"
 	@echo "make data-check MIRROR=FOLDER [LOCAL='KEY=FOLDER ...'] [DATASETS='NAME ...']"
@@ -44,7 +45,7 @@ help:
 	@echo "make setup   only create .venv (all of the above do so when needed)"
 	@echo "make lock    regenerate requirements/ from pyproject.toml, and envs/ from requirements/"
 	@echo "make sbom    list pubmill's packages with hashes as CycloneDX: results/sbom.cdx.json"
-	@echo "make clean   remove .venv and the miniature data; results/ stays"
+	@echo "make clean   remove .venv, the miniature data and compiled kernels; other results stay"
 	@echo "Another Python: make PYTHON=python3.12 demo"
 
 setup: $(COMMAND)
@@ -93,6 +94,12 @@ kernels: .venv/triton/ready
 .venv/triton/ready: $(READY) requirements/triton.txt
 	$(BIN)/python -m pip install --quiet --upgrade --target .venv/triton $(HASHED)/triton.txt
 	@touch $@
+
+# What a GPU would be asked, on a processor; TORCH=2.11.0 with a new .venv: another version of torch.
+rehearse: $(READY)
+	@set -e; for part in methods profile tests pretraining finetuning resume processes; do \
+		PYTHON=$(BIN)/python OUT=results/rehearsal benchmarks/gpu.sh --rehearse $$part; done
+	$(BIN)/python -m pytest -q -m "not long" tests/gpu
 
 bench: .venv/bench
 	@set -e; for name in $(or $(BENCH),$(BENCHES)); do \
@@ -147,4 +154,4 @@ sbom: $(READY)
 	$(BIN)/python -m tests.sbom > results/sbom.cdx.json
 
 clean:
-	rm -rf .venv $(WORLD)
+	rm -rf .venv $(WORLD) results/.compiled

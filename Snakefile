@@ -75,3 +75,8 @@ include: "rules/datasets.smk"
 include: "rules/finetuning.smk"
 include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
+
+
+for extra in sorted((ROOT / "rules" / "extras").glob("*.smk")):
+
+    include: str(extra)

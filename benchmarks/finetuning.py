@@ -52,15 +52,8 @@ import transformers
 from transformers import TrainingArguments
 
 from benchmarks import trainers_loop
-from benchmarks.finetuning_texts import (
-    CLASSES,
-    Examples,
-    Work,
-    joined,
-    mentions,
-    relations,
-    write_model,
-)
+from benchmarks.cuda_settings import production_settings
+from benchmarks.finetuning_texts import CLASSES, Examples, Work, joined, mentions, relations, write_model
 from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.predicting import make_reader
@@ -232,10 +225,14 @@ class Ours:
         self.trainer = Trainer(work.recipe, self.task, made, seed)
 
     def epoch(self) -> float:
-        """Train; returns the seconds that it took."""
-        begun = now()
-        self.trainer.train(self.split, None)
-        return now() - begun
+        """Train; return the seconds that it took. Raises a RuntimeError if a planned method does not work."""
+        with production_settings(deterministic=True):
+            begun = now()
+            self.trainer.train(self.split, None)
+            took, how = now() - begun, self.trainer.describe_execution()
+        if refused := how["update_refused"] or how["graphs_refused"]:
+            raise RuntimeError(refused)
+        return took
 
     def score(self) -> float:
         """Of what is predicted of dev now."""
@@ -245,10 +242,8 @@ class Ours:
 
 def timed(name: str, examples: int, encode: Callable[[], Any]) -> Any:
     """Return the result of `encode`; print its speed."""
-    begun = time.perf_counter()
-    encoded = encode()
-    took = time.perf_counter() - begun
-    print(f"{name}: texts to ids, {examples / took:,.0f} examples/s", flush=True)
+    begun, encoded = time.perf_counter(), encode()
+    print(f"{name}: texts to ids, {examples / (time.perf_counter() - begun):,.0f} examples/s", flush=True)
     return encoded
 
 

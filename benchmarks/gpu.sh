@@ -1,30 +1,33 @@
 #!/usr/bin/env bash
-# Everything that only a GPU can show, each part in less than 9 minutes:
+# What only a GPU can show, one part a call, each in less than 9 minutes; in this order, most telling first:
 #
-#   benchmarks/gpu.sh [--rehearse] PART...
+#   benchmarks/gpu.sh [--rehearse] PART
 #
+# methods      BERT-base at 128 tokens by every method and by transformers' Trainer with and without
+#              torch.compile: speed in three windows, seconds to compile, memory, clock, power
+# profile      seconds of such a step by class of kernel, beside those predicted (benchmarks/roofline.json)
 # tests        tests with real CUDA (tests/gpu/cuda_checks.py)
 # pretraining  table of models, and pretraining.json, which pubmill plan reads
 # finetuning   table of fine-tuning with scores on dev, and finetuning.json
 # resume       programs that are killed and run again
 # processes    two processes on one GPU, by gloo if NCCL refuses
 #
-# Each part's output is also in results/gpu/PART.md, its messages in PART.log and its figures in PART.json, all
-# written line by line: what is there when a part fails or is stopped stays. The figures are then copied to
-# benchmarks/. A call ends after LIMIT seconds (540); the parts after a failed one still run, and the exit status
-# is 1. It needs a GPU, and a Python (PYTHON, default python3) from 3.11 with torch and transformers; with
-# accelerate, the tables compare with transformers' Trainer itself, else with its loop. --rehearse runs the same
-# programs on any machine with less to do, and copies no figures. OUT: another folder than results/gpu.
+# The output is also in results/gpu/PART.md, messages in PART.log and figures in PART.json, all written line by
+# line: what is there when the part fails or is stopped, after LIMIT seconds (540), stays. Figures are then copied
+# to benchmarks/. The exit status is 1 after a failure, also of a method that a GPU should have. It needs a GPU,
+# and a Python (PYTHON, default python3) from 3.11 with torch and transformers; with accelerate, the tables
+# compare with transformers' Trainer itself, else with its loop. --rehearse runs the same programs on any machine
+# with less to do, and copies no figures. OUT: another folder than results/gpu.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 rehearse=
 if [ "${1:-}" = --rehearse ]; then rehearse=--rehearse; shift; fi
-parts="tests pretraining finetuning resume processes"
-if [ $# = 0 ]; then sed -n '2,19s/^# \{0,1\}//p' "$0"; exit 2; fi
-for part in "$@"; do
-    case " $parts " in *" $part "*) ;; *) echo "gpu.sh: unknown part $part; expected: $parts" >&2; exit 2 ;; esac
-done
+parts="methods profile tests pretraining finetuning resume processes"
+if [ $# = 0 ]; then sed -n '2,23s/^# \{0,1\}//p' "$0"; exit 2; fi
+part=$1
+case " $parts " in *" $part "*) ;; *) echo "gpu.sh: unknown part $part; expected: $parts" >&2; exit 2 ;; esac
+if [ $# != 1 ]; then echo "gpu.sh: one part a call; found: $*" >&2; exit 2; fi
 
 "$python" - "$rehearse" <<'CHECK'
 import importlib.util, sys
@@ -39,34 +42,28 @@ if not sys.argv[1] and not torch.cuda.is_available():
 CHECK
 
 export PYTHONUNBUFFERED=1
-out=${OUT:-results/gpu} limit=${LIMIT:-540} quick=${rehearse:+--quick} left= status=0
+out=${OUT:-results/gpu} limit=${LIMIT:-540} quick=${rehearse:+--quick} code=0
 mkdir -p "$out"
-run() {
-    case $1 in
-        tests) set -- -m tests.gpu.cuda_checks $rehearse ;;
-        pretraining) set -- benchmarks/pretraining.py --gpu $quick --output "$out/pretraining.json" ;;
-        finetuning) set -- benchmarks/finetuning.py $quick --output "$out/finetuning.json" ;;
-        resume | processes) set -- benchmarks/gpu_runs.py "$1" ;;
-    esac
-    timeout --kill-after=10 "$left" "$python" "$@"
-}
+rm -f "$out/$part.md" "$out/$part.log" "$out/$part.json"
+case $part in
+    methods) set -- benchmarks/pretraining_methods.py $quick --output "$out/methods.json" ;;
+    profile) set -- benchmarks/pretraining_methods.py $quick --profile ;;
+    tests) set -- -m tests.gpu.cuda_checks $rehearse ;;
+    pretraining) set -- benchmarks/pretraining.py --gpu $quick --output "$out/pretraining.json" ;;
+    finetuning) set -- benchmarks/finetuning.py $quick --output "$out/finetuning.json" ;;
+    resume | processes) set -- benchmarks/gpu_runs.py "$part" ;;
+esac
+run() { timeout --kill-after=10 "$limit" "$python" "$@"; }
 end() {
     case $1 in
         0) return ;;
-        124 | 137) echo "== $part was stopped after $left s; what stands above is complete" ;;
+        124 | 137) echo "== $part was stopped after $limit s; what stands above is complete" ;;
         *) echo "== $part failed with status $1" ;;
     esac
 }
-for part in "$@"; do
-    left=$((limit - SECONDS))
-    echo "== $part"
-    if [ "$left" -lt 1 ]; then echo "== $part was not started: the $limit s are over"; status=1; continue; fi
-    rm -f "$out/$part.md" "$out/$part.log" "$out/$part.json"
-    code=0
-    # Figures and messages go through pipes of their own, so that both files are complete here.
-    { { run "$part" 2>&3 | tee "$out/$part.md"; } 3>&1 1>&4 | tee "$out/$part.log" >&2; } 4>&1 || code=$?
-    end "$code" | tee -a "$out/$part.md"
-    if [ "$code" != 0 ]; then status=1; fi
-    if [ -z "$rehearse" ] && [ -f "$out/$part.json" ]; then cp "$out/$part.json" benchmarks/; fi
-done
-exit "$status"
+echo "== $part"
+# Figures and messages go through pipes of their own, so that both files are complete here.
+{ { run "$@" 2>&3 | tee "$out/$part.md"; } 3>&1 1>&4 | tee "$out/$part.log" >&2; } 4>&1 || code=$?
+end "$code" | tee -a "$out/$part.md"
+if [ -z "$rehearse" ] && [ -f "$out/$part.json" ]; then cp "$out/$part.json" benchmarks/; fi
+[ "$code" = 0 ]

@@ -186,8 +186,8 @@ def measure(name: str, case: Case, make: Any, seconds: float) -> Row:
         torch.cuda.reset_peak_memory_stats()
     torch.compiler.reset()  # PyTorch limits how often a function is compiled for other sizes.
     way, sequences = fitting(make, planned)
-    if isinstance(way, Ours) and way.work.methods_refused:
-        raise RuntimeError(way.work.methods_refused)
+    if isinstance(way, Ours) and way.work.computation.refused:
+        raise RuntimeError(way.work.computation.refused)
     speed = way.run(seconds)
     if isinstance(way, Ours):  # It halves the number itself.
         sequences = way.work.batches.at_once

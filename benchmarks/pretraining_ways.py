@@ -4,18 +4,21 @@ import gc
 import importlib.util
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol, TypeVar
+from unittest.mock import patch
 
 import numpy as np
 import torch
 import transformers
 
 from benchmarks import trainers_loop
+from benchmarks.cuda_settings import production_settings
 from benchmarks.trainers_loop import WARMING_STEPS
-from pubmill.hardware.torch_setup import configure_cuda
+from pubmill.pretraining import computation
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.arithmetic import operations
 from pubmill.pretraining.distributed import World
@@ -23,6 +26,7 @@ from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.flops import shape_of_network
 from pubmill.pretraining.instances import ranges
 from pubmill.pretraining.masking import Vocabulary
+from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.packed_tokens import SPECIAL
 from pubmill.recipes import PretrainingRecipe
 from pubmill.vocabs.wordpiece import make_tokenizer, save
@@ -38,6 +42,8 @@ VOCABULARY = Vocabulary(
 )
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 ON_GPU = DEVICE.type == "cuda"
+BACKEND = "inductor" if ON_GPU else "eager"
+"""What compiles the Trainer's model: on a processor nothing, which would take minutes and a C++ compiler."""
 ACCELERATE = importlib.util.find_spec("accelerate") is not None
 
 
@@ -84,19 +90,29 @@ class Way(Protocol):
 
 
 class Ours:
-    """pubmill's engine, at most `at_once` sequences at a time."""
+    """pubmill's engine, at most `at_once` sequences at a time, by the fastest methods or by `methods`."""
 
-    def __init__(self, recipe: PretrainingRecipe, packed: Any, at_once: int | None = None) -> None:
-        if ON_GPU:
-            configure_cuda(deterministic=False)
-        self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE), at_once=at_once)
+    def __init__(
+        self,
+        recipe: PretrainingRecipe,
+        packed: Any,
+        at_once: int | None = None,
+        methods: Methods | None = None,
+    ) -> None:
+        chosen = patch.object(computation, "fastest", lambda *given: methods) if methods else nullcontext()
+        with chosen, production_settings(deterministic=False):
+            self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE), at_once=at_once)
         self.step = 0
 
     @property
     def methods(self) -> str:
-        return self.work.methods.describe()
+        return self.work.computation.methods.describe()
 
     def run(self, seconds: float) -> Speed:
+        with production_settings(deterministic=False):
+            return self._run(seconds)
+
+    def _run(self, seconds: float) -> Speed:
         tokens = operations = 0.0
         begun = now()
         while True:
@@ -156,18 +172,24 @@ class TrainersWay:
 
     Two delays of that program are avoided: the collator gets the positions of special tokens, and on a GPU
     other processes make its batches. It uses bfloat16 on a GPU, and float32, its default, on a processor.
-    Without accelerate, benchmarks/trainers_loop.py stands for it.
+    Without accelerate, benchmarks/trainers_loop.py stands for it. `compiled`: with its `torch_compile`.
     """
 
-    def __init__(self, recipe: PretrainingRecipe, packed: Any, folder: Path, batch_size: int) -> None:
+    def __init__(
+        self, recipe: PretrainingRecipe, packed: Any, folder: Path, batch_size: int, compiled: bool = False
+    ) -> None:
         save(make_tokenizer(PIECES, True), True, folder)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         self.length, self.batch_size, self.clock = recipe.sequence_length, batch_size, Clock()
         self.model = build_model(recipe.architecture, recipe.objective, SIZE, IDS, recipe.seed)
         self.blocks = Blocks(packed, self.length)
         self.collator = transformers.DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15)
+        self.compiled = compiled
         self.trainer = self.make_trainer(folder) if ACCELERATE else None
-        self.methods = "transformers' Trainer" if ACCELERATE else "the Trainer's loop"
+        if compiled and not ACCELERATE:
+            self.model.compile(backend=BACKEND)
+        name = "transformers' Trainer" if ACCELERATE else "the Trainer's loop"
+        self.methods = f"{name} with torch_compile" if compiled else name
 
     def make_trainer(self, folder: Path) -> Any:
         trainer = transformers.Trainer(
@@ -194,6 +216,8 @@ class TrainersWay:
             bf16=ON_GPU,
             dataloader_num_workers=4 if ON_GPU else 0,
             dataloader_pin_memory=ON_GPU,
+            torch_compile=self.compiled,
+            torch_compile_backend=BACKEND if self.compiled else None,
         )
 
     def run(self, seconds: float) -> Speed:

@@ -34,11 +34,12 @@ from benchmarks.comparisons import SIZES
 from benchmarks.tables import UNPUBLISHED, count, record
 from pubmill.extras.proof.archive import VERIFY, write_proof
 from pubmill.extras.proof.basis import table_basis
+from pubmill.extras.proof.proof_stages import Proof
+from pubmill.extras.proof.proofs import ProofRecipe
 from pubmill.extras.proof.verifier.container import unpack
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.metrics.records import write_record
 from pubmill.metrics.registry import measure_of
-from pubmill.recipes.proofs import ProofRecipe
 from pubmill.report.rendering import to_json
 from pubmill.storage.files import write_json
 from pubmill.storage.names_in_paths import run_of
@@ -125,7 +126,7 @@ def write_table(folder: Path, name: str, seeds: int) -> None:
     (folder / BELOW.table(name, "json")).parent.mkdir(parents=True, exist_ok=True)
     (folder / BELOW.table(name, "json")).write_text(to_json(table))
     (folder / BELOW.comparisons(name, "json")).write_text(to_json(comparisons(table, folder)))
-    basis = table_basis(graph(seeds).proof.basis_recipe(name), SPECS, folder)
+    basis = table_basis(graph(seeds).stage(Proof).basis_recipe(name), SPECS, folder)
     write_json(folder / BELOW.table_basis(name), basis)
 
 

@@ -1,6 +1,6 @@
 """Predicted range of the speed of pretraining on one H100: rooflines of traced kernels, not measurements.
 
-    .venv/bin/python benchmarks/roofline.py [--quick] [--case NAME...]
+    .venv/bin/python benchmarks/roofline.py [--quick] [--case NAME...] [--output FILE]
 
 A step of each recipe runs on a pretended CUDA device (tests/gpu), which computes no numbers but lists the
 kernels that PyTorch starts. Each kernel then takes the time of its arithmetic or of its memory traffic on an
@@ -8,7 +8,8 @@ H100, whichever is longer. Each figure is a range between two sets of rates and 
 program prints and tests/gpu/rooflines.py explains: the faster one counts nothing against us. MFU is relative
 to a measured product of 8192 rows and columns (798 TFLOP/s). The peer is the BERT-base of transformers'
 Trainer under the same assumptions. Needs g++ and a build of PyTorch for processors. With --quick, only
-BERT-base at 128 tokens.
+BERT-base at 128 tokens. FILE gets the seconds of a step by class of kernel as JSON; benchmarks/roofline.json,
+of BERT-base at 128 tokens, is what a GPU's profile is compared with.
 """
 
 import argparse
@@ -22,14 +23,21 @@ from typing import Any
 # replaces this folder, whose datasets.py would hide the library
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+from benchmarks.kernel_classes import CLASSES
+from pubmill.storage.files import write_json
 from tests.gpu import device_library
 from tests.gpu.rooflines import H100, SLOW_H100, Device
 from tests.gpu.trace_recipes import CASES, TRAINER
 
 PROGRAM = Path(__file__).resolve().parents[1] / "tests/gpu/trace_recipes.py"
-HEADER = (
-    "recipe tokens/s MFU ms/step products attention rest kernels waits peak_GB padding over_Trainer".split()
-)
+HEADER = [
+    "recipe",
+    "tokens/s",
+    "MFU",
+    "ms/step",
+    *CLASSES,
+    *"kernels waits peak_GB padding over_Trainer".split(),
+]
 
 
 def traced(case: str, library: Path) -> dict[str, Any]:
@@ -46,10 +54,7 @@ def cells(case: str, found: dict[str, Any], peers: dict[str, list[float]]) -> li
     """Return a line of the table; `peers`: the Trainer's tokens per second by length."""
     peer = peers.get(case.partition(",")[0].rpartition(" ")[2]) if "BERT-base" in case else None
     ratios = [ours / theirs for ours, theirs in zip(speeds(found), peer, strict=True)] if peer else []
-    times = [
-        between([found[name] * 1e3, found["slow"][name] * 1e3])
-        for name in ("seconds", "products", "attention", "rest")
-    ]
+    times = [between([found[name] * 1e3, found["slow"][name] * 1e3]) for name in ("seconds", *CLASSES)]
     return [
         case,
         between([speed / 1e3 for speed in speeds(found)], "k"),
@@ -80,6 +85,12 @@ def between(values: list[float], unit: str = "") -> str:
     return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
 
 
+def classes(found: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Return the seconds of a step by class of kernel, under the faster and the slower assumptions."""
+    sides = {"faster": found, "slower": found["slow"]}
+    return {side: {name: seconds[name] for name in CLASSES} for side, seconds in sides.items()}
+
+
 def assumptions(device: Device) -> str:
     """Return the rates of a set of assumptions."""
     forward, backward = (rate / 1e12 for rate in device.attention)
@@ -101,6 +112,7 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="BERT-base at 128 tokens only")
     parser.add_argument("--case", nargs="+", choices=CASES, help="only these recipes")
+    parser.add_argument("--output", type=Path, help="JSON file for seconds by class of kernel")
     arguments = parser.parse_args()
     if reason := device_library.obstacle():
         parser.error(reason)
@@ -111,7 +123,7 @@ def main() -> None:
         print(f"{name}: {assumptions(device)}")
     print(f"\n| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}", flush=True)
     peers: dict[str, list[float]] = {}
-    lines = []
+    lines, seconds = [], {}
     with TemporaryDirectory() as folder:
         library = device_library.build(Path(folder) / "libpretended.so")
         for case in cases:
@@ -119,7 +131,10 @@ def main() -> None:
             if case in TRAINER:
                 peers[str(TRAINER[case])] = speeds(found)
             print(f"| {' | '.join(cells(case, found, peers))} |", flush=True)
+            seconds[case] = classes(found)
             lines.append(f"predicted MFU of {case}: {between(mfus(found))}")
+    if arguments.output:
+        write_json(arguments.output, seconds)
     print("\n" + "\n".join(lines))
 
 

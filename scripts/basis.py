@@ -11,8 +11,8 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.extras.proof.basis import table_basis
+from pubmill.extras.proof.proofs import TableBasisRecipe
 from pubmill.recipes.programs import program
-from pubmill.recipes.proofs import TableBasisRecipe
 from pubmill.storage.files import sealed, write_json
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"

@@ -12,9 +12,9 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.extras.checklist.checklist_evidence import read_study
+from pubmill.extras.checklist.checklist_recipes import ChecklistRecipe
 from pubmill.extras.checklist.document import CHECKLIST_RENDERERS, fill
 from pubmill.recipes.programs import program
-from pubmill.recipes.report import ChecklistRecipe
 from pubmill.storage.checksums import write_formats
 
 

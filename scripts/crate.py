@@ -12,8 +12,8 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.extras.crate.crate_files import write_crate
+from pubmill.extras.crate.crate_recipes import CrateRecipe
 from pubmill.recipes.programs import program
-from pubmill.recipes.report import CrateRecipe
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -7,13 +7,17 @@ Outputs: a prediction for each example of the split (pubmill/metrics/records.py 
 seed-1.training.json with losses, dev scores and provenance; with --keep, the task model. A training that
 would fail again, or that had no model or no choice, predicts null and ends with status 0. Errors that another
 try may not meet (memory, disk, GPU) end with status 1. Needs only torch and transformers. The same command
-gives the same predictions; on a GPU only with PUBMILL_DETERMINISTIC=1.
+gives the same predictions; on a GPU only with PUBMILL_DETERMINISTIC=1. In a run on one machine, it
+runs in a fork of a process that loads torch, a model and its data once for all seeds; a kill ends its fork.
 """
 
 import os
 import sys
+from collections.abc import Mapping
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a sixth of the time (pretrain.py)
@@ -21,6 +25,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # two at once on two cores: a s
 from pubmill import recipes
 from pubmill.errors import PubmillError, run
 from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.shared_process import in_forks
 from pubmill.finetuning.trial_selection import read_choice
 from pubmill.recipes.programs import check_alternatives, program
 from pubmill.storage.privacy import keep_private
@@ -44,9 +49,7 @@ def main(
         raise PubmillError(f"--output is {output}; its name must end in {PREDICTIONS}")
     check_alternatives(keep=keep, kept=kept)
     keep_private([model, dataset])
-    values, failed = read_choice(selected) if selected else ({}, None)
-    resolved = recipes.read(recipes.FinetuningRecipe, recipe, values)
-    job = FinetuningJob(resolved, model, dataset, seed, split, None if dev == "none" else dev)
+    job, values, failed = job_of(recipe, model, dataset, seed, split, dev, selected)
 
     # Imported only after the arguments are checked: importing torch takes seconds.
     from pubmill.finetuning.run import finetune_or_fail, not_chosen, predict_kept, write_outcome
@@ -58,5 +61,27 @@ def main(
     write_outcome(outcome, job, output, keep)
 
 
+def job_of(
+    recipe: str, model: Path, dataset: Path, seed: int, split: str, dev: str, selected: Path | None
+) -> tuple[FinetuningJob, Mapping[str, Any], str | None]:
+    """Return the job, the chosen values of its recipe, and why nothing could be chosen."""
+    values, failed = read_choice(selected) if selected else ({}, None)
+    resolved = recipes.read(recipes.FinetuningRecipe, recipe, values)
+    return (
+        FinetuningJob(resolved, model, dataset, seed, split, None if dev == "none" else dev),
+        values,
+        failed,
+    )
+
+
+@wraps(main)
+def load(**arguments: Any) -> None:
+    """Load what the job and its other seeds need."""
+    from pubmill.finetuning.run import preload_inputs
+
+    job, _, _ = job_of(**{name: arguments[name] for name in signature(job_of).parameters})
+    preload_inputs(job)
+
+
 if __name__ == "__main__":
-    run(program(main))
+    run(in_forks(program(main), program(load)))

@@ -12,8 +12,8 @@ from typing import Annotated
 
 from pubmill.errors import run
 from pubmill.extras.proof.archive import write_proof
+from pubmill.extras.proof.proofs import ProofRecipe
 from pubmill.recipes.programs import program
-from pubmill.recipes.proofs import ProofRecipe
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 

@@ -16,10 +16,10 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # as in scripts/pretrain.py
 
 from pubmill.errors import run
 from pubmill.examples.kinds import TokensExample, read_examples
+from pubmill.extras.transfer.transfers import TransferRecipe
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
 from pubmill.recipes.programs import program
-from pubmill.recipes.transfers import TransferRecipe
 from pubmill.storage.files import sealed, sha256, write_json
 from pubmill.storage.privacy import keep_private
 

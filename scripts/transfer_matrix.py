@@ -11,8 +11,8 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.extras.transfer.transfer_matrix import transfer_matrix
 from pubmill.extras.transfer.transfer_rendering import TRANSFER_RENDERERS
+from pubmill.extras.transfer.transfers import TransferMatrixRecipe
 from pubmill.recipes.programs import program
-from pubmill.recipes.transfers import TransferMatrixRecipe
 from pubmill.storage.checksums import write_formats
 
 

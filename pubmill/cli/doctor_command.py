@@ -20,11 +20,12 @@ def doctor(
     """Report which datasets and models of a study are available.
 
     For each, prints from where, its licence and what to do. Links are checked for files that neither the
-    results nor the mirror nor a folder of `local_files` has. The status is 1 if one is not in order.
+    results nor the mirror nor a folder of `local_files` has. The status is 1 if one is not in order. At the
+    end, prints whether this machine has the compiler that GPUs need.
     """
     checkout()
     from pubmill.inspection.doctor.dataset_diagnoses import examine, linked
-    from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
+    from pubmill.inspection.doctor.doctor_printing import print_compiler, print_findings, print_models
     from pubmill.inspection.doctor.links import check_links
     from pubmill.inspection.doctor.model_diagnoses import examine_models
     from pubmill.planning.terminal_tables import console
@@ -36,6 +37,7 @@ def doctor(
     print_findings(console(), findings, links)
     models = examine_models(graph)
     print_models(console(), models)
+    print_compiler(console())
     wanted = [finding for finding in findings if finding.wanted]
     if not (all(model.sound for model in models) and all(finding.sound for finding in wanted)):
         raise typer.Exit(1)

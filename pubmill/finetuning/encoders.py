@@ -8,7 +8,8 @@ import torch
 from tokenizers.pre_tokenizers import ByteLevel
 
 from pubmill.errors import PubmillError
-from pubmill.storage.encoder_checks import check_encoder, check_tokenizer
+from pubmill.finetuning.preloaded import take
+from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, has_encoder_alone, is_causal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -20,8 +21,14 @@ DROPOUTS = (
     "dropout",
     "embedding_dropout",
     "mlp_dropout",
+    "dropout_rate",
+    "resid_pdrop",
+    "embd_pdrop",
+    "attn_pdrop",
 )
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
+UNLIMITED = 2**31
+"""Number of tokens that no input has."""
 NEXT_SENTENCE = ("bert", "megatron-bert")
 """Types of encoders whose pooler is pretrained with them."""
 
@@ -40,6 +47,8 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
         folder, local_files_only=True, trust_remote_code=False, **spaced
     )
     check_tokenizer(tokenizer, str(folder))
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token  # Padding is masked, whatever its id.
     splitter = tokenizer.backend_tokenizer.pre_tokenizer
     if words and isinstance(splitter, ByteLevel):
         # Tokenizers without their own class (ModernBERT's) ignore the argument above.
@@ -55,23 +64,33 @@ def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrai
 def load_encoder_and_pooler(
     folder: Path, dropout: float, device: torch.device
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
-    """Return the encoder, as `load_encoder`, and the layer that learnt next-sentence prediction on the first
-    token, with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
-    from transformers import AutoConfig, AutoModel
+    """Return the encoder on the device, and the layer that learnt next-sentence prediction, as
+    `read_encoder` reads them."""
+    read: tuple[Any, torch.nn.Linear | None] = take(read_encoder, folder, dropout)
+    encoder, pooler = read
+    if device.type == "cpu":
+        # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
+        # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
+        encoder.set_attn_implementation("eager")
+    return encoder.to(device), pooler
+
+
+def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
+    """Return the encoder, in float32, and the layer that learnt next-sentence prediction on the first token,
+    with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
+    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 
     check_is_model_folder(folder)
     _quieten()
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     check_encoder(config, str(folder))
-    encoder, loading = AutoModel.from_pretrained(
+    kind = AutoModelForTextEncoding if has_encoder_alone(config) else AutoModel
+    encoder, loading = kind.from_pretrained(
         folder,
         local_files_only=True,
         trust_remote_code=False,
         use_safetensors=True,
         dtype=torch.float32,
-        # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
-        # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
-        attn_implementation="eager" if device.type == "cpu" else None,
         output_loading_info=True,
         **{name: dropout for name in DROPOUTS if hasattr(config, name)},
     )
@@ -84,15 +103,19 @@ def load_encoder_and_pooler(
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:
         encoder.pooler = None
+    if is_causal(config):
+        encoder.config.use_cache = False
     new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in loading["missing_keys"])
-    return encoder.to(device), None if pooler is None or new else pooler.dense
+    return encoder, None if pooler is None or new else pooler.dense
 
 
 def longest_input(encoder: "PreTrainedModel") -> int:
     """Return the number of tokens that the encoder's positions allow, regardless of the tokenizer's limit.
 
-    For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length.
+    For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit.
     """
+    if getattr(encoder.config, "max_position_embeddings", None) is None:
+        return UNLIMITED
     offset = 0
     for name, module in encoder.named_modules():
         # RoBERTa and related models number positions from the padding token's id + 1.
@@ -178,11 +201,11 @@ def attention_mask(encoder: "PreTrainedModel", mask: torch.Tensor) -> torch.Tens
 
     transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch,
     and PyTorch would convert a mask of booleans in every layer. The form is unchanged for encoders with local
-    attention, which need masks of their own, and without fused attention.
+    attention and for decoders, which need masks of their own, and without fused attention.
     """
     config = encoder.config
     fused = config._attn_implementation == "sdpa" and getattr(config, "local_attention", None) is None
-    if not fused:
+    if not fused or is_causal(config):
         return mask
     added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
     return added[:, None, None, :]

@@ -19,6 +19,7 @@ from pubmill.hardware.gpu_claims import take_gpu
 from pubmill.hardware.precision import autocast, choose_precision
 from pubmill.hardware.torch_setup import configure_cuda, gpu_is_used
 from pubmill.recipes import FinetuningRecipe
+from pubmill.storage.encoder_checks import is_causal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -47,7 +48,8 @@ def make_reader(
 ) -> Reader:
     """Return the reader for an encoder, which may be shorter than the recipe allows."""
     segments = recipe.segments if has_segments(encoder) else "none"
-    return Reader(tokenizer, min(recipe.max_length, longest_input(encoder)), segments, recipe.words)
+    length = min(recipe.max_length, longest_input(encoder))
+    return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config))
 
 
 class Predictor:

@@ -41,7 +41,10 @@ class Frame:
 
 class Reader:
     """A tokenizer, a model's maximum length, whether its segment ids distinguish two texts, and whether words
-    that are given one by one are read as in a sentence (`spaced`) or each `alone`."""
+    that are given one by one are read as in a sentence (`spaced`) or each `alone`.
+
+    `causal`: the model is a decoder, so that only the last subword of a word or an input has seen all of it.
+    """
 
     def __init__(
         self,
@@ -49,9 +52,10 @@ class Reader:
         max_length: int,
         segments: Literal["separate", "single", "none"],
         words: Literal["spaced", "alone"] = "spaced",
+        causal: bool = False,
     ) -> None:
         self.tokenizer, self.max_length, self._segments = tokenizer, max_length, segments
-        self._words = words
+        self._words, self.causal = words, causal
         self.one, self.two = _frame(tokenizer, pair=False), _frame(tokenizer, pair=True)
         if self.room(pair=True) < 2:
             raise PubmillError(
@@ -62,6 +66,11 @@ class Reader:
     @property
     def pad(self) -> int:
         return int(self.tokenizer.pad_token_id)
+
+    def whole(self, ids: Sequence[int]) -> int:
+        """Return the place whose encoding represents a whole input: the first token, or the last one in
+        decoders and where nothing stands before the text (T5)."""
+        return len(ids) - 1 if self.causal or not self.one.before else 0
 
     def room(self, pair: bool) -> int:
         """Return the number of subwords of an input without its special tokens."""
@@ -168,9 +177,11 @@ def _frame(tokenizer: "PreTrainedTokenizerBase", pair: bool) -> Frame:
     second = [place for place in real if sequence[place] == 1]
     last = (second or first)[-1]
     types = encoded["token_type_ids"]
+    # Tokenizers of decoders add no end; a later token of the text would stand for it.
+    end = [] if tokenizer.sep_token is not None else [int(tokenizer.eos_token_id)]
     return Frame(
         before=ids[: first[0]],
-        between=ids[first[-1] + 1 : second[0]] if second else [],
-        after=ids[last + 1 :],
+        between=(ids[first[-1] + 1 : second[0]] or end) if second else [],
+        after=ids[last + 1 :] or end,
         segments=(types[first[0]], types[second[0]] if second else 0),
     )

@@ -13,7 +13,7 @@ import torch
 
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch
-from pubmill.messages.progress import report_progress
+from pubmill.messages.progress import report_slower
 
 Made = TypeVar("Made")
 Loss = Callable[[torch.Tensor, Batch, torch.Tensor], torch.Tensor]
@@ -188,7 +188,7 @@ class RecordedSteps:
         self._steps.clear()
         self._clear()
         self.graphs = 0
-        report_progress(f"a step cannot be recorded ({self.refused}); steps are done without CUDA graphs")
+        report_slower(f"a step cannot be recorded ({self.refused}); steps are done without CUDA graphs")
 
 
 def tensors_of(batch: Batch, targets: torch.Tensor) -> list[torch.Tensor]:

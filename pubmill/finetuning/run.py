@@ -9,11 +9,12 @@ from typing import Any
 import torch
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder_and_pooler, load_encoder_tokenizer
+from pubmill.finetuning.encoders import load_encoder_and_pooler, load_encoder_tokenizer, read_encoder
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
 from pubmill.finetuning.predicting import DivergenceError, Predictor, choose_device, make_reader
+from pubmill.finetuning.preloaded import Load, preload, take
 from pubmill.finetuning.splits import EncodedSplit, encode_split, read_split, split_path
 from pubmill.finetuning.stabilisation import prepare_encoder
 from pubmill.finetuning.task_models import (
@@ -172,14 +173,30 @@ def _read_data(job: FinetuningJob) -> Data:
     kind = TASKS[recipe.task].kind
     if dev is None and recipe.keep == "best":
         raise PubmillError(f"{dataset}: no dev to choose the best weights by; the recipe needs keep: last")
-    names = dict.fromkeys(name for name in ("train", dev, job.split) if name)
-    splits = {name: read_split(dataset, name, kind) for name in names}
+    names = _splits(job)
+    splits = {name: take(read_split, dataset, name, kind) for name in names}
     return Data(
         train=splits["train"],
         dev=splits[dev] if dev else None,
         wanted=splits[job.split],
-        hashes={name: sha256(split_path(dataset, name)) for name in names},
+        hashes={name: take(sha256, split_path(dataset, name)) for name in names},
     )
+
+
+def _splits(job: FinetuningJob) -> list[str]:
+    return list(dict.fromkeys(name for name in ("train", job.dev, job.split) if name))
+
+
+def preload_inputs(job: FinetuningJob) -> None:
+    """Load what the job needs, whatever its seed, for forks of this process."""
+    kind, names = TASKS[job.recipe.task].kind, _splits(job)
+    loads: list[Load] = [
+        *((read_split, job.dataset, (name, kind)) for name in names),
+        *((sha256, split_path(job.dataset, name), ()) for name in names),
+        (folder_sha256, job.model, ()),
+        (read_encoder, job.model, (job.recipe.dropout,)),
+    ]
+    preload(loads)
 
 
 def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Any]:
@@ -263,7 +280,7 @@ def _run_identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
         "split": job.split,
         "dev_split": job.dev,
         "model": base_model(job.model),
-        "model_sha256": folder_sha256(job.model),
+        "model_sha256": take(folder_sha256, job.model),
         "data_sha256": data.hashes,
         "start_failed": start_failed(job.model),
         "search_failed": None,

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from pubmill.finetuning.parameter_groups import BETA1, BETA2
-from pubmill.messages.progress import report_progress
+from pubmill.hardware.compilers import fault_of_kernels
+from pubmill.messages.progress import report_slower
 
 Update = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], None]
 """A function of gradient, weight, both moments, the weight's copy, factors (`factors_of`) and the divisor of
@@ -53,8 +54,8 @@ def compile_update(device: torch.device) -> tuple[Update | None, str | None]:
     except torch.OutOfMemoryError:
         raise
     except Exception as error:  # Whatever a compiler raises, or its absence.
-        refused = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-        report_progress(f"the weight update cannot be compiled ({refused}); PyTorch's own kernels are used")
+        refused = fault_of_kernels(error)
+        report_slower(f"the weight update cannot be compiled ({refused}); PyTorch's own kernels are used")
         return None, refused
     return compiled_update, None
 

@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import TypeVar
 
 REPORT_SECONDS = 10
+SLOWER = "slower than planned: "
+"""Beginning of a message on methods that do not work here."""
 
 Item = TypeVar("Item")
 
@@ -15,6 +17,11 @@ def report_progress(text: str) -> None:
     """Print a message on stderr; ignore a closed pipe."""
     with suppress(OSError):
         print(f"pubmill: {text}", file=sys.stderr, flush=True)
+
+
+def report_slower(text: str) -> None:
+    """Print a message that a GPU computes by slower methods than planned; the end of a run repeats it."""
+    report_progress(f"{SLOWER}{text}")
 
 
 def with_counts(items: Iterable[Item], what: str, of: int | None = None) -> Iterator[Item]:

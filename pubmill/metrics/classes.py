@@ -183,7 +183,10 @@ def example_f1(totals: Totals) -> Array:
 
 
 def labelled_example_f1(totals: Totals) -> Array:
-    """The same over the documents with a gold label, for development sets where some have none."""
+    """F1 of the mean precision and the mean recall over the documents that have a gold label.
+
+    It chooses weights, as some documents of development sets have no gold label.
+    """
     labelled = totals["examples"] - totals["without_gold"]
     precision, recall = (quotient(totals[name], labelled) for name in ("precision", "recall"))
     return ratio(2 * precision * recall, precision + recall)

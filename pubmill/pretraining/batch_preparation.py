@@ -113,6 +113,16 @@ class BatchPreparation:
         return self._flat_sizes[at_once]
 
 
+def denominators(batch: PackedBatch, hidden: Masked) -> dict[str, float]:
+    """Return the denominators of the losses, for the whole batch."""
+    found = {
+        "tokens": float(len(batch.ids)),
+        "masked": float(len(hidden.labels) - hidden.next_tokens),
+        "pairs": float((batch.pair_labels != UNLABELLED).sum()),
+    }
+    return found | {"causal": float(hidden.next_tokens)} if hidden.causal else found
+
+
 def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:
     """Return the number of positions that the network processes together."""
     most = TOKENS_AT_ONCE[device.type]

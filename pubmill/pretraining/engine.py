@@ -19,15 +19,15 @@ import numpy as np
 import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.hardware.precision import autocast, choose_precision
+from pubmill.hardware.precision import choose_precision
 from pubmill.messages.progress import report_progress
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
-from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, Prepared
+from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, Prepared, denominators
+from pubmill.pretraining.computation import Computation, Sums
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.instances import (
-    UNLABELLED,
     Instances,
     Packed,
     PackedBatch,
@@ -35,17 +35,7 @@ from pubmill.pretraining.instances import (
     generator,
     seed_sequence,
 )
-from pubmill.pretraining.masking import Masked, Vocabulary
-from pubmill.pretraining.methods import (
-    PLAIN,
-    Bfloat16Copies,
-    Methods,
-    activate_attention,
-    fastest,
-    slower,
-    vocabulary_rows,
-)
-from pubmill.pretraining.micro_batches import Part
+from pubmill.pretraining.masking import Vocabulary
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.optimisation import (
     build_optimiser,
@@ -62,16 +52,14 @@ from pubmill.recipes.objectives import kind_of
 HELD_OUT_SEQUENCES = 4096
 EVALUATED_RATE = 0.15
 """Masking rate on held-out documents, whatever the recipe's."""
-Sums = dict[str, float]
 
 
 class Pretraining:
     """A pretraining at some step: learner, optimiser, and the data of the next step.
 
     `start`: a Hugging Face folder with the initial weights. `teacher`: one whose predictions are also learnt.
-    `at_once`: sequences per micro-batch instead of as many as fit. `methods_refused`: the fastest methods of
-    this device and objective, and why they do not work here; None if they do. `stop_asked` returns whether
-    to abandon a step between two micro-batches; all processes abandon it if one of them is asked to.
+    `at_once`: sequences per micro-batch instead of as many as fit. `stop_asked` returns whether to abandon a
+    step between two micro-batches; all processes abandon it if one of them is asked to.
     """
 
     def __init__(
@@ -98,18 +86,10 @@ class Pretraining:
         )
         self.scaling = LossScaling(self.precision, world.device)
         self.stop_asked: Callable[[], bool] = lambda: False
-        may_round = self.learner.in_bfloat16 and self.precision == "bfloat16"
-        self._use(fastest(self.learner.networks, may_round, world.device))
-        self.copies: Bfloat16Copies | None = None
-        if self.methods.weights == "bfloat16":
-            self.copies = Bfloat16Copies(self.learner, vocabulary_rows(self.learner.networks.values()))
-        self.methods_refused: str | None = None
-        while self.methods != PLAIN and (fault := self._fault_of_methods()):
-            self._refuse_methods(fault)
-        self.copies = self.copies if self.methods.weights == "bfloat16" else None
+        self.computation = Computation(self.learner, self.precision, self.scaling, self.batches)
         self.sums = OverlappedSums(self.learner.parameters(), world)
-        if self.copies:
-            self.copies.call_when_ready(self.sums)
+        if self.computation.copies:
+            self.computation.copies.call_when_ready(self.sums)
 
     @property
     def model(self) -> Any:
@@ -131,13 +111,8 @@ class Pretraining:
         updated = (finite or scaling.active) and scaling.step(self.optimiser)
         if not finite and (updated or not scaling.active):
             raise FloatingPointError(f"loss or gradient is not a number (gradient norm {norm})")
-        self._drop_gradients()
+        self.computation.drop_gradients()
         return sums if updated else sums | {"skipped": 1.0}
-
-    def _drop_gradients(self) -> None:
-        self.optimiser.zero_grad(set_to_none=True)
-        if self.copies:
-            self.copies.drop_gradients()
 
     def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
         """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
@@ -159,38 +134,6 @@ class Pretraining:
         self.learner.train()
         return sums
 
-    def _fault_of_methods(self) -> str | None:
-        """Return why the methods do not work, by one micro-batch forward and backward in each process; None
-        if they do.
-
-        Nothing remains of it; where memory is too small for it, the first step takes smaller ones.
-        """
-        batch, hidden, micro = self.batches.prepare(0)
-        fault = None
-        try:
-            activate_attention(self.methods)
-            sums = self._process_micro_batch(micro.parts[0](), denominators(batch, hidden), learn=True)
-            if not torch.stack([value.double() for value in sums.values()]).sum().isfinite().item():
-                fault = "the loss is not a number"
-        except torch.OutOfMemoryError:
-            pass
-        except Exception as error:  # Whatever a compiler or a missing kernel raises.
-            fault = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-        self._drop_gradients()
-        [anywhere] = self.world.any(fault is not None)
-        return (fault or "they fail in another process") if anywhere else None
-
-    def _use(self, methods: Methods) -> None:
-        self.methods = self.batches.methods = methods
-
-    def _refuse_methods(self, fault: str) -> None:
-        """Use slower methods."""
-        refused = f"{self.methods.describe()} do not work here ({fault})"
-        report_progress(f"{refused}; trying slower methods")
-        self.methods_refused = self.methods_refused or refused
-        self._use(slower(self.methods))
-        torch.compiler.reset()
-
     def _process_batch(self, prepared: Prepared, random: tuple[int, int], learn: bool) -> Sums:
         """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches.
 
@@ -203,11 +146,11 @@ class Pretraining:
             if micro.at_once != self.batches.at_once:
                 micro = self.batches.divide(batch, hidden)
             seed_torch(*random, self.world.rank)
-            if self.copies:
-                self.copies.refresh()
+            if self.computation.copies:
+                self.computation.copies.refresh()
             if found := self._accumulate_gradients(micro, counts, learn):
                 return self._sum_over_processes(batch, counts, *found, learn)
-            self._drop_gradients()
+            self.computation.drop_gradients()
             self._halve_micro_batch()
             torch.cuda.empty_cache()
 
@@ -222,7 +165,7 @@ class Pretraining:
                 "continues from the last save"
             )
         self.batches.at_once = at_once // 2
-        if self.methods.layers != "eager":
+        if self.computation.methods.layers != "eager":
             torch.compiler.reset()  # Each size is compiled anew, and PyTorch limits how often.
         if self.world.first:
             report_progress(f"{found}; continuing with {at_once // 2} at once")
@@ -247,7 +190,7 @@ class Pretraining:
                 part = make()
                 padded += part.ids.numel()
                 self.sums.active = learn and number + 1 == len(micro.parts)
-                terms = self._process_micro_batch(part, counts, learn)
+                terms = self.computation.process(part, counts, learn)
                 totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
             except torch.OutOfMemoryError:
                 short = True
@@ -266,7 +209,7 @@ class Pretraining:
         gradients and raise `StopRequestedError`."""
         any_short, any_stop = self.world.any(short, stop)
         if any_stop:
-            self._drop_gradients()
+            self.computation.drop_gradients()
             raise StopRequestedError
         return any_short
 
@@ -293,26 +236,6 @@ class Pretraining:
         most = self.recipe.optimisation.max_gradient_norm or math.inf
         return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
-    def _process_micro_batch(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
-        """Return a micro-batch's sums; add its gradients when learning."""
-        found = self._compute_losses(part, learn)
-        if learn:
-            parts = [
-                term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per]) for term in self.terms
-            ]
-            self.scaling.backward(torch.stack(parts).sum())
-            if self.copies:
-                self.copies.add_gradients()
-        return found
-
-    def _compute_losses(self, part: Part, learn: bool) -> dict[str, torch.Tensor]:
-        if self.copies:
-            return self.copies(part)
-        self.learner.slope_scale = self.scaling.scale
-        with autocast(self.world.device, self.precision):
-            found: dict[str, torch.Tensor] = self.learner(part) if learn else self.learner.evaluate(part)
-        return found
-
     def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
         predicted = sums["masked"] + sums.get("causal", 0.0)
@@ -334,16 +257,6 @@ def build_learner(
     module, _, name = kind_of(recipe.objective).learner.partition(":")
     learner: type[Learner] = getattr(import_module(module), name)
     return learner.build(model, recipe, teacher)
-
-
-def denominators(batch: PackedBatch, hidden: Masked) -> Sums:
-    """Return the denominators of the losses, for the whole batch."""
-    found = {
-        "tokens": float(len(batch.ids)),
-        "masked": float(len(hidden.labels) - hidden.next_tokens),
-        "pairs": float((batch.pair_labels != UNLABELLED).sum()),
-    }
-    return found | {"causal": float(hidden.next_tokens)} if hidden.causal else found
 
 
 def names(learner: Learner) -> list[str]:

@@ -18,8 +18,9 @@ from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.background_saves import BackgroundSaves
 from pubmill.pretraining.checkpoints import DamagedCheckpointError, PretrainingProgress
+from pubmill.pretraining.computation import Sums
 from pubmill.pretraining.distributed import World, join
-from pubmill.pretraining.engine import Pretraining, Sums
+from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
@@ -122,7 +123,7 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
         "precision": work.precision,
     } | cuda_settings(work.world.device)
     if work.world.device.type == "cuda":
-        hardware |= asdict(work.methods) | {"methods_refused": work.methods_refused}
+        hardware |= asdict(work.computation.methods) | {"methods_refused": work.computation.refused}
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return {
         **found,

@@ -1,8 +1,11 @@
 """Models of the files under `specs/`: one strict model per kind, the loader and the cross-checks."""
 
 from pubmill.specs.corpus_specs import (
+    Contamination,
     CorpusSpec,
+    Duplicates,
     LearntVocabSpec,
+    MimicSource,
     PretrainingSpec,
     PubmedSource,
     ReleasedVocabSpec,
@@ -11,9 +14,7 @@ from pubmill.specs.corpus_specs import (
 )
 from pubmill.specs.dataset_specs import DatasetSpec, File, LocalFile, Published
 from pubmill.specs.fact_table_specs import FactTableSpec
-from pubmill.specs.filtering import Contamination, Duplicates
 from pubmill.specs.loading import ScaleSpec, Specs, load, scales
-from pubmill.specs.mimic import MimicSource
 from pubmill.specs.model_specs import ArchiveWeights, FolderWeights, HubWeights, ModelSpec, RecipeWeights
 from pubmill.specs.pmc_sources import PmcPackagesSource, PmcSource
 from pubmill.specs.protocol_specs import ProtocolSpec

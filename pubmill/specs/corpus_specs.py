@@ -15,10 +15,57 @@ from pydantic import (
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.recipes.vocabs import Learner
-from pubmill.specs.filtering import Contamination, Duplicates
-from pubmill.specs.mimic import MimicSource
 from pubmill.specs.pmc_sources import PmcPackagesSource, PmcSource
 from pubmill.specs.spec_types import FileName, FilePattern, Https, LocalKey, Name, Spec, Strict
+
+
+class Duplicates(Strict):
+    """Removal of texts that occur more than once. The copy from the source with the most authority is kept;
+    within a source, the first copy.
+
+    `exact`: the same words in the same order, ignoring case, punctuation and spaces.
+    `similarity`: also texts whose sets of five successive words have at least this Jaccard similarity,
+    estimated from 128 MinHashes; Lee et al. (2022), "Deduplicating training data makes language models
+    better", section 4.2, use 0.8. Null turns it off.
+    """
+
+    exact: Literal[True] = True
+    similarity: Annotated[float, Field(ge=0.5, le=1.0)] | None = None
+
+
+class Contamination(Strict):
+    """Removal of documents that contain texts of these splits of these datasets.
+
+    - `datasets`: the datasets whose texts are searched for.
+    - `splits`: the splits whose texts are searched for.
+    """
+
+    datasets: Annotated[tuple[Name, ...], Field(min_length=1)]
+    splits: Annotated[tuple[Literal["dev", "test"], ...], Field(min_length=1)] = ("dev", "test")
+
+
+class MimicSource(Strict):
+    """The notes of MIMIC-III, for users with access: `file` in the folder that the configuration's
+    `local_files.KEY` names.
+
+    `brackets`: de-identified places such as `[**Hospital1 18**]` are kept, or normalised to the word for what
+    they replace (`hospital`).
+
+    - `name`: the source's name in `selections` and in counts.
+    - `kind`: `mimic`.
+    - `local`: the key of the folder in `local_files`.
+    - `access`: `credentialed`.
+    - `apply`: the page to apply at.
+    - `file`: the file's name there.
+    """
+
+    name: Name
+    kind: Literal["mimic"]
+    local: LocalKey
+    file: Literal["NOTEEVENTS.csv.gz", "NOTEEVENTS.csv"] = "NOTEEVENTS.csv.gz"
+    access: Literal["credentialed"]
+    apply: Https
+    brackets: Literal["keep", "normalise"] = "keep"
 
 
 class PubmedSource(Strict):

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
 
-import pubmill
 import pubmill.stages
+from pubmill import extras
 from pubmill.messages.stage_groups import GROUPS, OTHER
 from pubmill.stages.stage import Stage
-
-EXTRAS = "extras"
-"""Package of pubmill whose packages are extras. Each has its stages in modules called `*stages`."""
 
 
 @cache
@@ -30,9 +27,7 @@ def stages() -> dict[str, type[Stage]]:
 def _modules() -> Iterator[ModuleType]:
     for one in pkgutil.iter_modules(pubmill.stages.__path__):
         yield importlib.import_module(f"pubmill.stages.{one.name}")
-    for one in pkgutil.walk_packages([f"{path}/{EXTRAS}" for path in pubmill.__path__], "pubmill.extras."):
-        if one.name.endswith("stages"):
-            yield importlib.import_module(one.name)
+    yield from extras.modules("_stages")
 
 
 def group_of(rule: str) -> str:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 from collections.abc import Iterator
 
 from pubmill.specs import FolderWeights, LearntVocabSpec
-from pubmill.specs.mimic import MimicSource
+from pubmill.specs.corpus_specs import MimicSource
 from pubmill.stages.stage import GraphPart
 
 

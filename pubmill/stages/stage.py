@@ -158,6 +158,14 @@ class Stage(GraphPart):
         """Return the memory and time of a job."""
         return self.needs
 
+    def targets(self) -> list[str]:
+        """Return the files of an extra's stage that a study makes unless others are requested."""
+        return []
+
+    def packed(self) -> list[str]:
+        """Return the files of an extra's stage that belong into an archive of the study's results."""
+        return []
+
     def bytes_of(self, wildcards: Any) -> Bytes:
         """Return the bytes that a job downloads and leaves on disk."""
         return Bytes()

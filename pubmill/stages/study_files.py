@@ -1,28 +1,25 @@
 """The files that a study makes."""
 
+from pubmill.stages.all_stages import stages
 from pubmill.stages.stage import GraphPart
 
 
 class Publication(GraphPart):
-    """Tables, comparisons, pages, report, checklist and proof of a study."""
+    """Tables, comparisons, pages and report of a study, and the files of its extras."""
 
     def files(self) -> list[str]:
         """Return the files that the RO-Crate holds."""
-        checklist = self._paths.checklist_files(self._study.study)
-        proof = self._paths.proof_files(self._study.study) if self.graph.requests.result_tables() else []
         return [
             *self._table_files(),
             *self._comparison_files(),
             *self.graph.overlap.files(),
             self._report_file(),
-            *checklist,
             *self._page_files(),
-            *proof,
+            *(path for name in stages() for path in getattr(self.graph, name).packed()),
         ]
 
     def everything(self) -> list[str]:
-        """Return the targets of a study; proof and RO-Crate are made only when they are requested."""
-        result_tables = self.graph.requests.result_tables()
+        """Return the targets of a study; what no extra names as one is made only when it is requested."""
         return [
             self._report_file(),
             *self._table_files(),
@@ -32,7 +29,7 @@ class Publication(GraphPart):
             *self._paths.contradiction_files(),
             *self.graph.audit.files(),
             *(self.graph.contamination.reports() if self.graph.scope.datasets() else []),
-            *(self._paths.checklist_files(self._study.study) if result_tables else []),
+            *(path for name in stages() for path in getattr(self.graph, name).targets()),
         ]
 
     def _report_file(self) -> str:

@@ -10,12 +10,10 @@ from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
 from pubmill.stages.audit_jobs import AuditStage
 from pubmill.stages.cell_records import Cells
-from pubmill.stages.checklist_jobs import ChecklistStage
 from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.content_digests import Digests
 from pubmill.stages.contradiction_jobs import ContradictionsStage
 from pubmill.stages.corpus_jobs import Corpora
-from pubmill.stages.crate_jobs import Crate
 from pubmill.stages.dataset_access import DatasetAccess
 from pubmill.stages.dataset_facts import DatasetFacts
 from pubmill.stages.dataset_jobs import Datasets
@@ -28,7 +26,6 @@ from pubmill.stages.model_jobs import Models
 from pubmill.stages.overlap_jobs import OverlapStage
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
-from pubmill.stages.proof_jobs import Proof
 from pubmill.stages.record_digests import RecordDigests
 from pubmill.stages.record_status import Records
 from pubmill.stages.report_jobs import ReportStage
@@ -43,7 +40,6 @@ from pubmill.stages.study_files import Publication
 from pubmill.stages.table_datasets import TableDatasets
 from pubmill.stages.table_jobs import Tables
 from pubmill.stages.table_models import TableModels
-from pubmill.stages.transfer_jobs import TransferJobs
 from pubmill.stages.user_folders import UserFolders
 from pubmill.stages.vocabularies import Vocabularies
 from pubmill.storage.result_paths import paths_of_scale
@@ -99,15 +95,11 @@ class Graph:
     fact_tables = part(FactTables)
     contamination = part(ContaminationStage)
     overlap = part(OverlapStage)
-    transfers = part(TransferJobs)
     pages = part(DatasetPages)
     contradictions = part(ContradictionsStage)
     audit = part(AuditStage)
     report = part(ReportStage)
-    checklist = part(ChecklistStage)
-    proof = part(Proof)
     publication = part(Publication)
-    crate = part(Crate)
 
     def stage(self, kind: type[Some]) -> Some:
         """Return the stage of a class."""

@@ -1,4 +1,5 @@
-"""Preconditions of fine-tuning: an encoder whose longest input is known, and a fast tokenizer."""
+"""Preconditions of fine-tuning: a model that encodes texts of a known length, and a fast tokenizer with ends
+and padding."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,11 @@ from pubmill.storage.model_folder_checks import reported
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
-TOKENS = {"pad_token": "padding", "cls_token": "the beginning", "sep_token": "the end"}
-"""Tokens in every input -> their use."""
+TOKENS = {
+    "the end": ("sep_token", "eos_token"),
+    "padding": ("pad_token", "eos_token"),
+}
+"""Parts of every input -> the tokens that can stand for them."""
 
 
 def load_settings(folder: Path, name: str) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
@@ -30,15 +34,11 @@ def load_settings(folder: Path, name: str) -> "tuple[PreTrainedConfig, PreTraine
 
 
 def check_encoder(config: "PreTrainedConfig", name: str) -> None:
-    """Raise a `PubmillError` unless a configuration is of an encoder whose longest input is known."""
-    from transformers.models.auto import modeling_auto
-
-    kind: Any = type(config)
-    causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
+    """Raise a `PubmillError` unless a configuration is of a model that encodes texts of a known length."""
+    if has_encoder_alone(config):
+        return
     if getattr(config, "is_encoder_decoder", False):
-        found = "an encoder with a decoder"
-    elif (kind in causal and kind not in masked) or getattr(config, "is_decoder", False):
-        found = "a decoder, which reads a text from left to right only"
+        found = "an encoder with a decoder, and transformers has no class for its encoder alone"
     elif (getattr(config, "max_position_embeddings", None) or 0) <= 0:
         found = "a model without max_position_embeddings, so that the length of its inputs is unknown"
     else:
@@ -46,9 +46,33 @@ def check_encoder(config: "PreTrainedConfig", name: str) -> None:
     raise PubmillError(f"{name}: config.json ({config.model_type}) describes {found}; expected an encoder")
 
 
+def has_encoder_alone(config: "PreTrainedConfig") -> bool:
+    """Return whether transformers has a class for the encoder of a model with a decoder (T5), whose relative
+    positions allow inputs of any length."""
+    from transformers.models.auto import modeling_auto
+
+    kind: Any = type(config)
+    known, whole = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING, modeling_auto.MODEL_MAPPING
+    return kind in known and known[kind] is not whole[kind]
+
+
+def is_causal(config: "PreTrainedConfig") -> bool:
+    """Return whether a model reads from left to right only."""
+    from transformers.models.auto import modeling_auto
+
+    kind: Any = type(config)
+    causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
+    alone = kind in causal and kind not in masked
+    return (alone and not config.is_encoder_decoder) or bool(getattr(config, "is_decoder", False))
+
+
 def check_tokenizer(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
     """Raise a `PubmillError` unless a tokenizer is a fast one with the tokens of inputs."""
-    missing = [f"{key} ({use})" for key, use in TOKENS.items() if getattr(tokenizer, key) is None]
+    missing = [
+        f"{' or '.join(keys)} ({use})"
+        for use, keys in TOKENS.items()
+        if all(getattr(tokenizer, key) is None for key in keys)
+    ]
     if not tokenizer.is_fast:
         raise PubmillError(
             f"{name}: fine-tuning needs a fast tokenizer, and this is {type(tokenizer).__name__}; add a "
@@ -56,6 +80,5 @@ def check_tokenizer(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
         )
     if missing:
         raise PubmillError(
-            f"{name}: the tokenizer has no {', '.join(missing)}; name them in tokenizer_config.json (where "
-            f"there are bos_token and eos_token only, these serve as cls_token and sep_token)"
+            f"{name}: the tokenizer has no {', '.join(missing)}; name them in tokenizer_config.json"
         )

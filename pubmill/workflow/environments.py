@@ -1,11 +1,24 @@
-"""Whose Python runs the jobs: Snakemake's, or that of conda environments or a container image."""
+"""Environments of jobs: whose Python runs them, and where they keep compiled kernels."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 from snakemake.settings.types import DeploymentMethod
 
 from pubmill.errors import PubmillError
 from pubmill.specs.study import Study
+
+COMPILED = ".compiled"
+"""Folder below the results of all scales; `make clean` removes it."""
+CACHES = {"TORCHINDUCTOR_CACHE_DIR": "torch", "TRITON_CACHE_DIR": "triton"}
+"""Environment variables of the folders in which compilers keep kernels for later jobs."""
+
+
+def keep_compiled(results: Path) -> None:
+    """Let jobs keep kernels that are compiled for GPUs below the results, unless the user names a folder."""
+    for name, kind in CACHES.items():
+        os.environ.setdefault(name, str(results.absolute() / COMPILED / kind))
 
 
 def has_own_environments(workflow: Any, study: Study) -> bool:

@@ -4,6 +4,8 @@ import os
 import re
 from pathlib import Path
 
+from pubmill.messages.progress import SLOWER
+
 READ = 65536
 """Bytes at the end of a log that are read."""
 REASON_LINES = 4
@@ -31,6 +33,20 @@ def last_lines(path: str, since: float) -> list[str]:
         return []
     shown = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in text.split("\n"))
     return [line for line in shown if line]
+
+
+def slower_methods(path: str, since: float) -> list[str]:
+    """Return the messages at the beginning of a log on methods of a GPU that did not work; none if it was not
+    written `since` a time."""
+    try:
+        with Path(path).open("rb") as file:
+            if os.fstat(file.fileno()).st_mtime < since - CLOCK_SECONDS:
+                return []
+            text = file.read(READ).decode(errors="replace")
+    except OSError:
+        return []
+    lines = (line.removeprefix("pubmill: ") for line in text.splitlines())
+    return [line.removeprefix(SLOWER) for line in lines if line.startswith(SLOWER)]
 
 
 def latest(path: str, since: float = 0.0) -> str:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
 from pubmill.stages import Graph
 from pubmill.stages.gpus import read_gpus
-from pubmill.workflow.environments import has_own_environments
+from pubmill.workflow.environments import has_own_environments, keep_compiled
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.left_out import announce_left_out
 from pubmill.workflow.requested_targets import check_requested
@@ -72,18 +73,25 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     if workflow.modifier.is_main_snakefile():
         steps.append(partial(ignore_command_texts, workflow))
     before_graph(workflow, *steps)
-    shell.prefix(shell_prefix(root, has_own_environments(workflow, study)))
+    keep_compiled(Path(study.results))
+    own_environments = has_own_environments(workflow, study)
+    shell.prefix(shell_prefix(root, own_environments))
     display = display_of(workflow)
     if display:
         display.describe(left_out, lambda: requested_pages(workflow, graph))
     print_left_out = announce_left_out(workflow, [] if display else left_out)
+    forks = ExitStack()
 
     @plainly
     def begin_run() -> FileLock:
         # Imported here because only a run needs it; it imports the hub's library.
-        from pubmill.workflow.run_start import begin
+        from pubmill.workflow.run_start import begin, report_compiler, share_finetunings
 
         lock = begin(workflow, graph, sources)
+        if not own_environments:
+            report_compiler(workflow)
+            if server := share_finetunings(workflow, root):
+                forks.callback(server.close)
         print_left_out()
         if display:
             display.mute_jobs()
@@ -91,6 +99,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
 
     @plainly
     def end_run() -> None:
+        forks.close()
         if left := runs_left(graph):
             print(f"{left} more runs may decide which models are better; the same command makes them")
         # Imported here because only the end of a run reads tables.

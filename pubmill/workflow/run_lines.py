@@ -1,8 +1,10 @@
 """Lines that describe a run: its stages, its running jobs, its failures, its plan and its end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from pubmill.messages.progress import SLOWER
+from pubmill.messages.wording import counted
 from pubmill.workflow.job_logs import latest, reason
 from pubmill.workflow.run_progress import RunProgress, StartedJob
 
@@ -117,5 +119,11 @@ def summary_lines(progress: RunProgress, pages: Sequence[str], now: float) -> li
         *stage_lines(progress),
         *(line for job in failed[:FAILURES_SHOWN] for line in failure_lines(job)),
         *([f"and {len(failed) - FAILURES_SHOWN} more that failed"] if len(failed) > FAILURES_SHOWN else []),
+        *slower_lines(progress.slower),
         *(f"To read: {page}" for page in pages),
     ]
+
+
+def slower_lines(slower: Mapping[str, int]) -> list[str]:
+    """Return one line for each method of a GPU that did not work, with the number of its jobs."""
+    return [f"{SLOWER}{counted(jobs, 'job')}: {text}" for text, jobs in slower.items()]

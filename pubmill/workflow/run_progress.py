@@ -9,6 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from pubmill.messages.stage_groups import GROUPS, OTHER, TARGET
 from pubmill.stages.all_stages import group_of
+from pubmill.workflow.job_logs import slower_methods
 
 PAGE = ".html"
 TOTAL = "total"
@@ -29,6 +30,7 @@ class StartedJob:
 class RunProgress:
     """Jobs of a run by rule: how many are planned, which run, which failed, how long the finished ones took.
 
+    `slower`: messages on methods of a GPU that did not work -> jobs.
     A failed job that is started again is no longer among the failed ones.
     """
 
@@ -39,6 +41,7 @@ class RunProgress:
         self.running: dict[int, StartedJob] = {}
         self.failed: dict[int, StartedJob] = {}
         self.pages: list[str] = []
+        self.slower: Counter[str] = Counter()
         self.began: float | None = None
 
     def add(self, record: LogRecord) -> StartedJob | None:
@@ -73,6 +76,7 @@ class RunProgress:
             self.done[job.rule] += 1
             self.seconds[job.rule] += now - job.started  # type: ignore[assignment]
             self.pages += job.pages
+            self.slower.update(text for log in job.logs for text in slower_methods(log, job.started))
         return job
 
     def _fail(self, record: Any) -> StartedJob | None:

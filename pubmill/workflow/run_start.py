@@ -1,6 +1,8 @@
 """Checks at the start of a run, before its first job."""
 
 import os
+import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,13 +10,19 @@ from typing import Any
 from filelock import FileLock
 
 from pubmill.errors import PubmillError
+from pubmill.hardware.compilers import compiler_fault
+from pubmill.hardware.forked_programs import ForkServer, start_server
 from pubmill.messages import commands
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.stages import Graph
+from pubmill.stages.all_stages import stages
 from pubmill.storage.files import lock, write_json
 from pubmill.workflow.jobs import jobs_in
 from pubmill.workflow.orphaned_slurm_jobs import begin_run
+
+FINETUNING, PRETRAINING = "finetune.py", "pretrain.py"
+"""Programs that may use a GPU for long."""
 
 
 def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]]) -> FileLock:
@@ -35,6 +43,26 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     if run:
         begin_run(Path(graph.results), run)
     return held
+
+
+def share_finetunings(workflow: Any, root: Path) -> ForkServer | None:
+    """Start the process in whose forks several fine-tunings run, if they run on this machine and with this
+    Python; None otherwise."""
+    several = _jobs_to_do(workflow, FINETUNING) > 1
+    return start_server(root / "scripts" / FINETUNING) if workflow.local_exec and several else None
+
+
+def report_compiler(workflow: Any) -> None:
+    """Print what this machine lacks to compile kernels, if it has a GPU and is to train."""
+    trains = _jobs_to_do(workflow, FINETUNING, PRETRAINING)
+    if workflow.local_exec and trains and shutil.which("nvidia-smi") and (fault := compiler_fault()):
+        print(f"pubmill: {fault}", file=sys.stderr)
+
+
+def _jobs_to_do(workflow: Any, *programs: str) -> int:
+    """Return the number of jobs that a run is to do by one of the programs."""
+    rules = {rule for rule, stage in stages().items() if stage.program in programs}
+    return sum(job.to_do and job.rule in rules for job in jobs_in(workflow.dag))
 
 
 def _fetch_advice(workflow: Any) -> str:

@@ -31,7 +31,7 @@ from pubmill.finetuning.weight_updates import compile_update
 from pubmill.finetuning.working_weights import working_copy
 from pubmill.hardware.precision import choose_precision
 from pubmill.hardware.torch_setup import configure_cuda
-from pubmill.pretraining import engine
+from pubmill.pretraining import computation, engine
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.methods import (
@@ -218,9 +218,9 @@ def seconds_on_device(work: Callable[[], Any], times: int = 10) -> float:
 
 def pretraining_losses(methods: Methods, recipe: PretrainingRecipe, data: Path) -> Losses:
     """Losses of some steps; the methods must work."""
-    with patch.object(engine, "fastest", lambda *given: methods):
+    with patch.object(computation, "fastest", lambda *given: methods):
         work = begin_pretraining(recipe, data)
-    assert work.methods == methods, f"{methods.describe()} do not work"
+    assert work.computation.methods == methods, f"{methods.describe()} do not work"
     return [work.update(step)["loss"] for step in range(PRETRAINING_STEPS)]
 
 

@@ -36,8 +36,8 @@ Storage = tuple[int, int]
 @dataclass(frozen=True)
 class Kernel:
     """An operation: its name, number of kernels, floating-point operations, storages read and written,
-    whether its numbers are float32, the compiled region that it belongs to (None: eager), and the inner
-    dimension of a product."""
+    whether its numbers are float32, the compiled region that it belongs to (None: eager), the inner
+    dimension of a product, and the names of the operations that are fused in it."""
 
     name: str
     count: int
@@ -47,6 +47,7 @@ class Kernel:
     single: bool
     region: int | None
     inner: int = 0
+    fused: str = ""
 
     @property
     def bytes(self) -> float:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from benchmarks.kernel_classes import CLASSES, class_of
 from tests.gpu.kernel_traces import Kernel
 
 
@@ -72,14 +73,15 @@ Roofline = dict[str, float]
 
 
 def roofline(trace: list[Kernel], device: Device = H100, tiles: float = 1.0) -> Roofline:
-    """Return `{"seconds", "products", "attention", "rest", "kernels", "host"}`: seconds on the device, in all
-    and by kind; number of kernels; the host's seconds to start them, which hide behind the device's.
+    """Return `{"seconds", "kernels", "host"}` and those of `CLASSES`: seconds on the device, in all and by
+    class; number of kernels; the host's seconds to start them, which hide behind the device's.
     `tiles`: work of attention in whole tiles, relative to what the trace counts."""
-    seconds: dict[str, float] = dict.fromkeys(("products", "attention", "rest"), 0.0)
+    seconds: dict[str, float] = dict.fromkeys(CLASSES, 0.0)
     launches = 0
     for kernel in fused(trace):
-        kind = "products" if kernel.is_product else "attention" if kernel.is_attention else "rest"
-        seconds[kind] += max(seconds_of(kernel, device), kernel.count * device.kernel)
+        seconds[class_of(kernel.fused or kernel.name)] += max(
+            seconds_of(kernel, device), kernel.count * device.kernel
+        )
         launches += kernel.count
     seconds["attention"] *= tiles if device.whole_tiles else 1.0
     host = launches * device.start
@@ -125,9 +127,12 @@ def _fuse_kernels(members: list[tuple[int, Kernel]], last_read: dict[int, int]) 
     end, region = members[-1][0], members[0][1].region
     over_rows = [kernel for _, kernel in members if kernel.name == OVER_ROWS]
     rowwise = [kernel for _, kernel in members if kernel.name != OVER_ROWS]
+    names = " ".join(kernel.name for kernel in rowwise)
     alone = [Kernel("over rows", 1, 0.0, kernel.reads, [], False, region) for kernel in over_rows]
     norms = [kernel.reads for kernel in rowwise if kernel.name == LAYER_NORM]
-    alone += [Kernel("over rows", 1, 0.0, [*reads, *reads], [], False, region) for reads in norms]
+    alone += [
+        Kernel("over rows", 1, 0.0, [*reads, *reads], [], False, region, fused=LAYER_NORM) for reads in norms
+    ]
     if not rowwise:
         return alone
     read_here = {storage for kernel in over_rows for storage, _ in kernel.reads}
@@ -143,7 +148,10 @@ def _fuse_kernels(members: list[tuple[int, Kernel]], last_read: dict[int, int]) 
         for storage, size in written.items()
         if last_read.get(storage, -1) > end or storage in read_here
     }
-    return [Kernel(FUSED, 1, 0.0, list(reads.items()), list(kept.items()), False, region), *alone]
+    return [
+        Kernel(FUSED, 1, 0.0, list(reads.items()), list(kept.items()), False, region, fused=names),
+        *alone,
+    ]
 
 
 def _largest_parts(storages: Iterable[tuple[int, int]]) -> dict[int, int]:

@@ -3,11 +3,14 @@
 A change that exceeds a budget makes pretraining slower: see benchmarks/roofline.py.
 """
 
+import json
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import pytest
 
+from benchmarks.pretraining_methods import ROOFLINE
+from benchmarks.roofline import classes
 from pubmill.pretraining.methods import COMPILED
 from tests.gpu.conftest import Trace
 from tests.gpu.rooflines import H100
@@ -40,3 +43,7 @@ def test_a_step_keeps_its_budget(case: str, trace: Trace) -> None:
     assert found["kernels"] <= budget.kernels
     assert found["peak"] <= budget.peak < H100.memory
     assert found["flops"] / found["seconds"] / H100.product >= budget.mfu
+    if case in (stored := json.loads(ROOFLINE.read_text())):
+        assert classes(found) == {
+            side: pytest.approx(seconds, rel=0.02) for side, seconds in stored[case].items()
+        }, "run benchmarks/roofline.py --quick --output benchmarks/roofline.json"

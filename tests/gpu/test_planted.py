@@ -18,6 +18,7 @@ from torch import Tensor
 from benchmarks import pretraining as benchmark
 from benchmarks.pretraining_ways import Ours, make_packed
 from pubmill.pretraining import segments
+from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -116,8 +117,8 @@ def test_a_benchmark_beyond_the_limit_of_compiled_variants_is_found(
 
 def is_silent(work: Pretraining, planned: Methods, messages: str) -> bool:
     """Return whether other methods than the planned ones run, and log or record do not have the reason."""
-    told = work.methods_refused is not None and work.methods_refused in messages
-    return work.methods != planned and not told
+    told = work.computation.refused is not None and work.computation.refused in messages
+    return work.computation.methods != planned and not told
 
 
 @pytest.fixture(scope="module")
@@ -131,25 +132,25 @@ def test_a_silent_fallback_is_found(
     working: Methods, planted: bool, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     flash_reference.use(monkeypatch, COMPILED)
-    compute = Pretraining._compute_losses
+    compute = Computation._compute_losses
 
-    def computing(self: Pretraining, *given: Any) -> Any:
+    def computing(self: Computation, *given: Any) -> Any:
         if self.methods not in (working, PLAIN):
             raise RuntimeError("no kernel image is available")
         return compute(self, *given)
 
-    monkeypatch.setattr(Pretraining, "_compute_losses", computing)
+    monkeypatch.setattr(Computation, "_compute_losses", computing)
     if planted:
         monkeypatch.setattr(
-            Pretraining, "_refuse_methods", lambda self, fault: self._use(slower(self.methods))
+            Computation, "_refuse_methods", lambda self, fault: self._use(slower(self.methods))
         )
     packed = PackedTokens(data / "tokens")
     cpu = torch.device("cpu")
     flash_reference.compile_nothing(monkeypatch)
     work = Pretraining(RECIPE, packed, read_vocabulary(data, packed.special), World(cpu))
-    assert work.methods == working
+    assert work.computation.methods == working
     assert is_silent(work, COMPILED, capsys.readouterr().err) == (planted and working != COMPILED)
     work.world = World(torch.device("cuda", 0))
     segment = segments.Segment(tokens=data / "tokens", vocab=data, output=data / "s", to=1)
     recorded = segments.facts(work, segment, packed)["hardware"]
-    assert (recorded["layers"], recorded["methods_refused"]) == (working.layers, work.methods_refused)
+    assert (recorded["layers"], recorded["methods_refused"]) == (working.layers, work.computation.refused)

@@ -2,7 +2,7 @@
 
 LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning_speed.py CASE...
 
-CASE: a key of `CASES`. Prints a JSON object, case -> `{"seconds", "products", "attention", "rest", "kernels",
+CASE: a key of `CASES`. Prints a JSON object, case -> `{"seconds", *KERNELS, "kernels",
 "host", "launches", "peak", "width"}`: the mean roofline of a step, the host's seconds to start its
 `launches`, the peak of memory in bytes, and the batch's width.
 """
@@ -27,6 +27,7 @@ from transformers import (
 )
 
 from benchmarks.finetuning_texts import CLASSES, Work, mentions, relations, write_model
+from benchmarks.kernel_classes import CLASSES as KERNELS
 from pubmill.finetuning import predicting, run
 from pubmill.finetuning.execution import PLAIN
 from pubmill.finetuning.finetuning_job import FinetuningJob
@@ -45,7 +46,7 @@ def found(trace: KernelTrace, graphs: Graphs, width: int) -> dict[str, float]:
     """Return the roofline; the host starts graphs and what is in none."""
     times = roofline(trace.kernels)
     launches = times["kernels"] - graphs.replayed + graphs.replays
-    device, host = times["products"] + times["attention"] + times["rest"], launches * H100.start
+    device, host = sum(times[name] for name in KERNELS), launches * H100.start
     changed = {"seconds": max(device, host), "host": host, "launches": launches}
     return {**times, **changed, "peak": trace.peak, "width": width}
 

@@ -76,7 +76,7 @@ def watched(recipe: PretrainingRecipe, data: Path, teacher: Path) -> dict[str, A
         work.update(1)
     strays = {weight.device.type for weight in work.learner.parameters()} - {"cuda"}
     assert not strays, f"weights on {strays}"
-    return {"outcome": "done", "step": step.found(), "methods": asdict(work.methods)}
+    return {"outcome": "done", "step": step.found(), "methods": asdict(work.computation.methods)}
 
 
 def outcome(recipe: PretrainingRecipe, data: Path, teacher: Path) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def ours(wanted: PretrainingRecipe) -> dict[str, Any]:
         with trace.record(), Watch() as watch:
             sums = work.update(1)
     done = {name: sums[name] for name in ("tokens", "padded", "flops")}
-    found = done | {"methods": asdict(work.methods), "peak": trace.peak} | watch.found()
+    found = done | {"methods": asdict(work.computation.methods), "peak": trace.peak} | watch.found()
     slow = roofline(trace.kernels, SLOW_H100, tiles(work.batches.masked(1)[0].lengths, wanted))
     return found | {"slow": slow} | roofline(trace.kernels)
 

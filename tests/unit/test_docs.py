@@ -129,7 +129,7 @@ def test_the_table_of_scorers_is_the_registry(root: Path) -> None:
 
 
 def test_protocols_and_their_keys_are_listed(finetuning: str, all_specs: Specs) -> None:
-    assert rows(finetuning, "The five protocols").keys() == all_specs.protocols.keys()
+    assert rows(finetuning, "The protocols").keys() == all_specs.protocols.keys()
     heading = {"name", "label", "citation", "notes"}
     assert rows(finetuning, "A protocol").keys() == ProtocolSpec.model_fields.keys() - heading
 

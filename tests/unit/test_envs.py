@@ -21,7 +21,7 @@ OPTIONAL = {"tensorboard", "triton"}
 
 def rules(root: Path) -> list[tuple[str, str, str]]:
     """Return name, environment and program of every rule."""
-    text = "".join(path.read_text() for path in sorted((root / "rules").glob("*.smk")))
+    text = "".join(path.read_text() for path in sorted((root / "rules").rglob("*.smk")))
     found = []
     for block in re.split(r"(?m)^rule ", text)[1:]:
         env, program = re.search(r"envs/(\w+)\.yaml", block), re.search(r"\}/(\w+)\.py", block)

@@ -29,7 +29,7 @@ ROOMS: dict[str, str] = {
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
     "planning": "messages optimisers pretraining recipes specs stages storage",
-    "workflow": "messages optimisers planning specs stages storage tables",
+    "workflow": "hardware messages optimisers planning specs stages storage tables",
     "inspection": "convert examples formats hardware messages metrics planning pretraining recipes report"
     " specs stages statistics storage tables workflow",
     "library": "corpus examples finetuning formats messages metrics prediction recipes storage",

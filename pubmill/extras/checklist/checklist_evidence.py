@@ -10,7 +10,7 @@ from pandas import DataFrame
 from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.report import ChecklistRecipe, StudyRuns
+from pubmill.extras.checklist.checklist_recipes import ChecklistRecipe, StudyRuns
 from pubmill.report.report_content import PretrainingSummary
 from pubmill.report.study_report import read_pretraining
 from pubmill.storage.files import read_json

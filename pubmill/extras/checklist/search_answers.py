@@ -2,7 +2,7 @@
 
 from pubmill.extras.checklist.checklist_answers import ChecklistAnswer, grid, name_of, value_text
 from pubmill.extras.checklist.checklist_evidence import StudyData
-from pubmill.recipes.report import SearchSummary
+from pubmill.extras.checklist.checklist_recipes import SearchSummary
 from pubmill.report.rendering import count, number
 from pubmill.storage.names_in_paths import choice_of
 

@@ -19,8 +19,8 @@ from rocrate.model import ComputationalWorkflow, ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
 from pubmill.errors import PubmillError
+from pubmill.extras.crate.crate_recipes import CrateRecipe
 from pubmill.hardware import provenance
-from pubmill.recipes.report import CrateRecipe
 from pubmill.report.rendering import duration
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import read_json, sha256, writing_folder
@@ -53,7 +53,7 @@ TERMS_OF_USE = (
     "those who ran the study. Source files, which are not in this crate, are under the terms that stand "
     "with each of them."
 )
-WORKFLOW = ("Snakefile", "LICENSE", "rules/*.smk", "specs/**/*.yaml", "specs/**/*.csv")
+WORKFLOW = ("Snakefile", "LICENSE", "rules/**/*.smk", "specs/**/*.yaml", "specs/**/*.csv")
 """Files that define a study, below the checkout; the package itself is identified by its commit."""
 FORMATS = {
     ".csv": "text/csv",

@@ -28,10 +28,10 @@ from pubmill.extras.proof.evidence import (
     predictions_of,
     read_runs,
 )
+from pubmill.extras.proof.proofs import ProofRecipe
 from pubmill.extras.proof.verifier.container import SUMS, pack, spelled, sums
 from pubmill.hardware import provenance
 from pubmill.metrics.contributions import Array
-from pubmill.recipes.proofs import ProofRecipe
 from pubmill.storage.files import read_json, writing
 from pubmill.storage.result_paths import BELOW
 

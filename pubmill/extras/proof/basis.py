@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from pubmill.recipes.proofs import TableBasisRecipe
+from pubmill.extras.proof.proofs import TableBasisRecipe
 from pubmill.recipes.tables import TableRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.storage.path_lists import paths_of

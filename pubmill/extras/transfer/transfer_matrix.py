@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 
+from pubmill.extras.transfer.transfers import TransferMatrixRecipe
 from pubmill.metrics.records import read_record
-from pubmill.recipes.transfers import TransferMatrixRecipe
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse

@@ -12,8 +12,6 @@ from pubmill.finetuning.reader import Reader, Subwords
 from pubmill.finetuning.tasks.relations import Argument, Mention, located, remaining
 
 Pooling = Literal["cls", "entity-start", "mention-max", "mention-average"]
-FIRST_TOKEN = 0
-"""Place of [CLS], whose encoding represents the whole input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +51,7 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
             [first.ids[place] for place in kept], None if second is None else second.ids[:end]
         )
         before = len((reader.one if second is None else reader.two).before)
-        places, groups = _read_places(pooling, kept, mentions, before)
+        places, groups = _read_places(pooling, kept, mentions, before, reader.whole(ids))
         instances.append(
             Instance(example=text.example, ids=ids, segments=segments, places=places, groups=groups)
         )
@@ -97,18 +95,18 @@ def _count_omissions(
 
 
 def _read_places(
-    pooling: Pooling, kept: Sequence[int], mentions: Sequence[Mention], before: int
+    pooling: Pooling, kept: Sequence[int], mentions: Sequence[Mention], before: int, whole: int
 ) -> tuple[list[int], list[int] | None]:
     """Return the places that the head reads, and the number of places pooled to each encoding.
 
-    A mention in a text without subwords is read at the first token.
+    A mention in a text without subwords is read at `whole`, the place that represents the input.
     """
     if pooling == "cls":
-        return [FIRST_TOKEN], None
+        return [whole], None
     if pooling == "entity-start":
         starts = [mention.marks[0] for mention in mentions if mention.marks]
         return [before + kept.index(start) for start in starts], None
-    runs = [[before + at for at in _kept_in_mention(kept, mention)] or [FIRST_TOKEN] for mention in mentions]
+    runs = [[before + at for at in _kept_in_mention(kept, mention)] or [whole] for mention in mentions]
     return [place for run in runs for place in run], [len(run) for run in runs]
 
 

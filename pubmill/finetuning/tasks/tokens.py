@@ -107,10 +107,13 @@ class Tokens(Task[TokensExample]):
         owners: list[int] = []
         at = len(self.reader.one.before)
         for word in words:
-            labelled = 1 if self.recipe.labelled_subwords == "first" else len(subwords[word])
-            places += range(at, at + labelled)
-            owners += [word] * labelled
-            at += len(subwords[word])
+            end = at + len(subwords[word])
+            labelled = range(at, end)
+            if self.recipe.labelled_subwords == "first":
+                labelled = labelled[-1:] if self.reader.causal else labelled[:1]
+            places += labelled
+            owners += [word] * len(labelled)
+            at = end
         return SentenceWindow(example=sentence, ids=ids, segments=segments, places=places, words=owners)
 
     def targets(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from pubmill.hardware.compilers import compiler_fault
 from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.model_diagnoses import ModelFinding
@@ -52,6 +53,15 @@ def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
         to.print(Text.assemble((finding.model, "bold"), ": ", (word, style), f" ({finding.source})"))
         if finding.to_do:
             to.print(f"    to do: {finding.to_do}", soft_wrap=True)
+
+
+def print_compiler(to: Console) -> None:
+    """Print whether this machine has what compiles kernels for a GPU."""
+    fault = compiler_fault()
+    word, style = ("NOT AVAILABLE", BAD) if fault else ("available", GOOD)
+    to.print(Text.assemble("\n", ("C compiler for kernels of GPUs", "bold"), ": ", (word, style)))
+    if fault:
+        to.print(f"    {fault}", soft_wrap=True)
 
 
 def _print_finding(to: Console, finding: DatasetFinding) -> None:

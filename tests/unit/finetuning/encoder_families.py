@@ -14,6 +14,8 @@ from transformers import (
     BertConfig,
     BertModel,
     BertTokenizer,
+    BigBirdConfig,
+    BigBirdModel,
     DebertaV2Config,
     DebertaV2Model,
     DebertaV2Tokenizer,
@@ -21,14 +23,37 @@ from transformers import (
     DistilBertModel,
     ElectraConfig,
     ElectraModel,
+    EuroBertConfig,
+    EuroBertModel,
+    GPT2Config,
+    GPT2Model,
+    JinaEmbeddingsV3Config,
+    JinaEmbeddingsV3Model,
+    LlamaConfig,
+    LlamaModel,
+    LongformerConfig,
+    LongformerModel,
     MegatronBertConfig,
     MegatronBertModel,
     ModernBertConfig,
     ModernBertModel,
+    MPNetConfig,
+    MPNetModel,
+    MPNetTokenizer,
+    NomicBertConfig,
+    NomicBertModel,
     PreTrainedTokenizerFast,
+    Qwen3Config,
+    Qwen3Model,
     RobertaConfig,
     RobertaModel,
     RobertaTokenizer,
+    T5Config,
+    T5EncoderModel,
+    T5Tokenizer,
+    XLMRobertaConfig,
+    XLMRobertaModel,
+    XLMRobertaTokenizer,
 )
 
 from pubmill.examples.kinds import TokensExample
@@ -96,6 +121,46 @@ def albert_unigrams(folder: Path) -> Any:
     return AlbertTokenizer(vocab=unigrams(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]))
 
 
+def xlm_unigrams(folder: Path) -> Any:
+    return XLMRobertaTokenizer(vocab=unigrams(["<s>", "<pad>", "</s>", "<unk>"]))
+
+
+def t5_unigrams(folder: Path) -> Any:
+    """</s> after each text, nothing before it."""
+    return T5Tokenizer(vocab=unigrams(["<pad>", "</s>", "<unk>"]), extra_ids=0)
+
+
+def mpnet_wordpiece(folder: Path) -> Any:
+    pieces = [*SYLLABLES, *(f"##{piece}" for piece in SYLLABLES)]
+    vocab = {piece: n for n, piece in enumerate(["<s>", "<pad>", "</s>", "[UNK]", "<mask>", *pieces])}
+    return MPNetTokenizer(vocab=vocab)
+
+
+def byte_pairs_with_ends(folder: Path) -> Any:
+    """A EuroBERT's tokenizer: byte-level BPE between the beginning and the end of a text."""
+    tokenizer = byte_pairs(["<s>", "</s>", "<pad>", "<mask>"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
+    )
+    named = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
+
+
+def gpt2_byte_pairs(folder: Path) -> Any:
+    """A GPT-2's or Qwen's tokenizer: it adds nothing, and has an end only."""
+    tokenizer = byte_pairs(["<|endoftext|>"])
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>")
+
+
+def llama_byte_pairs(folder: Path) -> Any:
+    """A Llama's tokenizer: a beginning before each text, no end, no padding."""
+    tokenizer = byte_pairs(["<s>", "</s>"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 0)]
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
+
+
 def deberta_unigrams(folder: Path) -> Any:
     return DebertaV2Tokenizer(vocab=unigrams(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]))
 
@@ -109,6 +174,8 @@ DEBERTA = {
     "norm_rel_ebd": "layer_norm",
     "share_att_key": True,
 }
+T5 = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": LAYERS, "num_heads": 2}
+LONGFORMER = {"attention_window": 8, "type_vocab_size": 1}
 MODERNBERT = {"local_attention": 8, "global_attn_every_n_layers": 2}
 FAMILIES: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
     "bert": (BertConfig, BertModel, wordpiece, {"type_vocab_size": 2}),
@@ -122,15 +189,32 @@ FAMILIES: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
     "deberta-v3": (DebertaV2Config, DebertaV2Model, deberta_unigrams, DEBERTA),
     "distilbert": (DistilBertConfig, DistilBertModel, wordpiece, {"hidden_dim": 64}),
 }
+FURTHER: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
+    "xlm-roberta": (XLMRobertaConfig, XLMRobertaModel, xlm_unigrams, {"type_vocab_size": 1}),
+    "mpnet": (MPNetConfig, MPNetModel, mpnet_wordpiece, {}),
+    "longformer": (LongformerConfig, LongformerModel, byte_level, LONGFORMER),
+    "big-bird": (BigBirdConfig, BigBirdModel, albert_unigrams, {"attention_type": "original_full"}),
+    "nomic-bert": (NomicBertConfig, NomicBertModel, wordpiece, {}),
+    "jina-v3": (JinaEmbeddingsV3Config, JinaEmbeddingsV3Model, xlm_unigrams, {"type_vocab_size": 1}),
+    "eurobert": (EuroBertConfig, EuroBertModel, byte_pairs_with_ends, {"num_key_value_heads": 2}),
+    "t5": (T5Config, T5EncoderModel, t5_unigrams, T5),
+    "gpt2": (GPT2Config, GPT2Model, gpt2_byte_pairs, {}),
+    "llama": (LlamaConfig, LlamaModel, llama_byte_pairs, {"num_key_value_heads": 1}),
+    "qwen3": (Qwen3Config, Qwen3Model, gpt2_byte_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
+}
+OFFSET = {"roberta", "roberta-wordpiece", "xlm-roberta", "longformer", "mpnet"}
+ARCHITECTURES = FAMILIES | FURTHER
+"""All that are tried; the further ones only in `test_architectures`."""
+DECODERS = {"gpt2", "llama", "qwen3"}
 
 
 def save_encoder(folder: Path, family: str) -> Path:
     """Write a random encoder of `family` and its tokenizer; it takes 64 tokens."""
-    config, model, tokenizer_of, further = FAMILIES[family]
+    config, model, tokenizer_of, further = ARCHITECTURES[family]
     folder.mkdir(parents=True)
     tokenizer = tokenizer_of(folder)
     tokenizer.save_pretrained(folder)
-    offset = tokenizer.pad_token_id + 1 if family.startswith("roberta") else 0
+    offset = tokenizer.pad_token_id + 1 if family in OFFSET else 0
     shape = {
         "vocab_size": len(tokenizer),
         "hidden_size": 32,
@@ -142,8 +226,8 @@ def save_encoder(folder: Path, family: str) -> Path:
     }
     special = {
         "pad_token_id": tokenizer.pad_token_id,
-        "bos_token_id": tokenizer.cls_token_id,
-        "eos_token_id": tokenizer.sep_token_id,
+        "bos_token_id": tokenizer.cls_token_id or tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.sep_token_id or tokenizer.eos_token_id,
     }
     torch.manual_seed(0)
     model(config(**shape, **special, **further)).save_pretrained(folder)

@@ -210,7 +210,9 @@ def test_a_kernel_with_other_numbers_is_refused(place: int, kernel: Update, monk
 
         monkeypatch.setattr(module, "compiled_update", faulty)
         update, refused = compile_update(CPU)
-        assert update is None and refused == "RuntimeError: it gives other numbers than PyTorch's kernels"
+        assert update is None and str(refused).startswith(
+            "RuntimeError: it gives other numbers than PyTorch's kernels"
+        )
 
 
 def test_a_device_without_memory_is_no_reason_to_go_on(kernel: Update, monkeypatch: Any) -> None:

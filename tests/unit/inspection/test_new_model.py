@@ -149,7 +149,17 @@ def small(family: str, **more: Any) -> Any:
         "vocab_size": 9, "num_key_value_heads": 2, "head_dim": 4, "pad_token_id": 0,
         "max_position_embeddings": 16,
     }  # fmt: skip
-    own = {"n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 16, "d_model": 8, "d_kv": 4, "d_ff": 16}
+    own = {
+        "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2,
+        "n_embd": 8,
+        "n_layer": 2,
+        "n_head": 2,
+        "n_positions": 16,
+        "d_model": 8,
+        "d_kv": 4,
+        "d_ff": 16,
+    }
     wanted = {**sizes, **own, "num_layers": 2, "num_heads": 2, **more}
     known = {key: value for key, value in wanted.items() if hasattr(config, key)}
     return AutoModel.from_config(AutoConfig.for_model(family, **known))
@@ -158,7 +168,7 @@ def small(family: str, **more: Any) -> Any:
 BERTS = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
 
-@pytest.mark.parametrize("family", ["nomic_bert", "jina_embeddings_v3", "modernbert", "eurobert"])
+@pytest.mark.parametrize("family", ["nomic_bert", "jina_embeddings_v3", "modernbert", "eurobert", "llama"])
 def test_encoders_whose_tensors_transformers_renames_are_described(
     tmp_path: Path, specs: Path, family: str
 ) -> None:
@@ -176,15 +186,17 @@ def test_encoders_whose_tensors_transformers_renames_are_described(
 @pytest.mark.parametrize(
     ("family", "special", "message"),
     [
-        ("gpt2", BERTS, "(gpt2) describes a decoder, which reads a text from left to right only"),
-        ("llama", BERTS, "(llama) describes a decoder, which reads a text from left to right only"),
-        ("t5", BERTS, "(t5) describes an encoder with a decoder; expected an encoder"),
+        ("bart", BERTS, "(bart) describes an encoder with a decoder, and transformers has no class for its"),
         (
             "eurobert",
-            {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"},
-            "the tokenizer has no cls_token (the beginning), sep_token (the end); name them in ",
+            {"pad_token": "<pad>", "bos_token": "<s>"},
+            "the tokenizer has no sep_token or eos_token (the end); name them in ",
         ),
-        ("bert", {"cls_token": "[CLS]", "sep_token": "[SEP]"}, "the tokenizer has no pad_token (padding); "),
+        (
+            "bert",
+            {"cls_token": "[CLS]", "sep_token": "[SEP]"},
+            "the tokenizer has no pad_token or eos_token (padding); ",
+        ),
     ],
 )
 def test_what_cannot_be_trained_is_refused_when_it_enters(

@@ -16,7 +16,7 @@ import torch
 
 from pubmill import recipes
 from pubmill.pretraining import batch_preparation, overlapped_sums
-from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.micro_batches import Part
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining.toy_pretraining import pretrain
@@ -29,16 +29,16 @@ FAILING = {1: 3, 0: 2 + 1 + 4 + 4 + 4}
 
 def main() -> None:
     data, output, steps, recipe = sys.argv[1:]
-    process, counts = Pretraining._process_micro_batch, {0: 0, 1: 0}
+    process, counts = Computation.process, {0: 0, 1: 0}
 
-    def processing(self: Pretraining, part: Part, *given: Any, **named: Any) -> Any:
+    def processing(self: Computation, part: Part, *given: Any, **named: Any) -> Any:
         rank = self.world.rank
         counts[rank] += 1
         if counts[rank] == FAILING[rank]:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return process(self, part, *given, **named)
 
-    Pretraining._process_micro_batch = processing  # type: ignore[method-assign]
+    Computation.process = processing  # type: ignore[method-assign]
     overlapped_sums.OVERLAPPING, overlapped_sums.LARGE = ("cpu",), 100
     read = recipes.read(PretrainingRecipe, recipe)
     batch_preparation.TOKENS_AT_ONCE["cpu"] = AT_ONCE * read.sequence_length

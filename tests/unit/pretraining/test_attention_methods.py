@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import engine, methods, unpadded
+from pubmill.pretraining import computation, methods, unpadded
 from pubmill.pretraining.methods import COMPILED, FLASH_3, PLAIN, Methods, fastest, slower
 from pubmill.pretraining.seeded_dropout import draw_seeds
 from tests.unit.pretraining import flash_reference
@@ -52,11 +52,11 @@ def test_flash_attention_3_is_activated_in_pytorchs_registry(
     handle = SimpleNamespace(remove=lambda: ended.append(True))
     monkeypatch.setitem(registry._FLASH_ATTENTION_IMPLS, "FA3", lambda: handle)
     tried = failing(monkeypatch, lambda tried: tried == FLASH_3 and not works)
-    monkeypatch.setattr(engine, "fastest", lambda *given: FLASH_3)
+    monkeypatch.setattr(computation, "fastest", lambda *given: FLASH_3)
     flash_reference.compile_nothing(monkeypatch)
     made, _ = work(data, RECIPE, steps=0)
     active = registry.current_flash_attention_impl()
-    assert tried[0] == FLASH_3 and made.methods == (FLASH_3 if works else COMPILED)
+    assert tried[0] == FLASH_3 and made.computation.methods == (FLASH_3 if works else COMPILED)
     assert (active, ended) == (("FA3", []) if works else (None, [True]))
     methods.activate_attention(PLAIN)
     assert registry.current_flash_attention_impl() is None
@@ -67,8 +67,11 @@ def test_a_package_that_is_not_there_is_a_fault(data: Path, monkeypatch: pytest.
     flash_reference.use(monkeypatch, FLASH_3)
     flash_reference.compile_nothing(monkeypatch)
     made, _ = work(data, RECIPE, steps=0)
-    assert made.methods == COMPILED
-    assert made.methods_refused and "ModuleNotFoundError: No module named 'flash_attn" in made.methods_refused
+    assert made.computation.methods == COMPILED
+    assert (
+        made.computation.refused
+        and "ModuleNotFoundError: No module named 'flash_attn" in made.computation.refused
+    )
 
 
 def test_without_dropout_compiled_functions_draw_no_seeds(

@@ -11,6 +11,7 @@ import torch
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import batch_preparation, engine
 from pubmill.pretraining.batch_preparation import tokens_at_once
+from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining, seed_torch
 from pubmill.pretraining.instances import Instances
@@ -107,15 +108,15 @@ def test_judging_leaves_training_as_it_was(data: Path) -> None:
 
 def failing(monkeypatch: pytest.MonkeyPatch, *numbers: int) -> None:
     """Let the micro-batches with these numbers, counted from 1, need too much memory."""
-    process, count = Pretraining._process_micro_batch, [0]
+    process, count = Computation.process, [0]
 
-    def processing(self: Pretraining, *given: Any) -> Any:
+    def processing(self: Computation, *given: Any) -> Any:
         count[0] += 1
         if count[0] in numbers:
             raise torch.OutOfMemoryError
         return process(self, *given)
 
-    monkeypatch.setattr(Pretraining, "_process_micro_batch", processing)
+    monkeypatch.setattr(Computation, "process", processing)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from pubmill.pretraining import batch_preparation, cross_entropy, engine, methods, segments, unpadded
+from pubmill.pretraining import batch_preparation, cross_entropy, methods, segments, unpadded
+from pubmill.pretraining.batch_preparation import denominators
+from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -80,7 +82,7 @@ def test_without_padding_the_steps_are_the_same(
     padded, expected = work(data, recipe)
     flash_reference.use(monkeypatch, EXACT)
     flat, found = work(data, recipe)
-    assert flat.methods == EXACT and found == pytest.approx(expected, rel=1e-4)
+    assert flat.computation.methods == EXACT and found == pytest.approx(expected, rel=1e-4)
     packed = PackedTokens(data / "tokens")
     judged = [made.evaluate(packed, "subword") for made in (flat, padded)]
     assert judged[0] and judged[1] and judged[0]["tokens"] == judged[1]["tokens"]
@@ -97,10 +99,14 @@ def test_copies_in_bfloat16_differ_by_rounding(
     _, expected = work(data, recipe, steps=1)
     flash_reference.use(monkeypatch, UNPADDED)
     made, found = work(data, recipe, steps=1)
-    assert made.methods == UNPADDED and found == pytest.approx(expected, rel=0.03) and found != expected
+    assert (
+        made.computation.methods == UNPADDED
+        and found == pytest.approx(expected, rel=0.03)
+        and found != expected
+    )
     assert {weight.dtype for weight in made.learner.parameters()} == {torch.float32}
-    assert made.copies
-    assert all(copy.dtype == torch.bfloat16 and copy.grad is None for copy in made.copies.copies)
+    assert made.computation.copies
+    assert all(copy.dtype == torch.bfloat16 and copy.grad is None for copy in made.computation.copies.copies)
 
 
 def test_shared_weights_keep_being_shared(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,11 +158,11 @@ def test_gradients_of_shared_layers_are_added_in_float32(data: Path, monkeypatch
         with torch.no_grad():
             for weight in made.learner.parameters():
                 weight.copy_(weight.bfloat16())
-        if made.copies:
-            made.copies.refresh()
+        if made.computation.copies:
+            made.computation.copies.refresh()
         slopes.clear()
         batch, hidden, micro = made.batches.prepare(0)
-        made._process_micro_batch(micro.parts[0](), engine.denominators(batch, hidden), learn=True)
+        made.computation.process(micro.parts[0](), denominators(batch, hidden), learn=True)
         layer = unpadded.layers_of(made.model.base_model)[0]
         gradients = [weight.grad for weight in unpadded.weights_of(layer, "albert")[1]]
         return [gradient.double() for gradient in gradients if gradient is not None]
@@ -189,9 +195,10 @@ def test_the_vocabulary_of_copies_is_extended_to_aligned_rows(
     assert pieces % ROW_MULTIPLE and set(widths) == {-(-pieces // ROW_MULTIPLE) * ROW_MULTIPLE}
     assert all(slope[:, pieces:].count_nonzero() == 0 for slope in slopes)
     assert all(slope[:, :pieces].count_nonzero() for slope in slopes)
-    assert made.copies
+    assert made.computation.copies
     sizes = {
-        len(copy) - len(weight) for copy, weight in zip(made.copies.copies, made.copies.weights, strict=True)
+        len(copy) - len(weight)
+        for copy, weight in zip(made.computation.copies.copies, made.computation.copies.weights, strict=True)
     }
     assert sizes == {0, widths[0] - pieces}
     assert (replaced_tokens.sample(torch.tensor([[0.0, NEVER]]).expand(1000, 2)) == 0).all()
@@ -221,15 +228,15 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
     recipe = changed(RECIPE, **PLAINLY)
     flash_reference.use(monkeypatch, EXACT)
     _, expected = work(data, recipe)
-    add, sizes = Pretraining._process_micro_batch, list[int]()
+    add, sizes = Computation.process, list[int]()
 
-    def adding(self: Pretraining, part: Any, *rest: Any, **named: Any) -> Any:
+    def adding(self: Computation, part: Any, *rest: Any, **named: Any) -> Any:
         sizes.append(part.ids.numel())
         if sizes[-1] > 30 and len(sizes) > 2:
             raise torch.OutOfMemoryError
         return add(self, part, *rest, **named)
 
-    monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
+    monkeypatch.setattr(Computation, "process", adding)
     made, found = work(data, recipe)
     assert made.batches.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
     assert found == pytest.approx(expected, rel=1e-4)
@@ -257,15 +264,15 @@ def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyP
 def failing(monkeypatch: pytest.MonkeyPatch, fails: Any) -> list[Methods]:
     """Let the first micro-batch fail with some methods; return the methods tried."""
     flash_reference.use(monkeypatch, COMPILED)
-    tried, forward = list[Methods](), Pretraining._compute_losses
+    tried, forward = list[Methods](), Computation._compute_losses
 
-    def computing(self: Pretraining, *given: Any) -> Any:
+    def computing(self: Computation, *given: Any) -> Any:
         tried.append(self.methods)
         if fails(self.methods):
             raise RuntimeError("no kernel image\nis available")
         return forward(self, *given)
 
-    monkeypatch.setattr(Pretraining, "_compute_losses", computing)
+    monkeypatch.setattr(Computation, "_compute_losses", computing)
     return tried
 
 
@@ -274,10 +281,13 @@ def test_what_does_not_work_here_is_replaced_by_what_does(
 ) -> None:
     tried = failing(monkeypatch, lambda tried: tried.layers != "eager")
     made, _ = work(data, RECIPE, steps=1)
-    assert made.methods == UNPADDED and made.copies and tried[:2] == [COMPILED, UNPADDED]
-    assert made.methods_refused == (f"{COMPILED.describe()} do not work here (RuntimeError: no kernel image)")
     assert (
-        "compiled layers do not work here (RuntimeError: no kernel image); trying slower methods"
+        made.computation.methods == UNPADDED and made.computation.copies and tried[:2] == [COMPILED, UNPADDED]
+    )
+    refused = f"{COMPILED.describe()} do not work here (RuntimeError: no kernel image"
+    assert made.computation.refused and made.computation.refused.startswith(refused)
+    assert (
+        "slower than planned: unpadded sequences, weights in bfloat16 and compiled layers do not work here"
         in capsys.readouterr().err
     )
 
@@ -297,7 +307,7 @@ def test_a_loss_that_is_not_a_number_is_a_fault(data: Path, monkeypatch: pytest.
         unpadded, "flash_attention", lambda *given: flash_reference.attention(*given) * float("nan")
     )
     made, _ = work(data, RECIPE, steps=1)
-    assert made.methods == PLAIN and made.copies is None
+    assert made.computation.methods == PLAIN and made.computation.copies is None
 
 
 def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,7 +334,7 @@ def test_the_record_of_a_gpu_says_which_ran(data: Path) -> None:
     segment = segments.Segment(tokens=data / "tokens", vocab=data, output=data / "s", to=1)
     names = set(asdict(COMPILED))
     assert not names & segments.facts(made, segment, packed)["hardware"].keys()
-    made.methods, made.world = COMPILED, World(GPU)
+    made.computation.methods, made.world = COMPILED, World(GPU)
     found = segments.facts(made, segment, packed)["hardware"]
     assert {name: found[name] for name in names} == asdict(COMPILED)
     assert names <= set(segments.DECIDING["hardware"])

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import batch_preparation
-from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.micro_batches import Part
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, losses, make_data, pretrain, weights
 
@@ -32,16 +32,16 @@ def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stop_in(monkeypatch: pytest.MonkeyPatch, micro_batch: int) -> list[int]:
     """Send SIGTERM during a micro-batch, counted from the first of all; return their sizes as they come."""
-    add, sizes = Pretraining._process_micro_batch, list[int]()
+    add, sizes = Computation.process, list[int]()
 
-    def adding(self: Pretraining, part: Part, *rest: Any) -> Any:
+    def adding(self: Computation, part: Part, *rest: Any) -> Any:
         sizes.append(len(part.ids))
         found = add(self, part, *rest)
         if len(sizes) == micro_batch:
             os.kill(os.getpid(), signal.SIGTERM)
         return found
 
-    monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
+    monkeypatch.setattr(Computation, "process", adding)
     return sizes
 
 
@@ -65,15 +65,15 @@ def test_a_stop_between_micro_batches_drops_the_step_and_resumes_bit_for_bit(
 
 def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, after: int) -> list[int]:
     """Let more than `most` sequences at once fail once `after` micro-batches went well."""
-    add, sizes = Pretraining._process_micro_batch, list[int]()
+    add, sizes = Computation.process, list[int]()
 
-    def adding(self: Pretraining, part: Part, *rest: Any) -> Any:
+    def adding(self: Computation, part: Part, *rest: Any) -> Any:
         if len(part.ids) > most and len(sizes) >= after:
             raise torch.OutOfMemoryError("CUDA out of memory")
         sizes.append(len(part.ids))
         return add(self, part, *rest)
 
-    monkeypatch.setattr(Pretraining, "_process_micro_batch", adding)
+    monkeypatch.setattr(Computation, "process", adding)
     return sizes
 
 

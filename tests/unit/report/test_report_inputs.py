@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.extras.checklist.checklist_evidence import read_study
 from pubmill.metrics.records import write_record
 from pubmill.report.croissant import DATASET_PAGE_RENDERERS
 from pubmill.report.rendering import to_json
@@ -24,6 +23,8 @@ from tests.unit.report import toy_reports as reports_made_up
 from tests.unit.tables import test_fact_cells as test_facts
 
 FIT = {"splits": {"test": {"entity_words": {"subwords_per_word": 1.5}}}}
+
+Read = Callable[[Graph, Path], None]
 
 
 @cache
@@ -71,37 +72,29 @@ def _content(results: Path, file: str) -> object:
     }.get(Path(file).name, FIT)
 
 
-def read_reports_files(made: Graph, results: Path) -> None:
-    read_report(made.report.recipe(), results)
-
-
-def read_checklists_files(made: Graph, results: Path) -> None:
-    read_study(made.checklist.recipe(), results)
-
-
-READERS: dict[str, Callable[[Graph, Path], None]] = {
-    "report": read_reports_files,
-    "checklist": read_checklists_files,
-}
-
-
-@pytest.mark.parametrize("who", READERS)
-def test_the_inputs_are_what_is_read(tmp_path: Path, who: str) -> None:
-    made, results = targets(tmp_path / "results"), tmp_path / "results/demo"
-    inputs = {"report": made.report.inputs, "checklist": made.checklist.inputs}[who]()
-    files = [path.removeprefix(f"{results}/") for path in inputs]
+def check_inputs_are_read(folder: Path, inputs: Callable[[Graph], list[str]], read: Read) -> None:
+    """Check that a job reads each of its inputs and nothing else; `read` reads them from the results."""
+    made, results = targets(folder / "results"), folder / "results/demo"
+    files = [path.removeprefix(f"{results}/") for path in inputs(made)]
     assert len(files) == len(set(files)) > 10
     results.mkdir(parents=True)
     for file in files:
         put(results, file)
     for path in {path for path in results.rglob("*") if path.is_file()} - {results / file for file in files}:
         path.unlink()
-    READERS[who](made, results)
+    read(made, results)
     for file in files:
-        (results / file).rename(tmp_path / "away")
+        (results / file).rename(folder / "away")
         with pytest.raises(PubmillError, match=re.escape(Path(file).name)):
-            READERS[who](made, results)
-        (tmp_path / "away").rename(results / file)
+            read(made, results)
+        (folder / "away").rename(results / file)
+
+
+def test_the_inputs_are_what_is_read(tmp_path: Path) -> None:
+    def read(made: Graph, results: Path) -> None:
+        read_report(made.report.recipe(), results)
+
+    check_inputs_are_read(tmp_path, lambda made: made.report.inputs(), read)
 
 
 def test_the_program_of_dataset_pages_writes_the_files_that_its_rule_names() -> None:

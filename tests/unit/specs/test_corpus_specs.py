@@ -7,8 +7,7 @@ from pydantic import ValidationError
 
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.specs.corpus_checks import faults_of_corpora
-from pubmill.specs.corpus_specs import CorpusSpec, LearntVocabSpec, PretrainingSpec, Start
-from pubmill.specs.filtering import Duplicates
+from pubmill.specs.corpus_specs import CorpusSpec, Duplicates, LearntVocabSpec, PretrainingSpec, Start
 from pubmill.specs.pmc_sources import PmcPackagesSource
 
 PUBMED: dict[str, Any] = {

@@ -10,6 +10,7 @@ from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.all_stages import stages
 from pubmill.stages.dataset_recipes import published_recipe
 
 
@@ -32,10 +33,7 @@ def recipes_of(made: Graph) -> list[Any]:
         made.pipelines.recipe("scispacy-bc5cdr", "bc2gm"),
         made.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm"),
         made.pages.recipe("chemprot@blurb"),
-        made.checklist.recipe(),
-        made.crate.recipe(),
-        made.proof.recipe(),
-        made.proof.basis_recipe("gu2020/table06"),
+        *(getattr(made, name).recipe() for name in ("checklist", "crate", "proof") if name in stages()),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         *(made.corpora.parse_recipe(shard.source, shard.name) for shard in made.corpora.shards("pubmed-pmc")),
         made.corpora.latest_recipe("pubmed-abstracts"),

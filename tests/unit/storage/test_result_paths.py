@@ -149,7 +149,7 @@ def shown(part: ast.expr) -> str:
 OTHERS = {
     *(f"pubmill/extras/proof/verifier/{name}.py" for name in ("forms", "structure", "verification")),
     "pubmill/inspection/explain/table_statements.py", "pubmill/extras/audit/printed_values_of_runs.py",
-    "pubmill/inspection/converted_datasets.py", "pubmill/cli/studies.py",
+    "pubmill/inspection/converted_datasets.py", "pubmill/cli/studies.py", "pubmill/stages/pretrainings.py",
 }  # fmt: skip
 """Modules that name members of a proof, specs, or parts of paths."""
 
@@ -172,7 +172,7 @@ def test_only_one_module_spells_paths_of_results(root: Path) -> None:
 
 def test_rules_spell_no_paths_of_results(root: Path) -> None:
     """Outside of shell commands, which `test_rules` compares with `Paths`."""
-    files = [root / "Snakefile", *(root / "rules").glob("*.smk")]
+    files = [root / "Snakefile", *(root / "rules").rglob("*.smk")]
     literals = {path.name: re.findall(r'"([^"\n]*)"', path.read_text(encoding="utf-8")) for path in files}
     assert {name: found for name, texts in literals.items() if (found := list(filter(spelled, texts)))} == {}
 

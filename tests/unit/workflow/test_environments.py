@@ -1,5 +1,7 @@
 """Jobs run with Snakemake's Python, unless conda or an image brings its own."""
 
+import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +10,7 @@ from snakemake.settings.types import DeploymentMethod
 
 from pubmill.errors import PubmillError
 from pubmill.specs.study import Study
-from pubmill.workflow.environments import has_own_environments
+from pubmill.workflow.environments import CACHES, COMPILED, has_own_environments, keep_compiled
 
 CONDA, APPTAINER, MODULES = (
     DeploymentMethod.CONDA,
@@ -50,3 +52,15 @@ def test_what_a_shell_would_read_is_no_image(image: str) -> None:
     """Snakemake puts the image into a shell's command as it is."""
     with pytest.raises(ValidationError):
         study(image)
+
+
+def test_compiled_kernels_are_kept_below_the_results_or_where_the_user_wants(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = CACHES
+    monkeypatch.setenv(mine, "restored afterwards")
+    monkeypatch.delenv(mine)
+    monkeypatch.setenv(theirs, "/of mine")
+    keep_compiled(tmp_path / "results")
+    assert (os.environ[mine], os.environ[theirs]) == (str(tmp_path / "results/.compiled/torch"), "/of mine")
+    assert f"results/{COMPILED}" in (root / "Makefile").read_text().partition("\nclean:\n")[2]

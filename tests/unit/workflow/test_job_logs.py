@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.workflow.job_logs import READ, latest, reason
+from pubmill.workflow.job_logs import READ, latest, reason, slower_methods
 
 PRETRAINING = (
     "pubmill: step 20/40 (of 40)  loss 6.100  12,000 tokens/s  MFU 3%  1 min left\n"
@@ -92,3 +92,12 @@ def test_a_reason_has_four_lines_and_the_number_of_the_others(tmp_path: Path) ->
     assert reason(str(log)) == ["a", "b", "c", "d", "(1 more lines in the log)"]
     log.write_text("\n".join("uvwxyz"))
     assert reason(str(log)) == ["w", "x", "y", "z"], "without an error, the last lines"
+
+
+def test_methods_that_do_not_work_are_found_at_the_beginning_of_a_long_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    text = "a warning\npubmill: slower than planned: compiled layers do not work here\n"
+    log.write_text(text + "pubmill: step 3: loss 7.0\n" * READ)
+    assert slower_methods(str(log), 0.0) == ["compiled layers do not work here"]
+    os.utime(log, (5000, 5000))
+    assert slower_methods(str(log), 9000.0) == slower_methods(str(tmp_path / "none"), 0.0) == []

@@ -90,3 +90,14 @@ def test_a_summary_counts_what_was_not_run() -> None:
         "1 of 3 jobs done in 0:00:01, 2 not run:", "  trials      1/3", "To read: a.html",
     ]  # fmt: skip
     assert summary_lines(RunProgress(), [], 1001.0) == ["0 of 0 jobs done:"]
+
+
+def test_the_summary_names_methods_that_did_not_work_once_with_their_jobs(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    progress = progress_after(plan(pretrain=2))
+    for number in (1, 2):
+        progress.add(start(number, "pretrain", log=str(log)))
+        log.write_text("pubmill: slower than planned: no C compiler\npubmill: step 1\n")
+        progress.add(finish(number, 10.0))
+    lines = summary_lines(progress, ["a.html"], 1020.0)
+    assert lines[-2:] == ["slower than planned: 2 jobs: no C compiler", "To read: a.html"]

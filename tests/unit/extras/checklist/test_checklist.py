@@ -16,10 +16,11 @@ from pubmill.extras.checklist.checklist_evidence import (
     read_study,
     run_paths,
 )
+from pubmill.extras.checklist.checklist_recipes import ChecklistRecipe
+from pubmill.extras.checklist.checklist_stages import ChecklistStage
 from pubmill.extras.checklist.document import CHECKLIST_RENDERERS, QUESTIONS, Checklist, fill
 from pubmill.extras.checklist.model_answers import FROZEN, description
 from pubmill.recipes.reading import build, read
-from pubmill.recipes.report import ChecklistRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.report.rendering import to_json
 from pubmill.specs import load
@@ -257,7 +258,7 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
         "results": str(tmp_path),
     }
     targets = checked_graph(Study.model_validate(study), load(ROOT / "specs", "demo"))
-    made = read(ChecklistRecipe, as_json(targets.checklist.recipe()))
+    made = read(ChecklistRecipe, as_json(targets.stage(ChecklistStage).recipe()))
     assert {f"{tmp_path}/demo/{path}" for path in run_paths(made.runs)} == set(
         targets.tables.record_files("gu2020/table06")
     )
@@ -268,6 +269,6 @@ def test_the_recipe_is_what_the_specs_say(tmp_path: Path) -> None:
     assert search.models == ("pubmedbert-base",)
     assert "runs/blurb/selected/bc2gm/standard.json" in search.selected
     assert made.datasets["bc2gm"].made_up and made.datasets["bc2gm"].links
-    wanted = set(targets.checklist.inputs())
+    wanted = set(targets.stage(ChecklistStage).inputs())
     assert all(f"{tmp_path}/demo/{path}" in wanted for one in made.searches for path in one.selected)
     assert set(targets.paths.checklist_files(targets.study.study)) < set(targets.publication.everything())

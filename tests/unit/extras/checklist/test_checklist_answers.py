@@ -11,9 +11,14 @@ from pubmill.extras.checklist import model_answers as models
 from pubmill.extras.checklist import search_answers as search
 from pubmill.extras.checklist.checklist_answers import BASES, ChecklistAnswer, value_text
 from pubmill.extras.checklist.checklist_evidence import StudyData
+from pubmill.extras.checklist.checklist_recipes import (
+    ChecklistRecipe,
+    DatasetSummary,
+    ModelSummary,
+    SearchSummary,
+)
 from pubmill.metrics.records import Record
 from pubmill.recipes import build
-from pubmill.recipes.report import ChecklistRecipe, DatasetSummary, ModelSummary, SearchSummary
 from pubmill.recipes.writing import as_values
 from pubmill.report.report_content import PretrainingSummary
 from pubmill.tables.dataset_cards import Card

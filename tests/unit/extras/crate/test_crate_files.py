@@ -13,8 +13,9 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.extras.crate.crate_files import PROFILES, describe, write_crate
+from pubmill.extras.crate.crate_recipes import CrateRecipe
+from pubmill.extras.crate.crate_stages import Crate
 from pubmill.recipes.reading import build
-from pubmill.recipes.report import CrateRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.report.rendering import to_json
 from pubmill.specs import load
@@ -265,7 +266,7 @@ def test_the_recipe_leaves_out_the_machine_and_names_terms(specs: Path, tmp_path
         "results": str(tmp_path / "r"), "local_files": {KEY: str(folder)},
     }  # fmt: skip
     targets = checked_graph(Study.model_validate(config), load(specs, "demo"))
-    made = build(CrateRecipe, as_values(targets.crate.recipe()), "here")
+    made = build(CrateRecipe, as_values(targets.stage(Crate).recipe()), "here")
     assert str(tmp_path) not in yaml.safe_dump(made.configuration)
     assert made.configuration["local_files"] == {KEY: "a folder of your own"}
     assert set(made.results) > {"reports/x.html", "reports/x.checklist.md", "tables/gu2020/table06.csv"}

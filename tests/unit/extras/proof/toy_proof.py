@@ -20,12 +20,12 @@ from pubmill.examples.kinds import (
 from pubmill.examples.subword_labels import PredictedLabels
 from pubmill.extras.proof.archive import as_gzip, proof, write_proof
 from pubmill.extras.proof.basis import table_basis
+from pubmill.extras.proof.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.extras.proof.verifier.container import SUMS, pack, sums, unpack
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Items, units_of, write_items
 from pubmill.metrics.records import write_record
 from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable
-from pubmill.recipes.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.recipes.tables import PublishedRow, TableRecipe, values_of
 from pubmill.report.rendering import to_json
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz

@@ -9,8 +9,8 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.extras.transfer.transfer_matrix import TransferMatrix, transfer_matrix
 from pubmill.extras.transfer.transfer_rendering import TRANSFER_RENDERERS
+from pubmill.extras.transfer.transfers import TransferMatrixRecipe
 from pubmill.recipes.reading import build
-from pubmill.recipes.transfers import TransferMatrixRecipe
 from pubmill.storage.files import write_json
 from pubmill.tables.cells import parse
 from tests.unit.toy_tables import record, write

@@ -1,13 +1,18 @@
 """Transfers: a run's model on other datasets with mentions of the same type."""
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.transfers import TransferMatrixRecipe, TransferRecipe
-from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
+from pubmill.extras.transfer.transfers import TransferMatrixRecipe, TransferRecipe
+from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
 from pubmill.storage.result_paths import BELOW
 
 
-class TransferJobs(GraphPart):
-    """Recipes and inputs of transfers."""
+class Transfer(Stage):
+    """Scores of a run's model on another dataset."""
+
+    name, group = "transfer", "annotate"
+    label = "Scoring {wildcards.model} of {wildcards.dataset} on {wildcards.target}, seed {wildcards.seed}"
+    version = 1
+    needs = Needs(8_000, 4 * HOUR)
 
     def recipe(
         self, protocol: str, model: str, dataset: str, setting: str, seed: int, target: str
@@ -36,6 +41,14 @@ class TransferJobs(GraphPart):
             metric=other.metric,
         )
 
+
+class TransferMatrixStage(Stage):
+    """Scores of a model on all datasets with mentions of one type."""
+
+    name, group, label = "transfer_matrix", "tables", "Scoring {wildcards.model} on other datasets"
+    version = 1
+    read_by_name = (TEMPLATES,)
+
     def types(self) -> dict[str, tuple[str, ...]]:
         """Return the study's datasets by the type of their mentions, where there are two or more of it."""
         found: dict[str, list[str]] = {}
@@ -44,7 +57,7 @@ class TransferJobs(GraphPart):
                 found.setdefault(kind, []).append(name)
         return {kind: tuple(names) for kind, names in sorted(found.items()) if len(names) > 1}
 
-    def matrix_recipe(self, protocol: str, model: str, setting: str) -> TransferMatrixRecipe:
+    def recipe(self, protocol: str, model: str, setting: str) -> TransferMatrixRecipe:
         """Return the TransferMatrixRecipe of a model."""
         types = self.types()
         if not types:
@@ -78,24 +91,7 @@ class TransferJobs(GraphPart):
             return tuple(BELOW.record(protocol, model, one, setting, seed) for seed in seeds)
         return tuple(BELOW.transfer(other, protocol, model, one, setting, seed) for seed in seeds)
 
-    def matrix_inputs(self, protocol: str, model: str, setting: str) -> list[str]:
+    def inputs(self, protocol: str, model: str, setting: str) -> list[str]:
         """Return the files with the scores of a matrix."""
-        scores = self.matrix_recipe(protocol, model, setting).scores.values()
+        scores = self.recipe(protocol, model, setting).scores.values()
         return [self._paths.at(path) for row in scores for files in row.values() for path in files]
-
-
-class Transfer(Stage):
-    """Scores of a run's model on another dataset."""
-
-    name, group = "transfer", "annotate"
-    label = "Scoring {wildcards.model} of {wildcards.dataset} on {wildcards.target}, seed {wildcards.seed}"
-    version = 1
-    needs = Needs(8_000, 4 * HOUR)
-
-
-class TransferMatrixStage(Stage):
-    """Scores of a model on all datasets with mentions of one type."""
-
-    name, group, label = "transfer_matrix", "tables", "Scoring {wildcards.model} on other datasets"
-    version = 1
-    read_by_name = (TEMPLATES,)

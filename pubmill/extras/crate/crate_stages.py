@@ -1,6 +1,6 @@
 """The RO-Crate of a study."""
 
-from pubmill.recipes.report import CrateAuthor, CrateRecipe
+from pubmill.extras.crate.crate_recipes import CrateAuthor, CrateRecipe
 from pubmill.stages.stage import Stage
 
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes"}
@@ -11,7 +11,7 @@ class Crate(Stage):
     """Recipe and inputs of the RO-Crate."""
 
     name, group, label = "crate", "report", "Packing the RO-Crate {output}"
-    version = 2
+    version = 3
 
     def inputs(self) -> list[str]:
         """Return the results that the crate holds, and the records of the source files that it names."""

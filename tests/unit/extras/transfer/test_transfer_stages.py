@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pubmill.errors import PubmillError
+from pubmill.extras.transfer.transfer_stages import Transfer, TransferMatrixStage
 from pubmill.specs import Specs
 from pubmill.stages import Graph
 
@@ -14,20 +15,20 @@ TABLE, RUN = "gu2020/table06", ("blurb", "pubmedbert-base")
 
 def test_the_matrix_has_all_pairs_of_a_type(graph_of: Made, demo_specs: Specs) -> None:
     graph = graph_of(demo_specs, tables=(TABLE,))
-    assert graph.transfers.types() == {"disease": ("bc5-disease", "ncbi-disease")}
-    recipe = graph.transfers.matrix_recipe(*RUN, "standard")
+    assert graph.stage(TransferMatrixStage).types() == {"disease": ("bc5-disease", "ncbi-disease")}
+    recipe = graph.stage(TransferMatrixStage).recipe(*RUN, "standard")
     at = graph.paths
     own = at.below(at.record(*RUN, "ncbi-disease", "standard", 1))
     other = at.below(at.transfer("bc5-disease", *RUN, "ncbi-disease", "standard", 1))
     assert recipe.scores["ncbi-disease"]["ncbi-disease"][0] == own
     assert recipe.scores["ncbi-disease"]["bc5-disease"][0] == other
-    assert {at.at(own), at.at(other)} <= set(graph.transfers.matrix_inputs(*RUN, "standard"))
+    assert {at.at(own), at.at(other)} <= set(graph.stage(TransferMatrixStage).inputs(*RUN, "standard"))
 
 
 def test_a_study_without_two_datasets_of_a_type(graph_of: Made, demo_specs: Specs) -> None:
     graph = graph_of(demo_specs, tables=(TABLE,), datasets=("bc5-disease", "bc2gm"))
     with pytest.raises(PubmillError, match="the study has no two datasets with mentions of one type"):
-        graph.transfers.matrix_recipe(*RUN, "standard")
+        graph.stage(TransferMatrixStage).recipe(*RUN, "standard")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_types_that_do_not_agree(
     graph_of: Made, demo_specs: Specs, dataset: str, target: str, message: str
 ) -> None:
     graph = graph_of(demo_specs, tables=(TABLE,))
-    recipe = graph.transfers.recipe(*RUN, "bc5-disease", "standard", 1, "ncbi-disease")
+    recipe = graph.stage(Transfer).recipe(*RUN, "bc5-disease", "standard", 1, "ncbi-disease")
     assert (recipe.mentions, recipe.metric, recipe.scale) == ("disease", "entity_f1", "demo")
     with pytest.raises(PubmillError, match=message):
-        graph.transfers.recipe(*RUN, dataset, "standard", 1, target)
+        graph.stage(Transfer).recipe(*RUN, dataset, "standard", 1, target)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pubmill.recipes.report import (
+from pubmill.extras.checklist.checklist_recipes import (
     ChecklistRecipe,
     DatasetSummary,
     ModelSummary,
@@ -25,6 +25,14 @@ class ChecklistStage(Stage):
     name, group, label = "checklist", "report", "Filling the reproducibility checklist"
     version = 2
     read_by_name = (TEMPLATES,)
+
+    def targets(self) -> list[str]:
+        """Return the files of the checklist, if the study has tables of results."""
+        return self.packed() if self.graph.requests.result_tables() else []
+
+    def packed(self) -> list[str]:
+        """Return the files of the checklist."""
+        return self._paths.checklist_files(self._study.study)
 
     def runs(self) -> StudyRuns:
         """Return the runs behind the study's tables: those that it makes, and those that tables show beside

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pubmill.extras.proof.proof_stages import Proof
 from pubmill.specs import Specs, load
 from pubmill.stages import Graph
 from tests.licensed import KEY, NAME
@@ -20,7 +21,7 @@ def test_a_proof_needs_tables_comparisons_bases_and_runs(
     demo_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     made = graph_of(demo_specs, **STUDY)
-    found, paths = made.proof.inputs(), made.paths
+    found, paths = made.stage(Proof).inputs(), made.paths
     records = made.tables.record_files(TABLE)
     assert records and set(found) > {
         paths.table(TABLE, "json"),
@@ -32,18 +33,20 @@ def test_a_proof_needs_tables_comparisons_bases_and_runs(
         paths.predictions("blurb", "no-pretraining", "biosses", "standard", 1),
     }
     assert len(found) == len(set(found)) and paths.table("gu2020/table02", "json") not in found
-    recipe = made.proof.recipe()
+    recipe = made.stage(Proof).recipe()
     assert recipe.tables == (TABLE,) and recipe.open_datasets == ("bc2gm", "biosses")
-    assert [Path(path).name for path in made.proof.published(Path("specs"))] == ["table06.published.csv"]
+    assert [Path(path).name for path in made.stage(Proof).published(Path("specs"))] == [
+        "table06.published.csv"
+    ]
 
 
 def test_the_basis_of_a_table_depends_on_its_records(
     demo_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
     made = graph_of(demo_specs, **STUDY)
-    recipe = made.proof.basis_recipe(TABLE)
+    recipe = made.stage(Proof).basis_recipe(TABLE)
     assert recipe.audited.name == TABLE and recipe.table == made.tables.recipe(TABLE)
-    found = made.proof.basis_inputs(TABLE)
+    found = made.stage(Proof).basis_inputs(TABLE)
     assert found[0] == made.paths.table(TABLE, "json")
     assert set(made.tables.contribution_files(TABLE)) <= set(found)
 
@@ -53,10 +56,10 @@ def test_the_proof_of_a_licensed_dataset_does_not_read_its_examples(
 ) -> None:
     study = STUDY | {"datasets": ("bc2gm", NAME), "local_files": {KEY: str(folder)}}
     made = graph_of(load(specs, "demo"), **study)
-    found = made.proof.inputs()
+    found = made.stage(Proof).inputs()
     assert any(f"/{NAME}/" in path and path.endswith(".items.npz") for path in found)
     assert not [path for path in found if NAME in path and not path.endswith((".items.npz", ".json"))]
-    assert made.proof.recipe().open_datasets == ("bc2gm",)
+    assert made.stage(Proof).recipe().open_datasets == ("bc2gm",)
 
 
 def test_a_study_without_tables_of_results_has_no_proof(

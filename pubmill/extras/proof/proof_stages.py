@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from pubmill.recipes.proofs import ProofRecipe, TableBasisRecipe
+from pubmill.extras.proof.proofs import ProofRecipe, TableBasisRecipe
 from pubmill.stages.spec_files import published_values
 from pubmill.stages.stage import HOUR, Needs, Stage
 from pubmill.storage.names_in_paths import RunPath, run_of
@@ -20,6 +20,10 @@ class Proof(Stage):
     version = 2
     needs = Needs(8_000, 4 * HOUR)
     read_by_name = ("pubmill/extras/proof/verifier/*.py",)
+
+    def packed(self) -> list[str]:
+        """Return the files of the proof, if the study has tables of results."""
+        return self._paths.proof_files(self._study.study) if self.graph.requests.result_tables() else []
 
     def basis_inputs(self, table: str) -> list[str]:
         """Return what the basis of a table is made from, besides published values: the table, and the records

@@ -1,0 +1,38 @@
+"""The recipe of an RO-Crate; all paths are below the results folder."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pubmill.recipes.tables import Listed
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrateAuthor:
+    """The person responsible for the results."""
+
+    name: str
+    orcid: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrateRecipe:
+    """The input of the job that builds a crate.
+
+    - `configuration`: the study without folders of the machine.
+    - `tables`: the study's tables; `results`: files to include; `sources`: .source.json records of source
+      files.
+    - `licences`, `conditions`: source file -> licence in words, and the page where users request access.
+    """
+
+    study: str
+    title: str
+    scale: str
+    scale_title: str
+    configuration: dict[str, Any]
+    author: CrateAuthor | None
+    tables: tuple[str, ...]
+    results: tuple[str, ...]
+    sources: Listed
+    licences: dict[str, str]
+    conditions: dict[str, str]
+    versions: dict[str, int]

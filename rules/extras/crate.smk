@@ -1,0 +1,23 @@
+"""The RO-Crate of a study."""
+
+
+rule crate:
+    input:
+        lambda w: graph.crate.inputs(),
+    output:
+        directory(graph.paths.crate(STUDY.study)),
+    log:
+        graph.paths.log(graph.paths.crate(STUDY.study)),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **graph.crate.resources,
+    params:
+        **PLACES,
+        version=graph.crate.version_of,
+        recipe=lambda w: as_json(graph.crate.recipe()),
+    message:
+        graph.crate.label
+    shell:
+        "python {params.scripts:q}/crate.py --recipe {params.recipe:q} --results {params.results:q}"
+        " --output {output:q} > {log:q} 2>&1"

@@ -1,0 +1,78 @@
+"""Classes of kernels, and what nvidia-smi shows while they run."""
+
+import pytest
+
+from benchmarks.clocks import Clocks
+from benchmarks.kernel_classes import CLASSES, class_of, seconds_by_class, sums
+from tests.gpu.kernel_traces import Kernel
+from tests.gpu.rooflines import roofline
+
+NAMES = {
+    "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<cutlass::bfloat16_t>": "attention",
+    "void at::native::multi_tensor_apply_kernel<at::native::FusedAdamMathFunctor<float>>": "optimiser",
+    "nvjet_hsh_192x192_64x4_2x1_v_bz_coopB_NTT": "products",
+    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64": "products",
+    "addmm": "products",
+    "triton_poi_fused_gelu_gelu_backward_4": "GELU",
+    "triton_red_fused_add_native_layer_norm_native_layer_norm_backward_7": "norm",
+    "void at::native::vectorized_layer_norm_kernel<float>": "norm",
+    "Memcpy DtoD (Device -> Device)": "rest",
+    "embedding_dense_backward": "rest",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_kernels_have_a_class(name: str) -> None:
+    assert class_of(name) == NAMES[name]
+
+
+def test_idle_is_the_time_between_kernels_that_may_overlap() -> None:
+    kernels = [(10.0, 14.0, "mm"), (0.0, 5.0, "mm"), (2.0, 3.0, "gelu"), (4.0, 6.0, "flash_fwd")]
+    assert sums(kernels) == dict.fromkeys(CLASSES, 0.0) | {
+        "products": 9.0, "GELU": 1.0, "attention": 2.0, "idle": 4.0,
+    }  # fmt: skip
+
+
+def test_a_profile_has_the_classes_of_what_ran() -> None:
+    import torch
+
+    left = torch.ones(64, 64)
+    found = seconds_by_class(lambda: torch.nn.functional.gelu(left @ left), 2)
+    assert found["products"] > 0 and found["GELU"] > 0 and found["attention"] == 0
+
+
+def test_a_fused_kernel_has_the_class_of_its_operations() -> None:
+    kernels = [
+        Kernel(name, 1, 0.0, [(number, 10**9)], [(number + 1, 10**9)], False, region=0)
+        for number, name in enumerate(("add", "gelu_backward"), start=1)
+    ]
+    found = roofline(kernels)
+    assert found["GELU"] > 0 and found["rest"] == 0
+
+
+def test_clocks_are_medians_of_the_lines_that_have_numbers() -> None:
+    clocks = Clocks()
+    clocks.read("1980, 651.20\n1755, 699.9\n1700, [N/A]\n")
+    assert clocks.clock == 1755.0 and clocks.power == pytest.approx(675.55)
+    nothing = Clocks()
+    nothing.read("No devices were found\n")
+    assert (nothing.clock, nothing.power) == (None, None)
+
+
+def test_production_settings_end_with_what_stands_for_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from benchmarks.cuda_settings import production_settings
+
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+
+    def seen() -> tuple[bool, bool, int, bool]:
+        cuda, cudnn = torch.backends.cuda, torch.backends.cudnn
+        reduced = cuda.matmul.allow_bf16_reduced_precision_reduction
+        return cudnn.allow_tf32, cuda.cudnn_sdp_enabled(), torch.get_deterministic_debug_mode(), reduced
+
+    before = seen()
+    with pytest.raises(KeyboardInterrupt), production_settings(deterministic=True):
+        assert seen() == (False, False, 1, False) != before
+        raise KeyboardInterrupt
+    assert seen() == before

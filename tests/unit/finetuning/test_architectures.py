@@ -1,0 +1,109 @@
+"""Every architecture that transformers loads without remote code goes through every task."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+
+from pubmill.finetuning.encoders import attention_mask, load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.reader import PROBE, Reader
+from pubmill.finetuning.run import finetune
+from pubmill.finetuning.tasks.texts import Text, encode_texts
+from pubmill.finetuning.tasks.tokens import Tokens
+from pubmill.storage.encoder_checks import is_causal
+from tests.unit.finetuning.encoder_families import ARCHITECTURES, DECODERS, FURTHER, save_encoder, sentence
+from tests.unit.toy_tasks import OURS, SPAN, TOKENS, write_dataset
+
+CPU = torch.device("cpu")
+RECIPES = {
+    "tokens": TOKENS,
+    "sequence": OURS["sequence"],
+    "multilabel": OURS["multilabel"],
+    "regression": OURS["regression"],
+    "span": SPAN,
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("encoders")
+    return {family: save_encoder(root / family, family) for family in ARCHITECTURES}
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("datasets")
+    return {kind: write_dataset(root / kind, kind) for kind in RECIPES}
+
+
+def reader_of(folder: Path) -> Reader:
+    encoder = load_encoder(folder, 0.0, CPU)
+    return Reader(load_encoder_tokenizer(folder, words=True), 64, "none", causal=is_causal(encoder.config))
+
+
+@pytest.mark.parametrize("task", RECIPES)
+@pytest.mark.parametrize("family", ARCHITECTURES)
+def test_a_folder_is_trained_and_predicts(
+    family: str, task: str, folders: dict[str, Path], datasets: dict[str, Path]
+) -> None:
+    recipe = replace(RECIPES[task], epochs=1)
+    made = finetune(FinetuningJob(recipe, folders[family], datasets[task], 1, "test"))
+    assert len(made.predictions) > 3 and all(None not in row.values() for row in made.predictions)
+    [loss] = made.report["loss_by_epoch"]
+    assert 0 < loss < 1000  # A mean squared error of about 12 words
+
+
+@pytest.mark.parametrize("family", FURTHER)
+def test_words_given_one_by_one_are_read_as_in_their_sentence(family: str, folders: dict[str, Path]) -> None:
+    reader = reader_of(folders[family])
+    assert reader.misread_words([PROBE, ["ine", "baco", "Longmi"], ["p53-(", "ge"]]) == []
+
+
+@pytest.mark.parametrize("family", FURTHER)
+def test_padding_changes_nothing(family: str, folders: dict[str, Path]) -> None:
+    encoder = load_encoder(folders[family], 0.0, CPU).eval()
+    ids = torch.arange(5, 17).expand(2, 12).clone()
+    mask = torch.ones_like(ids)
+    mask[1, 7:], ids[1, 7:] = 0, 6
+    together = encoder(input_ids=ids, attention_mask=mask).last_hidden_state[1, :7]
+    alone = encoder(input_ids=ids[1:, :7], attention_mask=mask[1:, :7]).last_hidden_state[0]
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("family", ARCHITECTURES)
+def test_decoders_are_read_where_they_have_seen_all(family: str, folders: dict[str, Path]) -> None:
+    """A text at its last token, the end; a word at its last subword. T5's texts begin with no token."""
+    reader, causal = reader_of(folders[family]), family in DECODERS
+    assert reader.causal == causal
+    texts = [Text(example=0, id="a", first="ine baco", second="nu"), Text(example=1, id="b", first="ge")]
+    for instance in encode_texts(reader, texts).instances:
+        whole = len(instance.ids) - 1 if causal or family == "t5" else 0
+        assert instance.places == [whole]
+        if whole:
+            assert instance.ids[whole] == reader.tokenizer.eos_token_id
+    words = replace(sentence(Random(3)), words=["longlong", "ba"], labels=["O", "B"])
+    [window] = Tokens(TOKENS, reader, ["O", "B"]).encode([words]).instances
+    [pieces] = reader.subwords_of_words([words.words])
+    begin = len(reader.one.before)
+    first, second = (len(one) for one in pieces)
+    expected = [first - 1, first + second - 1] if causal else [0, first]
+    assert window.places == [begin + place for place in expected]
+
+
+@pytest.mark.parametrize("family", sorted(DECODERS))
+def test_fused_attention_of_decoders_stays_causal(family: str, folders: dict[str, Path]) -> None:
+    """A mask in the form of fused attention would let them see what follows."""
+    encoder = load_encoder(folders[family], 0.0, CPU)
+    encoder.config._attn_implementation = "sdpa"
+    mask = torch.ones(2, 5, dtype=torch.int64)
+    assert attention_mask(encoder, mask) is mask
+
+
+def test_the_documentation_names_every_architecture_that_is_tried(root: Path) -> None:
+    page = (root / "docs/finetuning.md").read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| `([\w-]+)` \| `\w+Model`", page, flags=re.MULTILINE))
+    assert rows == set(ARCHITECTURES)
