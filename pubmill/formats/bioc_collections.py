@@ -3,8 +3,8 @@
 Both are read into BioC's JSON form, completed there, and written back. Unknown keys are kept in JSON; in XML,
 whose document type fixes its elements, they are errors.
 
-The package `bioc` (2.1, 2023) is not used: its XML reader expands declared entities, accepts annotations whose
-text is not at their offsets, drops unknown elements, and names no line of a fault.
+The package `bioc` (2.1, 2023) is not used: its XML reader expands declared entities, accepts annotations
+whose text is not at their offsets, drops unknown elements, and names no line of a fault.
 """
 
 import json
