@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
 from pubmill.errors import PubmillError
@@ -35,6 +35,22 @@ def _read_documents(parts: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
                     yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
 
 
+class SplitReport(TypedDict):
+    """Texts of a split that are in the corpus. `found_by_pmid`: null if no text has a PMID; `share`: of the
+    texts found; `ids`: examples with a found text; `documents`: those of the corpus that contain one."""
+
+    texts: int
+    too_short: int
+    found: int
+    found_by_pmid: int | None
+    found_by_text: int
+    share: float | None
+    examples: int
+    examples_found: int
+    ids: list[str]
+    documents: list[str]
+
+
 @dataclass
 class _Split:
     """Counts of one split's texts."""
@@ -62,7 +78,7 @@ class _Split:
             self.held.update(row["examples"])
             self.documents.update(documents)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> SplitReport:
         """Return the counts as an entry of the report."""
         return {
             "texts": self.texts,
@@ -79,11 +95,7 @@ class _Split:
 
 
 def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]:
-    """Return for each dataset and split how many texts are in the corpus, and which.
-
-    `found_by_pmid` is null if no text of the split has a PMID. `share` is the share of texts found; `ids` are
-    the examples with a found text, `documents` the corpus's documents that contain one.
-    """
+    """Return for each dataset and split how many texts are in the corpus, and which."""
     held: dict[int, dict[str, tuple[bool, bool]]] = {}
     documents = 0
     for path in found_in:
@@ -96,7 +108,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
         splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))
     if held:
         raise PubmillError(f"{index} has no text {min(held)}, which was found: another index was used")
-    datasets: dict[str, dict[str, Any]] = {}
+    datasets: dict[str, dict[str, SplitReport]] = {}
     for (dataset, split), one in splits.items():
         datasets.setdefault(dataset, {})[split] = one.as_json()
     return {

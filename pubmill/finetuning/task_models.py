@@ -9,7 +9,7 @@ text of the dataset.
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import torch
 from safetensors import SafetensorError
@@ -49,6 +49,15 @@ TOLERANCE = 1e-4
 differently."""
 
 
+class TaskModelFacts(TypedDict):
+    """Content of `pubmill.json`. `argument_types`: pairs of types that a relation may have in new text."""
+
+    format: int
+    recipe: dict[str, Any]
+    labels: list[str]
+    argument_types: list[list[str]]
+
+
 def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any], dataset: Path) -> None:
     """Write the task model `folder` from a run on `dataset`; leave nothing there if it does not load.
 
@@ -66,7 +75,7 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
         head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
         save_file(head, temporary / HEAD)
         _save_tokenizer(task.reader, temporary)
-        facts = {
+        facts: TaskModelFacts = {
             "format": FORMAT,
             "recipe": report["recipe"],
             "labels": task.labels,
@@ -135,7 +144,7 @@ def _load_head(head: torch.nn.Module, folder: Path) -> None:
         ) from None
 
 
-def read_facts(folder: Path) -> dict[str, Any]:
+def read_facts(folder: Path) -> TaskModelFacts:
     """Read `pubmill.json` and check its form."""
     path = folder / FACTS
     if not path.is_file():
@@ -144,7 +153,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
             f"{folder} {fault}. Task models are written by a study with `keep_models: true`, and by "
             "scripts/finetune.py --keep"
         )
-    facts = read_json(path)
+    facts: Any = read_json(path)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise PubmillError(f"{path}: its format is not {FORMAT}, the one that this version of pubmill reads")
     labels, types = facts.get("labels"), facts.get("argument_types")
@@ -152,7 +161,8 @@ def read_facts(folder: Path) -> dict[str, Any]:
         raise PubmillError(f"{path}: it must have a recipe and a list of labels; keep the model again")
     if not isinstance(types, list) or not all(_is_string_list(pair) and len(pair) == 2 for pair in types):
         raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")
-    return facts
+    checked: TaskModelFacts = facts  # type: ignore[assignment]
+    return checked
 
 
 def read_report(folder: Path, job: FinetuningJob) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json, sealed, sha256, write_json
@@ -20,7 +19,7 @@ HUB = "https://huggingface.co"
 API = f"{HUB}/api/models"
 
 
-def read_pin(release: Mapping[str, str], pin: Path | None) -> dict[str, Any]:
+def read_pin(release: Mapping[str, str], pin: Path | None) -> dict[str, str]:
     """Return the pin of released weights; a `PubmillError` without one, or for that of other weights."""
     found = read_json(pin) if pin and pin.is_file() else {}
     if not found or any(found.get(name) != value for name, value in release.items()):
@@ -49,7 +48,7 @@ def newest_commit(model: str, mirror: str | None = None) -> str:
 
 def freeze(
     release: Mapping[str, str], output: Path, mirror: str | None = None, archive: Path | None = None
-) -> dict[str, Any]:
+) -> dict[str, str]:
     """Write and return the pin of released weights; one that `output` has for them already is kept.
 
     Args:
@@ -59,7 +58,7 @@ def freeze(
     Raises:
         PubmillError: The hub states no commit, or the archive differs from the one that was found first.
     """
-    kept = read_json(output) if output.is_file() else {}
+    kept: dict[str, str] = read_json(output) if output.is_file() else {}
     kept = kept if all(kept.get(key) == value for key, value in release.items()) else {}
     if archive is not None:
         found = sha256(archive)

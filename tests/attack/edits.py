@@ -165,7 +165,7 @@ ATTACKS = (
         survived="the job is refused in one message that names it; sources of other stages stop nothing",
         case=change_code,
         cases=200,
-        quick=4,
+        quick=2,
     ),
     Attack(
         name="edited-artefacts",
