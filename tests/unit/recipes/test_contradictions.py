@@ -65,7 +65,7 @@ def is_only(message: str, beginning: str) -> bool:
             Optimisation,
             {
                 "warmup": 0.1, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-6, "weight_decay": 0.01,
-                "max_gradient_norm": 1.0,
+                "max_gradient_norm": 1.0, "decay": 0.0, "final_rate": 0.0,
             },
         ),
         (PretrainingRecipe, {"seed": 1, "recompute_activations": False, "shard_optimiser": False}),
