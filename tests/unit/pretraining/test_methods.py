@@ -318,7 +318,11 @@ def test_a_loss_that_is_not_a_number_is_a_fault(data: Path, monkeypatch: pytest.
 def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Old GPUs, processors, odd sizes and activations, objectives that need float32: the plain one."""
     config = SimpleNamespace(
-        hidden_size=768, num_attention_heads=12, hidden_act="gelu", attention_probs_dropout_prob=0.1
+        model_type="bert",
+        hidden_size=768,
+        num_attention_heads=12,
+        hidden_act="gelu",
+        attention_probs_dropout_prob=0.1,
     )
     networks = {"model": SimpleNamespace(config=config)}
     capability = [(9, 0)]
