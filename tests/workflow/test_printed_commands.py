@@ -16,9 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.recipes.writing import as_json
 from tests import printed
 from tests.conftest import ROOT
 from tests.printed import Printed
+from tests.unit.pretraining.toy_pretraining import RECIPE
 from tests.workflow.advised_commands import ADVICE
 from tests.workflow.conftest import Project, copy_of
 
@@ -54,6 +56,7 @@ NOT_TRIED = {
     r"\.venv/bin/python -m tests\.schemas": "tests/unit/specs/test_schemas.py compares what it writes",
     r"\.venv/bin/python -m pubmill\.extras\.proof\.assembling": "tests/unit/extras/proof runs what it prints",
     r"\.venv/bin/python -m tests\.attack": "tests/unit/test_attacks.py runs it",
+    r"\.venv/bin/python -m pytest .* -k mine$": "tests a dataset that the reader adds",
     r".* --profile profiles/cluster-generic": "its plugin is not among the locked packages",
     r"\.venv/bin/torchrun .* scripts/pretrain\.py \.\.\.$": "its arguments are left out",
     r"\.venv/bin/python -m pip install": "installs from the network",
@@ -155,6 +158,7 @@ def clone(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("mli_train_v1.jsonl", "mli_dev_v1.jsonl", "mli_test_v1.jsonl"):
         (folder / "own/mednli").mkdir(parents=True, exist_ok=True)
         (folder / "own/mednli" / name).touch()
+    (folder / "recipe.json").write_text(as_json(RECIPE))  # docs/pretraining.md
     (folder / "own/my-corpus").mkdir()
     for split in ("train", "test"):
         (folder / f"own/my-corpus/{split}.tsv").write_text("Mice\tB-Species\nran\tO\n\n")
