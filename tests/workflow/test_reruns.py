@@ -196,7 +196,7 @@ def test_an_intermediate_file_is_made_again_when_it_is_asked_for(changing: Chang
 def test_what_failed_after_a_change_is_still_to_be_done(copy: Project) -> None:
     """Otherwise the table from before the change would count as up to date."""
     copy.edit(*EDITS["the version of a metric"])
-    copy.edit("scripts/score.py", "def main() -> None:", "def main() -> None:\n    raise SystemExit(1)\n")
+    copy.edit("scripts/score.py", "    run(program(main))", "    raise SystemExit(1)")
     assert copy.run(TABLE, check=False).returncode
     assert copy.planned(TABLE) == {"score": 8, "table": 1}
 
