@@ -379,7 +379,7 @@ def test_what_does_not_load_as_it_was_is_not_kept(
         )
         return original(folder, *arguments, **named)
 
-    monkeypatch.setattr("pubmill.finetuning.encoders.AutoModel.from_pretrained", other)
+    monkeypatch.setattr("transformers.AutoModel.from_pretrained", other)
     with pytest.raises(PubmillError, match="can't be kept"):
         keep(tmp_path / "kept", run.task, run.model, run.report, datasets["tokens"])
     assert not list(tmp_path.iterdir())

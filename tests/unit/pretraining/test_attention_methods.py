@@ -28,7 +28,7 @@ def test_flash_attention_3_is_for_networks_without_dropout(monkeypatch: pytest.M
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[0])
 
     def chosen() -> Methods:
-        names = {"hidden_size": 768, "num_attention_heads": 12, "hidden_act": "gelu"}
+        names = {"model_type": "bert", "hidden_size": 768, "num_attention_heads": 12, "hidden_act": "gelu"}
         config = SimpleNamespace(**names, attention_probs_dropout_prob=dropout[0])
         return fastest({"model": SimpleNamespace(config=config)}, True, GPU)
 

@@ -47,10 +47,10 @@ def test_a_dataset_is_linked_to_its_public_files_only(
     study = {
         "tables": ("lewis2020/table02",),
         "models": ("no-pretraining",),
-        "datasets": ("bc5-chem", "mednli"),
+        "datasets": ("chemprot@blue", "mednli"),
     }
     found = graph_of(demo_specs, **study).stage(ChecklistStage).recipe().datasets
-    assert {link.partition("://")[0] for link in found["bc5-chem"].links} == {"https"}
+    assert {link.partition("://")[0] for link in found["chemprot@blue"].links} == {"https"}
     assert "mednli" not in found or found["mednli"].links == ()
 
 
