@@ -67,4 +67,6 @@ UNTRUSTED = (
 
 @pytest.mark.parametrize("name", UNTRUSTED)
 def test_programs_that_read_untrusted_files_are_limited(root: Path, name: str) -> None:
-    assert re.search(r"^    run\(limited\(program\(main\)\)\)$", (root / f"scripts/{name}.py").read_text(), re.MULTILINE)
+    assert re.search(
+        r"^    run\(limited\(program\(main\)\)\)$", (root / f"scripts/{name}.py").read_text(), re.MULTILINE
+    )
