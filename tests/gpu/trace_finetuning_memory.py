@@ -98,7 +98,8 @@ def main() -> None:
         with pretend():
             choose_attention_kernels()
             for case in sys.argv[1:]:
-                vars(run)["load_encoder"] = lambda *given, config=CASES[case].config: full_size(config)
+                loaded = lambda *given, config=CASES[case].config: (full_size(config), None)
+                vars(run)["load_encoder_and_pooler"] = loaded
                 results[case] = traced(CASES[case], folder)
     print(json.dumps(results))
 
