@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,18 +99,18 @@ def main() -> None:
         with pretend():
             choose_attention_kernels()
             for case in sys.argv[1:]:
-                loaded = lambda *given, config=CASES[case].config: (full_size(config), None)
-                vars(run)["load_encoder_and_pooler"] = loaded
+                config = CASES[case].config
+                vars(run)["load_encoder_and_pooler"] = partial(full_size, config)
                 results[case] = traced(CASES[case], folder)
     print(json.dumps(results))
 
 
-def full_size(config: Any) -> Any:
-    """Return a random encoder on the device, with the dropout of the protocols."""
+def full_size(config: Any, *_: Any) -> tuple[Any, None]:
+    """Return a random encoder on the device, with the dropout of the protocols, and no pooler."""
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.1
     config._attn_implementation = "sdpa"
     kind: Any = AlbertModel if config.model_type == "albert" else BertModel
-    return kind(config, add_pooling_layer=False).to(GPU)
+    return kind(config, add_pooling_layer=False).to(GPU), None
 
 
 if __name__ == "__main__":
