@@ -113,7 +113,7 @@ CASES = {f"{name}, {way}": (make, trace) for name, make in WORKS.items() for way
 
 
 def full_size(folder: Path, dropout: float, device: torch.device) -> tuple[Any, None]:
-    """Return a random BERT-base in place of the folder's model, and no pooler; files cannot be read into the device."""
+    """Return a random BERT-base without pooler, as files cannot be read into the device."""
     config = BertConfig(vocab_size=30_522, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
     config._attn_implementation = "sdpa"
     encoder: Any = BertModel(config, add_pooling_layer=False)
