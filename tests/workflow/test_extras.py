@@ -14,7 +14,7 @@ from tests.waiting import patience
 from tests.workflow.conftest import CODE
 
 NAMES = sorted(path.name for path in Path(extras.__path__[0]).iterdir() if (path / "__init__.py").is_file())
-BESIDE = ("planning", "stages", "workflow")
+BESIDE = ("planning", "workflow")
 """Rooms that find what extras register; the others are tested without any import of theirs (test_imports)."""
 GRAPH = """
 from pubmill.cli.app import VERBS
