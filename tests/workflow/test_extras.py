@@ -14,8 +14,6 @@ from tests.waiting import patience
 from tests.workflow.conftest import CODE
 
 NAMES = sorted(path.name for path in Path(extras.__path__[0]).iterdir() if (path / "__init__.py").is_file())
-BESIDE = ("planning", "workflow")
-"""Rooms that find what extras register; the others are tested without any import of theirs (test_imports)."""
 GRAPH = """
 from pubmill.cli.app import VERBS
 from pubmill.cli.studies import configured_graph
@@ -67,16 +65,3 @@ def test_the_jobs_of_the_demo_are_planned_without_extras(root: Path, world: Path
     planned = run(folder, "-m", "snakemake", "--profile", "profiles/local", "-n", "--quiet", "rules")
     jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", planned, re.MULTILINE))
     assert {"finetune", "table", "report"} <= jobs.keys() and "checklist" not in jobs
-
-
-@pytest.mark.long
-def test_the_demo_and_the_tests_of_the_core_need_no_extra(root: Path, world: Path, tmp_path: Path) -> None:
-    folder = project_without(root, world, tmp_path, NAMES)
-    left_out = shutil.ignore_patterns("__pycache__", "extras", "results", "mirror")
-    shutil.copytree(root / "tests", folder / "tests", ignore=left_out, dirs_exist_ok=True)
-    for name in ("docs", "schemas", "benchmarks", "requirements", "pyproject.toml", "Makefile"):
-        (folder / name).symlink_to(root / name)
-    run(folder, "-m", "snakemake", "--profile", "profiles/local", "--cores", "2")
-    assert (folder / "results/demo/reports/demo.html").is_file()
-    rooms = [f"tests/unit/{room}" for room in BESIDE]
-    run(folder, "-m", "pytest", "-q", "-n", "2", "-m", "not long", *rooms)
