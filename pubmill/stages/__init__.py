@@ -5,7 +5,7 @@ A rule receives its recipe in `params:`, as JSON text with sorted keys. The reci
 the content of the output, so Snakemake reruns a job if and only if that changes. A recipe therefore never
 holds paths of the machine, the mirror or the number of cores. `pubmill.storage.result_paths` spells paths.
 
-A `Stage` says all that is said of a rule; `Graph` is their composition, and holds what several of them share.
+A `Stage` states every property of a rule; `Graph` is their composition, and holds what several of them share.
 """
 
 from pubmill.stages.params_text import as_arguments

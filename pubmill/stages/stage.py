@@ -1,4 +1,4 @@
-"""What is said of a stage, in one place: a `Stage` for each rule, and the `GraphPart` of a graph that it is.
+"""Properties of stages, each stated once: a `Stage` for each rule, and the `GraphPart` of a graph that it is.
 
 Rules read their inputs, parameters, resources and message from it. The groups of the display and of the plan,
 costs, versions, the digests of records and the test that asks for a new version are derived from it.
