@@ -2,10 +2,11 @@
 
     python benchmarks/gpu_runs.py resume|processes
 
-`resume`: a pretraining is killed after its first save and run again; a fine-tuning is killed and run again.
-The lines say whether weights and predictions are those of an undisturbed run, bit for bit, first with the
-usual kernels, then with PUBMILL_DETERMINISTIC=1, where an operation that is refused is named. Each line is
-printed as soon as it is known.
+`resume`: a pretraining is killed after its first save and run again; a fine-tuning is killed and run again,
+and runs in a fork of a process that serves several seeds. The lines say whether weights and predictions are
+those of an undisturbed run, bit for bit, with the usual kernels and with PUBMILL_DETERMINISTIC=1, where an
+operation that is refused is named. On a GPU all run at the same time; each line is printed as soon as it is
+known.
 `processes`: the same pretraining with one process and with two on one device, by NCCL, or by gloo if NCCL
 refuses two processes on one GPU. The line has the largest difference between their losses, and with dropout,
 whose draws depend on the number of processes, whether two processes repeat their own weights.
@@ -23,7 +24,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,6 +38,7 @@ import torch
 
 from benchmarks.finetuning_texts import relations, write_model
 from pubmill.examples.kinds import write_examples
+from pubmill.hardware.forked_programs import VARIABLE, ForkServer
 from pubmill.hardware.torch_setup import STRICT
 from tests.unit.pretraining.toy_pretraining import changed, losses, make_data, state, weights
 
@@ -61,6 +65,8 @@ runpy.run_path({str(ROOT / "scripts/pretrain.py")!r}, run_name="__main__")
 """
 """scripts/pretrain.py in two processes that share a GPU."""
 STARTED: list[subprocess.Popen[str]] = []
+FORKS: list[str] = []
+"""The address of the process that forks for fine-tunings."""
 
 
 def pretraining(data: Path, output: Path, recipe: str) -> list[str]:
@@ -171,8 +177,6 @@ def methods(checkpoint: Path) -> str:
 
 
 def resumed_finetuning(folder: Path, environment: Mapping[str, str]) -> str:
-    folder.mkdir()
-    write_dataset(folder)
     outputs = [folder / f"{name}.predictions.jsonl.gz" for name in ("undisturbed", "again")]
     if error := finish(start("finetune.py", finetuning(folder, outputs[0]), environment)):
         return f"failed: {error}"
@@ -185,16 +189,40 @@ def resumed_finetuning(folder: Path, environment: Mapping[str, str]) -> str:
     return f"same predictions: {outputs[0].read_bytes() == outputs[1].read_bytes()}"
 
 
+def forked_finetuning(folder: Path, environment: Mapping[str, str]) -> str:
+    outputs = [folder / f"{name}.predictions.jsonl.gz" for name in ("alone", "forked")]
+    for output, more in zip(outputs, ({}, {VARIABLE: FORKS[0]}), strict=True):
+        if error := finish(start("finetune.py", finetuning(folder, output), {**environment, **more})):
+            return f"failed: {error}"
+    return f"same predictions: {outputs[0].read_bytes() == outputs[1].read_bytes()}"
+
+
 def resume(folder: Path) -> Iterator[str]:
+    server = ForkServer(ROOT / "scripts/finetune.py")
+    FORKS[:] = [os.environ.pop(VARIABLE)]
+    try:
+        with ThreadPoolExecutor(8 if torch.cuda.is_available() else 1) as pool:
+            begun = {pool.submit(work): name for name, work in resumptions(folder)}
+            for done in as_completed(begun):
+                yield f"{begun[done]}: {done.result()}"
+    finally:
+        server.close()
+
+
+def resumptions(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield the name of each line of `resume` and what finds its result."""
     for name, environment in ENVIRONMENTS.items():
         place = folder / name.replace(" ", "-")
         for recipe in PRETRAININGS:
             begun = place / recipe.partition(" ")[0]
             begun.mkdir(parents=True)
-            found = resumed_pretraining(begun, environment, recipe)
-            yield f"pretraining killed and resumed, {recipe}, {name}: {found}"
-        found = resumed_finetuning(place / "dataset", environment)
-        yield f"fine-tuning killed and run again, {name}: {found}"
+            work = partial(resumed_pretraining, begun, environment, recipe)
+            yield f"pretraining killed and resumed, {recipe}, {name}", work
+        dataset = place / "dataset"
+        dataset.mkdir()
+        write_dataset(dataset)
+        yield f"fine-tuning killed and run again, {name}", partial(resumed_finetuning, dataset, environment)
+        yield f"fine-tuning in a fork, {name}", partial(forked_finetuning, dataset, environment)
 
 
 def on_two(data: Path, output: Path, recipe: str, backend: str, environment: Mapping[str, str]) -> str | None:

@@ -9,7 +9,7 @@ from torch.profiler import ProfilerActivity, profile
 
 PATTERNS = {
     "attention": r"flash|fmha|attention",
-    "optimiser": r"foreach|multi_tensor|adam|lamb",
+    "optimiser": r"foreach|multi_tensor|adam",
     "products": r"gemm|nvjet|cutlass|cublas|xmma|^(mm|addmm_?|bmm|baddbmm)$",
     "GELU": r"gelu",
     "norm": r"layer_?norm",
@@ -25,23 +25,32 @@ def class_of(name: str) -> str:
     return next(found, REST)
 
 
-def seconds_by_class(step: Callable[[], Any], steps: int) -> dict[str, float]:
-    """Return the seconds of a step by class of kernel, and those in which none runs (`IDLE`).
+Kernel = tuple[float, float, str]
+"""Begin and end in microseconds, and name."""
 
-    On a processor, which has no kernels, the own time of an operation stands for one.
-    """
+
+def kernels_of(step: Callable[[], Any], steps: int) -> list[Kernel]:
+    """Return the kernels of some steps; on a processor, which has none, operations in their own time."""
     on_gpu = torch.cuda.is_available()
     with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]) as profiler:
         for _ in range(steps):
             step()
         if on_gpu:
             torch.cuda.synchronize()
-    kernels = [
+    return [
         (one.time_range.start, one.time_range.start + _own_time(one), one.name.removeprefix("aten::"))
         for one in profiler.events() or []
         if one.device_type.name == ("CUDA" if on_gpu else "CPU")
     ]
-    return {name: microseconds / 1e6 / steps for name, microseconds in sums(kernels).items()}
+
+
+def longest(kernels: list[Kernel], count: int) -> list[tuple[str, int, float]]:
+    """Return name, number of calls and seconds of the kernels that take most time together."""
+    found: dict[str, list[float]] = {}
+    for begin, end, name in kernels:
+        found.setdefault(name, []).append(end - begin)
+    summed = ((name, len(times), sum(times) / 1e6) for name, times in found.items())
+    return sorted(summed, key=lambda one: -one[2])[:count]
 
 
 def _own_time(event: Any) -> float:
@@ -51,8 +60,8 @@ def _own_time(event: Any) -> float:
     )
 
 
-def sums(kernels: list[tuple[float, float, str]]) -> dict[str, float]:
-    """Return the time of kernels (begin, end, name) by class, and the time between them."""
+def sums(kernels: list[Kernel]) -> dict[str, float]:
+    """Return the microseconds of kernels by class, and those between them (`IDLE`)."""
     found = dict.fromkeys((*CLASSES, IDLE), 0.0)
     until = min((begin for begin, _, _ in kernels), default=0.0)
     for begin, end, name in sorted(kernels):

@@ -59,6 +59,10 @@ MASKED_LM = Objective(masking="whole-word", pairs="none", sequences="full")
 PAIRS = Objective(masking="whole-word", pairs="next-sentence")
 ORDERED = Objective(masking="n-gram", pairs="sentence-order")
 REPLACED = replace(MASKED_LM, generator=Generator(hidden_size=256, attention_heads=4, intermediate_size=1024))
+MODERN = Architecture(
+    family="modernbert", layers=22, hidden_size=768, attention_heads=12, intermediate_size=1152,
+    max_positions=1024, dropout=0.1,
+)  # fmt: skip
 SMALL = Architecture(family="bert", layers=4, hidden_size=256, attention_heads=4, intermediate_size=1024)
 
 
@@ -91,6 +95,7 @@ CASES = [
     Case("BERT-large", LARGE, MASKED_LM, 128, 32_768),
     Case("ELECTRA-base", replace(BASE, family="electra"), REPLACED, 512, 65_536),
     Case("ALBERT-xxlarge", replace(XXLARGE, dropout=0.0), ORDERED, 512, 16_384),
+    Case("ModernBERT-base", MODERN, MASKED_LM, 1024, 65_536),
 ]
 """Those with a target come first, in case the time does not suffice for all."""
 PEER = "Trainer's BERT-base"

@@ -7,7 +7,7 @@ Each row is the median of three windows, with the lowest and the highest; `start
 of the first steps, in which everything is compiled; clock and power are medians over the windows. A method
 that does not work is an error, not a row. `--profile`: seconds of a step by class of kernel, from
 torch.profiler, beside those that benchmarks/roofline.json predicts for an H100, under faster and slower
-assumptions. With --quick, the model is tiny; on a processor, only the plain method is compared.
+assumptions, and the kernels that take longest. With --quick, the model is tiny; on a processor, only the plain method is compared.
 """
 
 import argparse
@@ -31,7 +31,7 @@ import torch
 import transformers
 
 from benchmarks.clocks import watched_clocks
-from benchmarks.kernel_classes import CLASSES, IDLE, seconds_by_class
+from benchmarks.kernel_classes import CLASSES, IDLE, class_of, kernels_of, longest, sums
 from benchmarks.pretraining import CASES, GIB, Case
 from benchmarks.pretraining_ways import DEVICE, ON_GPU, Ours, TrainersWay, Way, fitting, make_packed
 from pubmill.pretraining.flops import measured_rate
@@ -40,6 +40,8 @@ from pubmill.storage.files import write_json
 
 METHODS = (COMPILED, UNPADDED, PLAIN) if ON_GPU else (PLAIN,)
 WINDOWS, PROFILED = 3, 5
+LISTED, WIDTH = 30, 100
+"""Kernels of the second table of a profile, and characters of their names."""
 ROOFLINE = Path(__file__).with_name("roofline.json")
 HEADER = ["", "tokens/s", "lowest", "highest", "MFU", "start s", "peak GiB", "MHz", "W"]
 
@@ -140,13 +142,18 @@ def profiled(case: Case) -> None:
         raise RuntimeError(work.work.computation.refused)
     for _ in range(3):
         work.run(0.0)
-    found = seconds_by_class(lambda: work.run(0.0), PROFILED)
+    kernels = kernels_of(lambda: work.run(0.0), PROFILED)
+    found = {name: microseconds / 1e6 / PROFILED for name, microseconds in sums(kernels).items()}
     predicted = json.loads(ROOFLINE.read_text())["BERT-base 128"]
     print("| kernels | ms per step | share | predicted ms on an H100 |\n|---|---|---|---|")
     for name in (*CLASSES, IDLE):
         fast, slow = (predicted[which].get(name) for which in ("faster", "slower"))
         guess = "–" if fast is None else f"{fast * 1e3:.1f} to {slow * 1e3:.1f}"
         print(f"| {name} | {found[name] * 1e3:.1f} | {found[name] / sum(found.values()):.0%} | {guess} |")
+    print("\n| kernel | class | calls per step | ms per step |\n|---|---|---|---|")
+    for name, calls, seconds in longest(kernels, LISTED):
+        row = name[:WIDTH], class_of(name), f"{calls / PROFILED:.0f}", f"{seconds / PROFILED * 1e3:.2f}"
+        print(f"| {' | '.join(row)} |")
 
 
 def main() -> None:

@@ -58,21 +58,24 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrainedModel":
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
-    return load_encoder_and_pooler(folder, dropout, device)[0]
+    encoder: PreTrainedModel = load_encoder_and_pooler(folder, dropout, device)[0].to(device)
+    return encoder
 
 
 def load_encoder_and_pooler(
     folder: Path, dropout: float, device: torch.device
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
-    """Return the encoder on the device, and the layer that learnt next-sentence prediction, as
-    `read_encoder` reads them."""
+    """Return the encoder, and the layer that learnt next-sentence prediction, as `read_encoder` reads them.
+
+    The encoder is for the device, but still on the processor: what is drawn for new weights is the same for
+    every device."""
     read: tuple[Any, torch.nn.Linear | None] = take(read_encoder, folder, dropout)
     encoder, pooler = read
     if device.type == "cpu":
         # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
         # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
         encoder.set_attn_implementation("eager")
-    return encoder.to(device), pooler
+    return encoder, pooler
 
 
 def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch.nn.Linear | None]:

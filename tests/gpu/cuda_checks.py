@@ -252,7 +252,7 @@ CHECKS |= {
         PRETRAINING[case],
     )
     for methods in (UNPADDED, COMPILED, FLASH_3)
-    for case in ("BERT", "RoBERTa", "Megatron", "ALBERT")
+    for case in ("BERT", "RoBERTa", "Megatron", "ALBERT", "ModernBERT")
 }
 
 

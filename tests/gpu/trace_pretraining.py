@@ -25,7 +25,7 @@ from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives.distillation import Distilled
 from pubmill.pretraining.objectives.learner import Learner
 from pubmill.pretraining.packed_tokens import PackedTokens
-from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe
+from pubmill.recipes import Adversarial, Distillation, Generator, PretrainingRecipe, RotaryAttention
 from tests.gpu.kernel_traces import pretend_to_compile
 from tests.gpu.pretended_cuda import Watch, pretend
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, make_data
@@ -45,6 +45,10 @@ RECIPES = {
     "ELECTRA": changed(
         architecture={"family": "electra", "embedding_size": 12},
         objective={"masking": "subword", "pairs": "unlabelled", "generator": GENERATOR},
+    ),
+    "ModernBERT": changed(
+        architecture={"family": "modernbert", "rotary": RotaryAttention(global_every=2, window=8)},
+        objective={"pairs": "none"},
     ),
     "adversarial": changed(objective={"adversarial": Adversarial()}),
     "distillation": DISTILLED,
