@@ -7,7 +7,8 @@ Each row is the median of three windows, with the lowest and the highest; `start
 of the first steps, in which everything is compiled; clock and power are medians over the windows. A method
 that does not work is an error, not a row. `--profile`: seconds of a step by class of kernel, from
 torch.profiler, beside those that benchmarks/roofline.json predicts for an H100, under faster and slower
-assumptions, and the kernels that take longest. With --quick, the model is tiny; on a processor, only the plain method is compared.
+assumptions, and the kernels that take longest. With --quick, the model is tiny; on a processor, only the
+plain method is compared.
 """
 
 import argparse
