@@ -96,13 +96,9 @@ def assumptions(device: Device) -> str:
     forward, backward = (rate / 1e12 for rate in device.attention)
     parts = [
         f"products {device.products / 1e12:.0f} TFLOP/s",
-        f"attention {forward:.0f} and {backward:.0f}{' in whole tiles' if device.whole_tiles else ''}",
+        f"attention {forward:.0f} and {backward:.0f}",
         f"memory {device.bandwidth / 1e12:.1f} TB/s",
     ]
-    if device.begin:
-        parts.insert(1, f"times K / (K + {device.begin}) at inner dimension K")
-    if device.operations:
-        parts.append(f"{device.operations:.0f} other operations per number written")
     return ", ".join(parts)
 
 

@@ -58,8 +58,9 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrainedModel":
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
-    encoder: PreTrainedModel = load_encoder_and_pooler(folder, dropout, device)[0].to(device)
-    return encoder
+    encoder: Any = load_encoder_and_pooler(folder, dropout, device)[0]
+    moved: PreTrainedModel = encoder.to(device)
+    return moved
 
 
 def load_encoder_and_pooler(

@@ -30,7 +30,7 @@ class Gpus:
 
     def share(self, architecture: Architecture, length: int, use: Use = "pretraining") -> float:
         """Return the share of the peak that training a model of this architecture reaches."""
-        case = _benchmark_case(architecture), 512 if length >= LONG else 128
+        case = _benchmark_case(architecture, length)
         if use == "pretraining" and self.measured and case in self.measured:
             return self.measured[case]
         return self.shares[use]
@@ -50,13 +50,13 @@ NO_GPUS = Gpus({}, {})
 """Of a graph that no job is requested for."""
 
 
-def _benchmark_case(architecture: Architecture) -> str:
-    """Return the model of benchmarks/pretraining.py that is most similar to this architecture."""
-    if architecture.family == "albert":
-        return "ALBERT-xxlarge"
-    if architecture.family == "electra":
-        return "ELECTRA-base"
-    return "BERT-large" if architecture.hidden_size >= LARGE else "BERT-base"
+def _benchmark_case(architecture: Architecture, length: int) -> tuple[str, int]:
+    """Return the model and length of benchmarks/pretraining.py that are most similar to these."""
+    if architecture.family == "modernbert":
+        return "ModernBERT-base", 1024
+    base = "BERT-large" if architecture.hidden_size >= LARGE else "BERT-base"
+    name = {"albert": "ALBERT-xxlarge", "electra": "ELECTRA-base"}.get(architecture.family, base)
+    return name, 512 if length >= LONG else 128
 
 
 def read_gpus(specs: Path, benchmark: Path) -> Gpus:

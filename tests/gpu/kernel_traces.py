@@ -36,8 +36,8 @@ Storage = tuple[int, int]
 @dataclass(frozen=True)
 class Kernel:
     """An operation: its name, number of kernels, floating-point operations, storages read and written,
-    whether its numbers are float32, the compiled region that it belongs to (None: eager), the inner
-    dimension of a product, and the names of the operations that are fused in it."""
+    whether its numbers are float32, the compiled region that it belongs to (None: eager), and the names of
+    the operations that are fused in it."""
 
     name: str
     count: int
@@ -46,7 +46,6 @@ class Kernel:
     writes: list[Storage]
     single: bool
     region: int | None
-    inner: int = 0
     fused: str = ""
 
     @property
@@ -170,7 +169,6 @@ class KernelTrace(TorchDispatchMode):
                     writes=written,
                     single=any(t.dtype == torch.float32 for t in inputs[-2:]),
                     region=REGIONS.here(),
-                    inner=inputs[-1].shape[-2] if name in PRODUCTS else 0,
                 )
             )
         return made

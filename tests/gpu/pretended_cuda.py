@@ -108,6 +108,8 @@ def pretend() -> FakeTensorMode:
     for name in ("item", "tolist", "numpy", "__bool__", "__int__", "__float__"):
         _read_as_ones(name)
     FakeTensor.tolist = torch.Tensor.tolist  # type: ignore[method-assign]
+    # Draws again while a number is too large, which without numbers would never end.
+    torch.nn.init._no_grad_trunc_normal_ = lambda tensor, *given, **named: tensor  # type: ignore[assignment]
     torch.Tensor.pin_memory = _pin  # type: ignore[assignment,method-assign]
     return FakeTensorMode(allow_non_fake_inputs=True)
 

@@ -1,9 +1,9 @@
 """Roofline: the seconds that the kernels of a trace take on an H100. An estimate, not a measurement.
 
 A kernel takes the longest of three times: its arithmetic, its memory traffic, and the least time of any
-kernel. The rates below are what kernels may reach on an H100 SXM, not the figures of its data sheet. No one
-set of them is known to hold, so predictions are ranges between two: `H100`, which counts nothing against
-us, and `SLOW_H100`.
+kernel. The rates below were measured on an H100 SXM, not those of its data sheet. Rates of attention depend
+on the length and those of products on the power limit, so predictions are ranges between `H100`, which counts
+nothing against us, and `SLOW_H100`.
 
 The kernels of a compiled region between two matrix products are fused: they read each of their inputs once
 and write only what a later kernel reads. Reductions over rows (gradients of biases) read their inputs
@@ -33,49 +33,30 @@ class Device:
     start: float
     product: float
     memory: float
-    begin: int = 0
-    """Steps of the inner dimension for which a product's tiles compute nothing."""
-    operations: float = 0.0
-    """Operations, besides products, for each number that a fused kernel writes."""
-    integers: float = 1.0
-    """Such operations per second."""
-    whole_tiles: bool = False
-    """Whether attention computes whole tiles."""
 
 
 H100 = Device(
-    products=600e12,
+    products=700e12,
     single_products=50e12,
-    attention=(250e12, 200e12),
+    attention=(199e12, 164e12),
     bandwidth=2.8e12,
     kernel=2.5e-6,
     start=5e-6,
     product=798e12,
     memory=85e9,
 )
-"""Attention as reported at 512 tokens without dropout (252 and 189, Dao-AILab/flash-attention#2688)."""
-SLOW_H100 = replace(
-    H100,
-    products=550e12,
-    attention=(189e12, 113e12),
-    bandwidth=2.6e12,
-    begin=128,
-    operations=40.0,
-    integers=132 * 64 * 1.4e9,
-    whole_tiles=True,
-)
-"""Power: 1.4 GHz, and products of 550 TFLOP/s, less at small inner dimensions (471 at 768, 533 at 4,096).
-Attention in whole tiles, with dropout at 75 and 60 % of its speed (FlashAttention-4 on a GB200,
-Dao-AILab/flash-attention#2597). Dropout's random numbers and erf: 40 operations for each number that a fused
-kernel writes, 64 per clock and multiprocessor. All but attention are assumptions without a measurement."""
+"""Products: 684 TFLOP/s in a profile of BERT-base at 128 tokens. Attention: PyTorch 2.11's flash kernel at
+512 tokens with dropout (256 and 182 without it; 252 and 189 in Dao-AILab/flash-attention#2688)."""
+SLOW_H100 = replace(H100, products=600e12, attention=(112e12, 76e12), bandwidth=2.6e12)
+"""Attention: the same at 128 tokens. Products, for larger shares of time at the power limit of 700 W, and
+memory: assumed."""
 OVER_ROWS, LAYER_NORM, FUSED = "sum", "native_layer_norm_backward", "fused"
 Roofline = dict[str, float]
 
 
-def roofline(trace: list[Kernel], device: Device = H100, tiles: float = 1.0) -> Roofline:
+def roofline(trace: list[Kernel], device: Device = H100) -> Roofline:
     """Return `{"seconds", "kernels", "host"}` and those of `CLASSES`: seconds on the device, in all and by
-    class; number of kernels; the host's seconds to start them, which hide behind the device's.
-    `tiles`: work of attention in whole tiles, relative to what the trace counts."""
+    class; number of kernels; the host's seconds to start them, which hide behind the device's."""
     seconds: dict[str, float] = dict.fromkeys(CLASSES, 0.0)
     launches = 0
     for kernel in fused(trace):
@@ -83,7 +64,6 @@ def roofline(trace: list[Kernel], device: Device = H100, tiles: float = 1.0) -> 
             seconds_of(kernel, device), kernel.count * device.kernel
         )
         launches += kernel.count
-    seconds["attention"] *= tiles if device.whole_tiles else 1.0
     host = launches * device.start
     return {"seconds": max(sum(seconds.values()), host), **seconds, "kernels": float(launches), "host": host}
 
@@ -91,14 +71,9 @@ def roofline(trace: list[Kernel], device: Device = H100, tiles: float = 1.0) -> 
 def seconds_of(kernel: Kernel, device: Device) -> float:
     """Return the seconds of arithmetic or of memory traffic, whichever is longer."""
     rate = device.single_products if kernel.single else device.products
-    if kernel.is_product:
-        rate *= kernel.inner / (kernel.inner + device.begin)
     if kernel.is_attention:
         rate = device.attention["backward" in kernel.name]
-    numbers = sum(size for _, size in kernel.writes) / 2 if kernel.name == FUSED else 0.0
-    return max(
-        kernel.flops / rate, kernel.bytes / device.bandwidth, numbers * device.operations / device.integers
-    )
+    return max(kernel.flops / rate, kernel.bytes / device.bandwidth)
 
 
 def fused(trace: list[Kernel]) -> list[Kernel]:

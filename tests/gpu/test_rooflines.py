@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.gpu.kernel_traces import Kernel
-from tests.gpu.rooflines import FUSED, H100, fused, roofline
+from tests.gpu.rooflines import H100, fused, roofline
 
 DEVICE = replace(H100, products=1e12, attention=(1e12, 5e11), bandwidth=1e9, kernel=1e-6, start=1e-9)
 MEGABYTE = 10**6
@@ -16,7 +16,7 @@ def kernel(
 ) -> Kernel:
     """Storages are numbered and have a megabyte each."""
     read, written = ([(number, MEGABYTE) for number in storages] for storages in (reads, writes))
-    return Kernel(name, 1, flops, read, written, False, region, inner=1)
+    return Kernel(name, 1, flops, read, written, False, region)
 
 
 def test_a_kernel_takes_its_arithmetic_or_its_traffic() -> None:
@@ -28,17 +28,6 @@ def test_a_kernel_takes_its_arithmetic_or_its_traffic() -> None:
     assert roofline([replace(small, reads=[], writes=[], flops=0.0)], DEVICE)["seconds"] == pytest.approx(
         1e-6
     )
-
-
-def test_assumptions_make_products_attention_and_fused_kernels_slower() -> None:
-    product = replace(kernel("mm", [1, 2], [3], flops=5e9), inner=768)
-    assert roofline([product], replace(DEVICE, begin=256))["products"] == pytest.approx(5e-3 * 4 / 3)
-    both = [kernel("flash_attention", [], [], 1e9), kernel("flash_attention_backward", [], [], 1e9)]
-    assert roofline(both, replace(DEVICE, whole_tiles=True), tiles=1.5)["attention"] == pytest.approx(4.5e-3)
-    assert roofline(both, DEVICE, tiles=1.5)["attention"] == pytest.approx(3e-3)
-    written = kernel(FUSED, [1], [2])
-    slow = replace(DEVICE, operations=40.0, integers=1e9)
-    assert roofline([written], slow)["rest"] == pytest.approx(0.02)
 
 
 def test_a_scatter_touches_only_its_values() -> None:

@@ -38,8 +38,6 @@ from tests.gpu.rooflines import SLOW_H100, roofline
 
 GPU = torch.device("cuda", 0)
 DOCUMENTS = 2500
-TILE = 128
-"""Positions of a tile of flash attention, for queries and for keys, at a head size of 64."""
 LAMB = replace(benchmark.make_recipe(BASE, benchmark.ORDERED, 128, 1).optimisation, optimiser="lamb")
 
 
@@ -69,15 +67,7 @@ def ours(wanted: PretrainingRecipe) -> dict[str, Any]:
             sums = work.update(1)
     done = {name: sums[name] for name in ("tokens", "padded", "flops")}
     found = done | {"methods": asdict(work.computation.methods), "peak": trace.peak} | watch.found()
-    slow = roofline(trace.kernels, SLOW_H100, tiles(work.batches.masked(1)[0].lengths, wanted))
-    return found | {"slow": slow} | roofline(trace.kernels)
-
-
-def tiles(lengths: Any, wanted: PretrainingRecipe) -> float:
-    """Return the positions in the tiles of flash attention over those that the roofline counts, which takes
-    each token to attend to a sequence of full length."""
-    whole = -(-lengths // TILE) * TILE
-    return float((whole**2).sum() / (lengths.sum() * wanted.sequence_length))
+    return found | {"slow": roofline(trace.kernels, SLOW_H100)} | roofline(trace.kernels)
 
 
 def trainers(length: int, tokens: int = 65_536) -> dict[str, Any]:

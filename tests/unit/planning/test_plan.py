@@ -182,6 +182,13 @@ def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Pa
     assert "measured on NVIDIA H200" in measured.share_source("pretraining")
 
 
+def test_a_recipe_has_the_measured_share_of_the_most_similar_model(root: Path) -> None:
+    measured = read_gpus(root / "specs", root / "benchmarks/pretraining.json")
+    modern = replace(BASE, family="modernbert")
+    shares = [measured.share(one, 300) for one in (BASE, LARGE, replace(BASE, family="electra"), modern)]
+    assert len({*shares, measured.share(BASE, 128)}) == 5
+
+
 def test_hours_are_operations_over_what_is_reached() -> None:
     assert GPUS.hours(3.6e15, 0.5) == {"A": 2.0, "B": 1.0}
 
