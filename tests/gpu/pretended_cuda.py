@@ -109,7 +109,7 @@ def pretend() -> FakeTensorMode:
         _read_as_ones(name)
     FakeTensor.tolist = torch.Tensor.tolist  # type: ignore[method-assign]
     # Draws again while a number is too large, which without numbers would never end.
-    torch.nn.init._no_grad_trunc_normal_ = lambda tensor, *given, **named: tensor  # type: ignore[assignment]
+    torch.nn.init._no_grad_trunc_normal_ = lambda tensor, *given, **named: tensor
     torch.Tensor.pin_memory = _pin  # type: ignore[assignment,method-assign]
     return FakeTensorMode(allow_non_fake_inputs=True)
 
