@@ -5,41 +5,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pubmill.optimisers.adaptive import Adaptive, move_means, running_means
 
-class DecoupledAdamW(torch.optim.Optimizer):
+
+class DecoupledAdamW(Adaptive):
     """AdamW whose decay is not multiplied by the rate: a weight loses `weight_decay` times the share of the
-    peak rate (Loshchilov and Hutter 2019, equation 12; MosaicML Composer's class of this name).
-
-    `lr` at construction is the peak; the schedule changes `lr` of the groups.
-    """
+    peak rate (Loshchilov and Hutter 2019, equation 12; MosaicML Composer's class of this name)."""
 
     stable = False
 
-    def __init__(
-        self, params: Any, lr: float, betas: tuple[float, float], eps: float, weight_decay: float = 0.0
+    def _update(
+        self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any
     ) -> None:
-        defaults = {"lr": lr, "peak": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, defaults)
-
-    @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Update every weight that has a gradient, all weights of a group by the same few operations."""
-        for group in self.param_groups:
-            if weights := [weight for weight in group["params"] if weight.grad is not None]:
-                self._update(weights, group)
-
-    def _update(self, weights: list[Tensor], group: dict[str, Any]) -> None:
-        states = [self._begin(weight) for weight in weights]
-        gradients = [weight.grad for weight in weights if weight.grad is not None]
-        means, squares = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq"))
+        means, squares = running_means(states)
         count = int(states[0]["step"].item())
         for state in states:
             state["step"].add_(1)
         # With these the running means need no correction for their beginning at zero.
         first, second = (beta * (1 - beta**count) / (1 - beta ** (count + 1)) for beta in group["betas"])
-        torch._foreach_lerp_(means, gradients, 1 - first)
-        torch._foreach_mul_(squares, second)
-        torch._foreach_addcmul_(squares, gradients, gradients, value=1 - second)
+        move_means(means, squares, gradients, first, second)
         rates = self._rates(gradients, squares, group)
         torch._foreach_mul_(weights, [1 - rate / group["peak"] * group["weight_decay"] for rate in rates])
         directions = torch._foreach_sqrt(squares)
@@ -56,14 +40,6 @@ class DecoupledAdamW(torch.optim.Optimizer):
         norms = torch.stack(torch._foreach_norm(torch._foreach_div(gradients, roots))).tolist()
         sizes = [gradient.numel() ** 0.5 for gradient in gradients]
         return [group["lr"] / max(1.0, norm / size) for norm, size in zip(norms, sizes, strict=True)]
-
-    def _begin(self, weight: Tensor) -> dict[str, Tensor]:
-        """Return the state of a weight, at first zeros."""
-        state: dict[str, Tensor] = self.state[weight]
-        if not state:
-            state["step"] = torch.zeros(())
-            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(weight), torch.zeros_like(weight)
-        return state
 
 
 class StableAdamW(DecoupledAdamW):
