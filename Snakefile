@@ -75,6 +75,7 @@ include: "rules/datasets.smk"
 include: "rules/finetuning.smk"
 include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
+include: "rules/report.smk"
 
 
 for extra in sorted((ROOT / "rules" / "extras").glob("*.smk")):

@@ -3,8 +3,8 @@
 from pubmill.storage.result_paths import PREDICTIONS, TRAINING
 
 RUN = ("{protocol}", "{model}", "{dataset}", "{setting}")
-TRIAL = (*RUN, "{trial}", "{seed}")
-FINAL = (*RUN, "{seed}")
+TRIAL, FINAL = (*RUN, "{trial}", "{seed}"), (*RUN, "{seed}")
+CHOICE = graph.paths.choice("{protocol}", None, "{dataset}", "{setting}")
 
 
 rule trial:
@@ -37,11 +37,9 @@ rule choose:
     input:
         unpack(graph.choose.inputs_of),
     output:
-        graph.paths.choice("{protocol}", None, "{dataset}", "{setting}"),
+        CHOICE,
     log:
-        graph.paths.log(
-            graph.paths.choice("{protocol}", None, "{dataset}", "{setting}").removesuffix(".json")
-        ),
+        graph.paths.log(CHOICE.removesuffix(".json")),
     conda:
         "../envs/data.yaml"
     resources:

@@ -1,25 +1,34 @@
-"""Python files stay short enough to be read at once."""
+"""Python files and files of rules stay short enough to be read at once."""
 
 from pathlib import Path
 
-FOLDERS = ("pubmill", "scripts", "benchmarks", "snakemake_logger_plugin_pubmill", "tests")
-MOST_LINES = 400
+MOST_LINES = {
+    "pubmill/**/*.py": 400,
+    "scripts/**/*.py": 400,
+    "benchmarks/**/*.py": 400,
+    "snakemake_logger_plugin_pubmill/**/*.py": 400,
+    "tests/**/*.py": 400,
+    "rules/**/*.smk": 150,
+}
 
 
 def longer_files(root: Path) -> dict[str, int]:
-    """Return the Python files below these folders with more lines than allowed, and their lines."""
-    files = [path for folder in FOLDERS for path in (root / folder).rglob("*.py")]
-    lines = {path.relative_to(root).as_posix(): len(path.read_bytes().splitlines()) for path in files}
-    return {name: count for name, count in lines.items() if count > MOST_LINES}
+    """Return the files with more lines than allowed, and their lines."""
+    found = ((path, most) for pattern, most in MOST_LINES.items() for path in root.glob(pattern))
+    lines = ((path, len(path.read_bytes().splitlines()), most) for path, most in found)
+    return {path.relative_to(root).as_posix(): count for path, count, most in lines if count > most}
 
 
-def test_no_python_file_is_longer_than_400_lines(root: Path) -> None:
+def test_no_file_is_longer_than_allowed(root: Path) -> None:
     assert longer_files(root) == {}
 
 
 def test_a_line_more_is_found_in_each_folder(tmp_path: Path) -> None:
-    for folder in FOLDERS:
+    expected = {}
+    for pattern, most in MOST_LINES.items():
+        folder, _, name = pattern.partition("/**/*")
         (tmp_path / folder / "part").mkdir(parents=True)
-        (tmp_path / folder / "part/whole.py").write_text("\n" * MOST_LINES)
-        (tmp_path / folder / "part/longer.py").write_text("\n" * (MOST_LINES + 1))
-    assert longer_files(tmp_path) == {f"{folder}/part/longer.py": 401 for folder in FOLDERS}
+        (tmp_path / folder / f"part/whole{name}").write_text("\n" * most)
+        (tmp_path / folder / f"part/longer{name}").write_text("\n" * (most + 1))
+        expected[f"{folder}/part/longer{name}"] = most + 1
+    assert longer_files(tmp_path) == expected

@@ -1,0 +1,89 @@
+"""Pages of datasets, contradictions and audit of the published values, and the report of a study."""
+
+
+rule dataset_page:
+    input:
+        lambda w: graph.pages.inputs(w.dataset),
+    output:
+        graph.paths.page_files("{dataset}"),
+    log:
+        graph.paths.log(graph.paths.page("{dataset}")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.dataset_page.resources,
+    params:
+        **PLACES,
+        version=graph.dataset_page.version_of,
+        recipe=lambda w: as_json(graph.pages.recipe(w.dataset)),
+    message:
+        graph.dataset_page.label
+    shell:
+        "python {params.scripts:q}/dataset_page.py --recipe {params.recipe:q} --results {params.results:q}"
+        " --output {params.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
+
+
+rule contradictions:
+    input:
+        [published_values(table, ROOT / "specs") for table in SPECS.tables],
+    output:
+        graph.paths.contradiction_files(),
+    log:
+        graph.paths.log(graph.paths.contradictions()),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.contradictions.resources,
+    params:
+        **PLACES,
+        version=graph.contradictions.version_of,
+        recipe=lambda w: as_json(graph.contradictions.recipe()),
+    message:
+        graph.contradictions.label
+    shell:
+        "python {params.scripts:q}/contradictions.py --recipe {params.recipe:q} --specs {params.specs:q}"
+        " --output {params.results:q}/pages/contradictions > {log:q} 2>&1"
+
+
+rule audit:
+    input:
+        [published_values(table, ROOT / "specs") for table in [*SPECS.tables, *SPECS.fact_tables]],
+    output:
+        graph.paths.audit_files(),
+    log:
+        graph.paths.log(graph.paths.audit()),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.audit.resources,
+    params:
+        **PLACES,
+        version=graph.audit.version_of,
+        recipe=lambda w: graph.audit.digest(),
+    message:
+        graph.audit.label
+    shell:
+        "python {params.scripts:q}/audit.py --specs {params.specs:q}"
+        " --output {params.results:q}/reports/audit > {log:q} 2>&1"
+
+
+rule report:
+    input:
+        lambda w: graph.report.inputs(),
+    output:
+        graph.paths.report(STUDY.study, "html"),
+    log:
+        graph.paths.log(graph.paths.report(STUDY.study)),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.report.resources,
+    params:
+        **PLACES,
+        version=graph.report.version_of,
+        recipe=lambda w: as_json(graph.report.recipe(graph.report.statement_files(ROOT / "specs"))),
+    message:
+        graph.report.label
+    shell:
+        "python {params.scripts:q}/report.py --recipe {params.recipe:q} --results {params.results:q}"
+        " --output {output:q} > {log:q} 2>&1"
