@@ -50,6 +50,7 @@ from benchmarks.pretraining_ways import (
 )
 from pubmill.pretraining.arithmetic import BASE, LARGE, XXLARGE
 from pubmill.pretraining.flops import measured_rate
+from pubmill.pretraining.methods import PLAIN, Methods
 from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.storage.files import write_json
 
@@ -75,6 +76,8 @@ class Case:
     objective: Objective
     length: int
     at_once: int
+    methods: Methods | None = None
+    """Those to use in place of the fastest ones."""
 
     def recipe(self) -> PretrainingRecipe:
         """Return the recipe; one of its steps has four times `at_once` tokens."""
@@ -96,6 +99,7 @@ CASES = [
     Case("ELECTRA-base", replace(BASE, family="electra"), REPLACED, 512, 65_536),
     Case("ALBERT-xxlarge", replace(XXLARGE, dropout=0.0), ORDERED, 512, 16_384),
     Case("ModernBERT-base", MODERN, MASKED_LM, 1024, 65_536),
+    Case("BERT-base, plain methods", BASE, MASKED_LM, 128, 65_536, PLAIN),
 ]
 """Those with a target come first, in case the time does not suffice for all."""
 PEER = "Trainer's BERT-base"
@@ -207,7 +211,7 @@ def measured_rows(cases: list[Case], folder: Path, seconds: float) -> Iterator[R
     packed = make_packed(20_000 if ON_GPU else 1_000)
     programs: list[tuple[str, Case, Any]] = [
         *((PEER, case, partial(TrainersWay, case.recipe(), packed, folder)) for case in cases[:2]),
-        *((case.name, case, partial(Ours, case.recipe(), packed)) for case in cases),
+        *((case.name, case, partial(Ours, case.recipe(), packed, methods=case.methods)) for case in cases),
     ]
     for name, case, make in programs:
         found: Row | str

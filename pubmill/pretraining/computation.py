@@ -19,6 +19,7 @@ from pubmill.pretraining.methods import (
 )
 from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.objectives.learner import Learner
+from pubmill.recipes.objectives import kind_of
 
 Sums = dict[str, float]
 
@@ -35,7 +36,7 @@ class Computation:
     ) -> None:
         self.learner, self.precision, self.scaling, self.batches = learner, precision, scaling, batches
         self.world: World = batches.world
-        may_round = learner.in_bfloat16 and precision == "bfloat16"
+        may_round = kind_of(learner.objective).in_bfloat16 and precision == "bfloat16"
         self._use(fastest(learner.networks, may_round, self.world.device))
         self.copies: Bfloat16Copies | None = None
         if self.methods.weights == "bfloat16":

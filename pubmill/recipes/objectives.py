@@ -44,11 +44,13 @@ class ObjectiveKind:
     - `passes`: the networks that are trained and their cost; `model` is the exported one.
     - `adds_weights`: checkpoints hold weights of the objective's own, so that only the same objective resumes
       them.
+    - `in_bfloat16`: all activations may be in bfloat16, as the fastest methods need.
     """
 
     learner: ClassVar[str] = "pubmill.pretraining.objectives.learner:Learner"
     passes: ClassVar[tuple[Pass, ...]] = (Pass("model"),)
     adds_weights: ClassVar[bool] = False
+    in_bfloat16: ClassVar[bool] = True
 
     def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
         """Return the losses, given those of the pairs. A training whose first loss rises too far has
@@ -133,6 +135,7 @@ class Adversarial(ObjectiveKind):
 
     learner = "pubmill.pretraining.objectives.adversarial:AdversarialLearner"
     passes = (Pass("model", ADVERSARIAL),)
+    in_bfloat16 = False  # which cannot resolve the noise
 
     def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
         return *super().terms(pairs), Term("adversarial", self.weight, "masked")
@@ -160,6 +163,7 @@ class Distillation(ObjectiveKind):
 
     learner = "pubmill.pretraining.objectives.distillation:Distilled"
     adds_weights = True
+    in_bfloat16 = False  # the teacher keeps its weights in float32
 
     def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
         mlm = Term("mlm", self.masked_lm, "masked", chooses=True)

@@ -9,6 +9,7 @@ from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.arithmetic import SIZES, NetworkShape, operations, parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
+from pubmill.recipes.objectives import kind_of
 from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import HOUR, Needs
@@ -148,7 +149,8 @@ def bytes_of_checkpoint(graph: "Graph", recipe: str) -> float:
 def share_of_pretraining(graph: "Graph", gpus: Gpus, recipe: str) -> float:
     """Return the share of a GPU's peak that a pretraining recipe reaches."""
     trained = graph.specs.pretraining[recipe].recipe
-    return gpus.share(trained.architecture, trained.sequence_length)
+    slower = 1.0 if kind_of(trained.objective).in_bfloat16 else gpus.plain
+    return slower * gpus.share(trained.architecture, trained.sequence_length)
 
 
 def share_of_finetuning(graph: "Graph", gpus: Gpus, model: str) -> float:

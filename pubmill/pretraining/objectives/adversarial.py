@@ -11,9 +11,6 @@ from pubmill.pretraining.objectives.learner import Learner, divergence
 class AdversarialLearner(Learner):
     """With virtual adversarial training on the embeddings, see `pubmill.recipes.Adversarial`."""
 
-    in_bfloat16 = False
-    """bfloat16 cannot resolve the noise."""
-
     def forward(self, part: Part) -> dict[str, Tensor]:
         # the same units are dropped in each pass, as else dropout would drown noise as small as this
         seed = int(torch.randint(2**62, ()).item())

@@ -24,9 +24,6 @@ class Distilled(Learner):
     DistilBERT's program (Sanh et al. 2020; its `restrict_ce_to_mask` restricts only the divergence).
     """
 
-    in_bfloat16 = False
-    """The teacher keeps its weights in float32."""
-
     def __init__(self, model: Any, teacher: Any, objective: Objective, recompute: bool = False) -> None:
         super().__init__(model, objective, recompute)
         assert objective.distillation is not None

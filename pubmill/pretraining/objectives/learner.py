@@ -7,7 +7,7 @@ over the *whole* batch, which only the engine knows.
 """
 
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -25,9 +25,6 @@ class Learner(nn.Module):
 
     `model` is one of transformers' with the heads of the objective.
     """
-
-    in_bfloat16: ClassVar[bool] = True
-    """Whether all activations may be in bfloat16; only learners whose `evaluate` is `forward` may say so."""
 
     slope_scale: float = 1.0
     """Factor of gradients inside `forward` that keeps them from underflowing in float16."""

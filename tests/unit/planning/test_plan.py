@@ -189,6 +189,15 @@ def test_a_recipe_has_the_measured_share_of_the_most_similar_model(root: Path) -
     assert len({*shares, measured.share(BASE, 128)}) == 5
 
 
+def test_an_objective_without_the_fastest_methods_is_slower(targets: Graph, root: Path) -> None:
+    measured = read_gpus(root / "specs", root / "benchmarks/pretraining.json")
+    fast, slow = (
+        costs.share_of_pretraining(targets, measured, name) for name in ("bio-lm-base", "bio-lm-base@distill")
+    )
+    assert slow == pytest.approx(measured.plain * fast) and 0.4 < measured.plain < 0.8
+    assert GPUS.plain == 1
+
+
 def test_hours_are_operations_over_what_is_reached() -> None:
     assert GPUS.hours(3.6e15, 0.5) == {"A": 2.0, "B": 1.0}
 
