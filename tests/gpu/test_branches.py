@@ -23,8 +23,9 @@ STEPS = 2
 CASES = [
     name
     for name, recipe in RECIPES.items()
-    if recipe.objective.distillation is None and recipe.precision == "auto"
+    if recipe.objective.distillation is None and recipe.precision == "auto" and name != "ModernBERT"
 ]
+"""ModernBERT's attention has no branch for GPUs."""
 
 
 @pytest.fixture(scope="module")
