@@ -5,7 +5,7 @@ import pytest
 from tests.attack import Attack, attacks
 from tests.attack.running import SHOWN, run
 
-MOST = 200
+MOST = 100
 """Cases of an attack in the long tests; `make attack` tries thousands."""
 EVERY = [pytest.param(attack, id=name) for name, attack in attacks().items()]
 
