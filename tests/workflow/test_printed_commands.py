@@ -254,8 +254,9 @@ def test_every_command_that_is_advised_works(
 @pytest.mark.long
 def test_commands_for_whole_studies_work(clone: Path) -> None:
     """Build their graphs; of those that differ only in profile, resources or -n, only one."""
+    alike = r"--profile \S+ | --set-resources \S+| -n\b| --quiet progress"
     whole = {
-        re.sub(r"--profile \S+ | --set-resources \S+| -n\b| --quiet progress", "", shlex.join(one.words)): one.text
+        re.sub(alike, "", shlex.join(one.words)): one.text
         for one in documented()
         if not untried(one.text) and (is_snakemake(one.text) or re.search(LONG, shlex.join(one.words)))
     }
