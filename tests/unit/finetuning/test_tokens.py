@@ -51,7 +51,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "tagging": "bioul",
         "labelled_subwords": "all",
         "learning_rate": 1e-2,
-        "epochs": 12,
+        "epochs": 16,
     },
     "weighted": {"loss": "weighted"},
     "weighted, bioul": {"loss": "weighted", "tagging": "bioul"},
