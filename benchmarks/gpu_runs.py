@@ -66,8 +66,6 @@ runpy.run_path({str(ROOT / "scripts/pretrain.py")!r}, run_name="__main__")
 """
 """scripts/pretrain.py in two processes that share a GPU."""
 STARTED: list[subprocess.Popen[str]] = []
-FORKS: list[str] = []
-"""The address of the process that forks for fine-tunings."""
 
 
 def pretraining(data: Path, output: Path, recipe: str) -> list[str]:
@@ -177,40 +175,36 @@ def methods(checkpoint: Path) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
-def resumed_finetuning(folder: Path, environment: Mapping[str, str]) -> str:
-    outputs = [folder / f"{name}.predictions.jsonl.gz" for name in ("undisturbed", "again")]
+def repeated_finetuning(folder: Path, environment: Mapping[str, str], forks: str) -> str:
+    """Fine-tune undisturbed, killed and run again, and in a fork of the process at the address `forks`."""
+    write_dataset(folder)
+    outputs = [folder / f"{name}.predictions.jsonl.gz" for name in ("undisturbed", "again", "forked")]
     if error := finish(start("finetune.py", finetuning(folder, outputs[0]), environment)):
         return f"failed: {error}"
     process = start("finetune.py", finetuning(folder, outputs[1]), environment)
     # One of its two epochs has been scored.
     if not killed(process, lambda: process.stderr is None or ": dev " in process.stderr.readline()):
         return "failed: it ended before it was killed"
-    if error := finish(start("finetune.py", finetuning(folder, outputs[1]), environment)):
-        return f"failed: {error}"
-    return f"same predictions: {outputs[0].read_bytes() == outputs[1].read_bytes()}"
-
-
-def forked_finetuning(folder: Path, environment: Mapping[str, str]) -> str:
-    outputs = [folder / f"{name}.predictions.jsonl.gz" for name in ("alone", "forked")]
-    for output, more in zip(outputs, ({}, {VARIABLE: FORKS[0]}), strict=True):
+    for output, more in zip(outputs[1:], ({}, {VARIABLE: forks}), strict=True):
         if error := finish(start("finetune.py", finetuning(folder, output), {**environment, **more})):
             return f"failed: {error}"
-    return f"same predictions: {outputs[0].read_bytes() == outputs[1].read_bytes()}"
+    undisturbed, again, forked = (output.read_bytes() for output in outputs)
+    return f"same predictions: {again == undisturbed}; in a fork, same predictions: {forked == undisturbed}"
 
 
 def resume(folder: Path) -> Iterator[str]:
     server = ForkServer(ROOT / "scripts/finetune.py")
-    FORKS[:] = [os.environ.pop(VARIABLE)]
+    forks = os.environ.pop(VARIABLE)  # Only some of the programs run there.
     try:
         with ThreadPoolExecutor(8 if torch.cuda.is_available() else 1) as pool:
-            begun = {pool.submit(work): name for name, work in resumptions(folder)}
+            begun = {pool.submit(work): name for name, work in resumptions(folder, forks)}
             for done in as_completed(begun):
                 yield f"{begun[done]}: {done.result()}"
     finally:
         server.close()
 
 
-def resumptions(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
+def resumptions(folder: Path, forks: str) -> Iterator[tuple[str, Callable[[], str]]]:
     """Yield the name of each line of `resume` and what finds its result."""
     for name, environment in ENVIRONMENTS.items():
         place = folder / name.replace(" ", "-")
@@ -221,9 +215,8 @@ def resumptions(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
             yield f"pretraining killed and resumed, {recipe}, {name}", work
         dataset = place / "dataset"
         dataset.mkdir()
-        write_dataset(dataset)
-        yield f"fine-tuning killed and run again, {name}", partial(resumed_finetuning, dataset, environment)
-        yield f"fine-tuning in a fork, {name}", partial(forked_finetuning, dataset, environment)
+        work = partial(repeated_finetuning, dataset, environment, forks)
+        yield f"fine-tuning killed and run again, {name}", work
 
 
 def on_two(data: Path, output: Path, recipe: str, backend: str, environment: Mapping[str, str]) -> str | None:

@@ -29,6 +29,7 @@ class Adaptive(torch.optim.Optimizer):
     def _update(
         self, weights: list[Tensor], gradients: list[Tensor], states: list[dict[str, Tensor]], group: Any
     ) -> None:
+        """Update the weights of a group in place; `states`: number of steps and running means of each."""
         raise NotImplementedError
 
     def _begin(self, weight: Tensor) -> dict[str, Tensor]:

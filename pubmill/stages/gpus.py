@@ -13,8 +13,6 @@ from pubmill.storage.files import read_json
 Use = Literal["pretraining", "finetuning"]
 LONG, LARGE = 256, 1024
 """Nearest benchmark case: 512 tokens if length >= LONG, else 128; BERT-large if hidden size >= LARGE."""
-
-
 FASTEST, PLAIN = ("BERT-base", 128), ("BERT-base, plain methods", 128)
 """Cases of the benchmark that differ in the methods."""
 
@@ -43,7 +41,7 @@ class Gpus:
     def plain(self) -> float:
         """The speed of the plain methods, relative to the fastest ones; 1 if it was not measured."""
         measured = self.measured or {}
-        return measured.get(PLAIN, 1.0) / measured.get(FASTEST, 1.0) if PLAIN in measured else 1.0
+        return measured[PLAIN] / measured[FASTEST] if {PLAIN, FASTEST} <= measured.keys() else 1.0
 
     def hours(self, operations: float, share: float) -> dict[str, float]:
         """Return the hours that `operations` take on one GPU of each type."""
