@@ -5,9 +5,10 @@
     .venv/bin/python benchmarks/speedrun.py check [RECORD ...]
     .venv/bin/python benchmarks/speedrun.py page [--write]
 
-`queue` makes the next runs of speedrun/queue.yaml and writes them to speedrun/records; `repeat` makes a run of a
-record again and compares the loss. RESULTS are those of `pubmill run speedrun`, FOLDER is for saves: whatever
-stops the program, the same command continues, from the last save. It uses one thread (OMP_NUM_THREADS).
+`queue` makes the next runs of speedrun/queue.yaml and writes them to speedrun/records; `repeat` makes a run
+of a record again and compares the loss. RESULTS are those of `pubmill run speedrun`, FOLDER is for saves:
+whatever stops the program, the same command continues, from the last save. It uses one thread unless
+OMP_NUM_THREADS says otherwise.
 `check` tests records by the rules. `page` compares the generated parts of docs/speedrun.md with the records.
 """
 
@@ -46,12 +47,13 @@ def make_job(job: Job, results: Path, folder: Path) -> SpeedRecord:
     )
     if record.phases != job.phases:
         raise PubmillError(
-            f"{job.division}/{job.name} has another recipe than the queue: rename the rung, or delete the record"
+            f"{job.division}/{job.name} has another recipe than the queue: rename the rung, or delete "
+            "the record"
         )
+    saves = folder / job.division / job.name / str(job.seed)
     made = twin(job, records) or execute(
-        job.phases, job.division, job.seed, fixed_text(results), folder / job.division / job.name / str(job.seed),
-        SAVE_MINUTES,
-    )  # fmt: skip
+        job.phases, job.division, job.seed, fixed_text(results), saves, SAVE_MINUTES
+    )
     return add_run(record, made)
 
 

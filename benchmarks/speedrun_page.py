@@ -15,7 +15,8 @@ Records = Mapping[tuple[str, str], SpeedRecord]
 LADDER = "5-minutes"
 HEADINGS = {
     "search": "| searched | division | seeds | loss | tokens | processor s |",
-    "ladder": "| record | division | seeds | loss | against | difference | p | verdict | tokens | operations | processor s |",
+    "ladder": "| record | division | seeds | loss | against | difference | p | verdict | tokens | operations "
+    "| processor s |",
 }
 
 
@@ -24,8 +25,8 @@ def search_table(records: Records) -> str:
     some = [record for record in records.values() if record.against is None and record.name != "baseline"]
     rows = sorted(some, key=lambda record: (record.division, record.mean("loss")))
     lines = [
-        f"| {record.name.removeprefix('search.')} | {record.division} | {len(record.runs)} | {_loss(record)} | "
-        f"{record.mean('tokens'):,.0f} | {record.mean('processor_seconds'):,.0f} |"
+        f"| {record.name.removeprefix('search.')} | {record.division} | {len(record.runs)} "
+        f"| {_loss(record)} | {record.mean('tokens'):,.0f} | {record.mean('processor_seconds'):,.0f} |"
         for record in rows
     ]
     return _table("search", lines)
@@ -46,9 +47,9 @@ def _ladder_row(record: SpeedRecord, before: SpeedRecord | None) -> str:
         difference = f"{record.mean('loss') - before.mean('loss'):+.3f}".replace("-", "−")
         p = "" if value is None else f"{value:.1g}" if value >= 1e-4 else "< 0.0001"
     return (
-        f"| {record.name} | {record.division} | {len(record.runs)} | {_loss(record)} | {against} | {difference} | {p} | "
-        f"{outcome} | {record.mean('tokens'):,.0f} | {record.mean('operations'):.3g} | "
-        f"{record.mean('processor_seconds'):,.0f} |"
+        f"| {record.name} | {record.division} | {len(record.runs)} | {_loss(record)} | {against} "
+        f"| {difference} | {p} | {outcome} | {record.mean('tokens'):,.0f} | {record.mean('operations'):.3g} "
+        f"| {record.mean('processor_seconds'):,.0f} |"
     )
 
 
@@ -59,7 +60,7 @@ def _loss(record: SpeedRecord) -> str:
 
 def _table(kind: str, lines: Iterable[str]) -> str:
     heading = HEADINGS[kind]
-    return "\n".join([heading, re.sub(r"[^|]+", "---", heading), *lines]) + "\n"
+    return "\n".join([heading, re.sub(r"[^|]+", "---", heading.strip()), *lines]) + "\n"
 
 
 def figure(records: Records) -> str:
@@ -74,20 +75,19 @@ def figure(records: Records) -> str:
     low, high = min(losses), max(losses)
     scale = 480 / ((high - low) or 1.0)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {40 + 22 * len(rows)}" font-family="sans-serif" '
-        'font-size="12" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {40 + 22 * len(rows)}" '
+        'font-family="sans-serif" font-size="12" role="img">',
         f"<title>Held-out loss of each rung of the ladder ({LADDER})</title>",
         '<rect width="100%" height="100%" fill="white"/>',
     ]
     for number, record in enumerate(rows):
-        y = 22 + 22 * number
-        colour = "#0d7d74" if record.name == "baseline" else "#555"
-        lines.append(f'<text x="170" y="{y + 4}" text-anchor="end" fill="{colour}">{escape(record.name)}</text>')
-        lines.append(f'<line x1="180" x2="670" y1="{y}" y2="{y}" stroke="#ddd"/>')
+        y, colour = 22 + 22 * number, "#0d7d74" if record.name == "baseline" else "#555"
         lines += [
-            f'<circle cx="{185 + (loss - low) * scale:.1f}" cy="{y}" r="4" fill="{colour}" fill-opacity="0.7"/>'
-            for loss in record.losses
+            f'<text x="170" y="{y + 4}" text-anchor="end" fill="{colour}">{escape(record.name)}</text>',
+            f'<line x1="180" x2="670" y1="{y}" y2="{y}" stroke="#ddd"/>',
         ]
+        places = [185 + (loss - low) * scale for loss in record.losses]
+        lines += [f'<circle cx="{x:.1f}" cy="{y}" r="4" fill="{colour}" opacity="0.7"/>' for x in places]
     y = 32 + 22 * len(rows)
     lines.append(f'<text x="180" y="{y}">{low:.3f}</text>')
     lines.append(f'<text x="670" y="{y}" text-anchor="end">{high:.3f} nats a masked token</text>')
@@ -107,7 +107,10 @@ def page_with(text: str, records: Records) -> str:
 def check_page(write: bool) -> None:
     """Compare page and figure with the records, or write them."""
     records = read_records()
-    for path, made in ((PAGE, page_with(PAGE.read_text(encoding="utf-8"), records)), (FIGURE, figure(records))):
+    for path, made in (
+        (PAGE, page_with(PAGE.read_text(encoding="utf-8"), records)),
+        (FIGURE, figure(records)),
+    ):
         if write:
             path.write_text(made, encoding="utf-8")
         elif not path.is_file() or path.read_text(encoding="utf-8") != made:

@@ -19,9 +19,13 @@ FOLDER = Path(__file__).resolve().parent / "speedrun"
 RECORDS = FOLDER / "records"
 DIVISIONS = {"1-minute": 1.0, "5-minutes": 5.0, "7.5-minutes": 7.5, "15-minutes": 15.0, "90-minutes": 90.0}
 """Division -> minutes on two cores."""
-OPERATIONS_PER_MINUTE = 0.0
+OPERATIONS_PER_MINUTE = 120 * 80e9
 """Of a minute on two cores: see docs/speedrun.md, which has the measurement."""
-TEXT: dict[str, str] = {}
+TEXT = {
+    "tokens": "a5162c55878c5610beaeedbdb2919f2779641824299ddbd176cf87695577898d",
+    "held_out": "855fb8198d088ae390d6c803baaa221078c40ae1cd648db40784aab74769a758",
+    "vocab": "dfad35c06c9234e1fa1d5585963a65cd743d0088b597d4861cd588bc97c73900",
+}
 """SHA-256 of the fixed text, see `SpeedRun`."""
 OVER_BUDGET = 0.01
 """Share by which a run may exceed its budget: steps are whole, and batches differ."""
@@ -117,10 +121,10 @@ def faults_of(record: SpeedRecord) -> Iterable[str]:
         return
     if not record.runs or len({run.seed for run in record.runs}) < len(record.runs):
         yield "it needs runs, each with a seed of its own"
-    most = budget(record.division) * (1 + OVER_BUDGET)
+    allowed = budget(record.division)
     for run in record.runs:
-        if run.operations > most:
-            yield f"seed {run.seed}: {run.operations:.4g} operations, the budget is {budget(record.division):.4g}"
+        if run.operations > allowed * (1 + OVER_BUDGET):
+            yield f"seed {run.seed}: {run.operations:.4g} operations, the budget is {allowed:.4g}"
         if not math.isfinite(run.loss) or run.loss <= 0:
             yield f"seed {run.seed}: the loss is {run.loss}"
         if run.text != TEXT:

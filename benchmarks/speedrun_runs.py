@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from benchmarks.speedrun_rules import TEXT, SpeedRun, budget
 from pubmill.errors import PubmillError
@@ -43,12 +42,9 @@ class SpeedText:
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of the tokens, of the held-out tokens, and of the vocabulary."""
-        held_out = self.tokens / HELD_OUT
-        return {
-            "tokens": read_json(self.tokens / "index.json")["files"]["ids.bin"],
-            "held_out": read_json(held_out / "index.json")["files"]["ids.bin"],
-            "vocab": sha256(self.vocab / "tokenizer.json"),
-        }
+        folders = {"tokens": self.tokens, "held_out": self.tokens / HELD_OUT}
+        found = {name: read_json(path / "index.json")["content_sha256"] for name, path in folders.items()}
+        return found | {"vocab": sha256(self.vocab / "tokenizer.json")}
 
 
 def operations_of_steps(recipe: PretrainingRecipe, packed: Packed, pieces: int) -> float:
@@ -86,7 +82,9 @@ def score(work: Pretraining, folder: Path) -> dict[str, Any]:
     packed, own = PackedTokens(folder), work.recipe
     packed.verify()
     objective = replace(SCORED, causal=own.objective.causal, generator=own.objective.generator)
-    work.recipe = replace(own, objective=objective, sequence_length=min(LENGTH, own.architecture.max_positions))
+    work.recipe = replace(
+        own, objective=objective, sequence_length=min(LENGTH, own.architecture.max_positions)
+    )
     began = time.process_time()
     sums = work.evaluate(packed, SCORED.masking)
     work.recipe = own
@@ -100,7 +98,12 @@ def score(work: Pretraining, folder: Path) -> dict[str, Any]:
 
 
 def execute(
-    phases: Sequence[Mapping[str, Any]], division: str, seed: int, text: SpeedText, folder: Path, save_minutes: float
+    phases: Sequence[Mapping[str, Any]],
+    division: str,
+    seed: int,
+    text: SpeedText,
+    folder: Path,
+    save_minutes: float,
 ) -> SpeedRun:
     """Make a run in a folder, where it saves itself: the same call continues after an interruption."""
     packed = PackedTokens(text.tokens)

@@ -241,9 +241,7 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
         state = read_json(folder / "state.json")
     except PubmillError as error:
         raise DamagedCheckpointError(str(error)) from None
-    if not isinstance(state, dict) or (
-        absent := {"recipe", "inputs", *STOOD} - COUNTED_SINCE - state.keys()
-    ):
+    if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - COUNTED_SINCE - state.keys()):
         found = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
         raise _damage_error(folder / "state.json", f"it is {found}")
     _check_complete(folder, state.get("files", ()))
