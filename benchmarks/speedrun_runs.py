@@ -43,7 +43,7 @@ class SpeedText:
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of the tokens, of the held-out tokens, and of the vocabulary."""
         folders = {"tokens": self.tokens, "held_out": self.tokens / HELD_OUT}
-        found = {name: read_json(path / "index.json")["content_sha256"] for name, path in folders.items()}
+        found = {name: read_json(path / "index.json")["files"]["ids.bin"] for name, path in folders.items()}
         return found | {"vocab": sha256(self.vocab / "tokenizer.json")}
 
 

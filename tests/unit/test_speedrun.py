@@ -115,7 +115,7 @@ def loss_of(job: Job) -> float:
     """A little spread by seeds; Muon helps much, a rate of 1.5e-3 some, and no other change."""
     optimisation = job.phases[-1]["recipe"]["optimisation"]
     rate: float = abs(optimisation["learning_rate"] - 1.5e-3)
-    return 4.0 + 0.001 * job.seed + rate - 0.5 * (optimisation.get("optimiser") == "muon")
+    return 4.0 + 0.001 * job.seed + rate - (0.5 if optimisation.get("optimiser") == "muon" else 0.0)
 
 
 def test_the_queue_searches_first_and_repeats_what_one_seed_does_not_decide() -> None:
