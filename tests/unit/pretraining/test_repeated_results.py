@@ -19,8 +19,8 @@ import torch
 from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.instances import Instances, Stream, generator
-from pubmill.pretraining.masking import mask, masking_rate, read_vocabulary
+from pubmill.pretraining.instances import Instances, Stream
+from pubmill.pretraining.masking import Draws, mask, masking_rate, read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Distillation, PretrainingRecipe
 from tests.unit.pretraining.test_instances import packed
@@ -56,8 +56,8 @@ def digest(objective: dict[str, Any]) -> str:
     assert 50 < len(instances) < 150
     for step in range(3):
         batch = instances.batch(step)
-        rate, random = masking_rate(recipe.objective, step, 40), generator(3, Stream.MASKS, step)
-        hidden = mask(batch.ids, batch.inner, batch.lengths, VOCABULARY, recipe.objective, rate, random)
+        rate, draws = masking_rate(recipe.objective, step, 40), Draws(np.arange(50), 3, Stream.MASKS, (step,))
+        hidden = mask(batch.ids, batch.inner, batch.lengths, VOCABULARY, recipe.objective, rate, draws)
         for array in (batch.segments, batch.lengths, batch.pair_labels, hidden.ids, hidden.positions):
             found.update(np.asarray(array, "<i8").tobytes())
         found.update(str(batch.cut).encode())
