@@ -43,7 +43,7 @@ class MicroBatches:
     at_once: int
 
 
-class Prepared(NamedTuple):
+class PreparedBatch(NamedTuple):
     """The batch of a step: `whole`, and this process's share of it, as sequences, after masking, and divided
     into micro-batches."""
 
@@ -67,11 +67,11 @@ class BatchPreparation:
         self.pad = packed.special["pad"]
         self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
         self.methods = PLAIN
-        self._ahead: dict[int, Future[Prepared]] = {}
+        self._ahead: dict[int, Future[PreparedBatch]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
         self._flat_sizes: dict[int, int] = {}
 
-    def prepared(self, step: int) -> Prepared:
+    def prepared(self, step: int) -> PreparedBatch:
         """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
         ahead = self._ahead
         self._ahead = {
@@ -80,7 +80,7 @@ class BatchPreparation:
         }
         return self._ahead[step].result()
 
-    def prepare(self, step: int) -> Prepared:
+    def prepare(self, step: int) -> PreparedBatch:
         """Return the batch of a step."""
         recipe = self.recipe
         rate = masking_rate(recipe.objective, step, recipe.steps)
@@ -94,7 +94,7 @@ class BatchPreparation:
         objective: Objective,
         rate: float,
         random: tuple[int, Stream, tuple[int, ...]],
-    ) -> Prepared:
+    ) -> PreparedBatch:
         """Return a batch of which this process's share is masked, at a `rate`; `random`: seed, stream and
         numbers of the random numbers. What is masked does not depend on the number of processes."""
         sequences = shares(whole.lengths, self.world.size)[self.world.rank]
@@ -102,7 +102,7 @@ class BatchPreparation:
         hidden = hide(own, self.vocabulary, objective, rate, Draws(sequences, *random), len(whole.lengths))
         return self.divide(whole, own, hidden)
 
-    def divide(self, whole: PackedBatch, own: PackedBatch, hidden: Masked) -> Prepared:
+    def divide(self, whole: PackedBatch, own: PackedBatch, hidden: Masked) -> PreparedBatch:
         """Divide this process's share of a batch: without padding collated now, else when it is used."""
         labels, device, at_once = hidden.everywhere(UNLABELLED), self.world.device, self.at_once
         size = self.world.size
@@ -112,7 +112,7 @@ class BatchPreparation:
                 for rows in micro_batches(own.lengths, at_once)
             ]
             shared = len(whole.lengths) // size  # Every process has this many sequences, or one more.
-            return Prepared(whole, own, hidden, MicroBatches(parts, -(-shared // at_once), at_once))
+            return PreparedBatch(whole, own, hidden, MicroBatches(parts, -(-shared // at_once), at_once))
         tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
         flat = [
             collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
@@ -122,7 +122,7 @@ class BatchPreparation:
         everyones = [
             flat_micro_batches(whole.lengths[share], tokens) for share in shares(whole.lengths, size)
         ]
-        return Prepared(whole, own, hidden, MicroBatches(moves, min(map(len, everyones)), at_once))
+        return PreparedBatch(whole, own, hidden, MicroBatches(moves, min(map(len, everyones)), at_once))
 
     def _tokens_per_micro_batch(self, at_once: int) -> int:
         """Return the tokens of a micro-batch without padding."""

@@ -23,7 +23,7 @@ from pubmill.hardware.precision import choose_precision
 from pubmill.messages.progress import report_progress
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
-from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, Prepared, denominators
+from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, PreparedBatch, denominators
 from pubmill.pretraining.computation import Computation, Sums
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flops import flops_of_step
@@ -126,7 +126,7 @@ class Pretraining:
         batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
         return self.measure(self.batches.mask(batch, objective, EVALUATED_RATE, (0, Stream.HELD_OUT, ())))
 
-    def measure(self, prepared: Prepared) -> Sums:
+    def measure(self, prepared: PreparedBatch) -> Sums:
         """Return sums over a batch that is not trained on."""
         self.learner.eval()
         with torch.no_grad():
@@ -134,7 +134,7 @@ class Pretraining:
         self.learner.train()
         return sums
 
-    def _process_batch(self, prepared: Prepared, random: tuple[int, int], learn: bool) -> Sums:
+    def _process_batch(self, prepared: PreparedBatch, random: tuple[int, int], learn: bool) -> Sums:
         """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches.
 
         The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
