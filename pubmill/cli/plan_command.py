@@ -32,7 +32,7 @@ def plan(
     from pubmill.specs.study import Study, check_study
     from pubmill.stages import checked_graph
     from pubmill.stages.gpus import read_gpus
-    from pubmill.workflow.jobs import jobs_of
+    from pubmill.workflow.listed_jobs import jobs_of_study
 
     gpus = read_gpus(SPECS, Path("benchmarks/pretraining.json"))
     if recipes:
@@ -45,7 +45,7 @@ def plan(
     overlays = study_files(study)
     merged = configuration(overlays, config)
     graph = checked_graph(*check_study(merged, SPECS, overlays))
-    print_plan(console(), make_plan(jobs_of(root, merged), graph, gpus), graph, gpus)
+    print_plan(console(), make_plan(jobs_of_study(root, merged), graph, gpus), graph, gpus)
 
 
 VERB = Verb("Look", plan)
