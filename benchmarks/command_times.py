@@ -1,9 +1,9 @@
-"""Processor seconds of the commands that answer without running anything, in this checkout and in an older one.
+"""Processor seconds of commands that answer without running anything, here and in an older checkout.
 
     .venv/bin/python benchmarks/command_times.py --before /path/to/older/checkout
 
-Both checkouts must be without results. User seconds of the processor are compared, because other programs on the
-machine change them little.
+Both checkouts must be without results. User seconds of the processor are compared, because other programs on
+the machine change them little.
 """
 
 import argparse
@@ -43,9 +43,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--before", type=Path, required=True, help="older checkout")
     older, here = parser.parse_args().before.absolute(), Path(__file__).parents[1]
-    print(
-        "| command | before | now | unchanged since | now / before | unchanged / before |\n|---|---|---|---|---|---|"
-    )
+    print("| command | before | now | unchanged since | now / before | unchanged / before |")
+    print("|---|---|---|---|---|---|")
     for command in COMMANDS:
         shutil.rmtree(here / KEPT, ignore_errors=True)
         before, now, unchanged = (seconds(place, command) for place in (older, here, here))

@@ -26,9 +26,7 @@ def run(
         str,
         typer.Argument(help="name or file of a study; demo for the demo", autocompletion=study_names),
     ],
-    why: Annotated[
-        bool, typer.Option("--why", help="with -n: what makes jobs run, by cause")
-    ] = False,
+    why: Annotated[bool, typer.Option("--why", help="with -n: what makes jobs run, by cause")] = False,
 ) -> None:
     """Run a study, or only some of its tables, and all that they need.
 

@@ -9,13 +9,15 @@ from types import SimpleNamespace
 class Job:
     """A job of a rule; `to_do` is false if its output exists and matches its recipe.
 
-    `cause`: what makes it run, empty if it only follows from other jobs.
+    `cause`: what makes it run, empty if it only follows from other jobs; `local`: on a cluster, too, it runs
+    where Snakemake runs.
     """
 
     rule: str
     wildcards: Mapping[str, str]
     to_do: bool
     cause: str = ""
+    local: bool = False
 
     @property
     def named_wildcards(self) -> SimpleNamespace:

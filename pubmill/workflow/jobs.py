@@ -64,4 +64,4 @@ def jobs_in(dag: Any) -> Iterator[Job]:
         if job.rule.name != "all":
             wildcards, to_do = dict(job.wildcards_dict), dag.needrun(job)
             cause = cause_of(dag.reason(job), wildcards) if to_do else ""
-            yield Job(job.rule.name, wildcards, to_do, cause)
+            yield Job(job.rule.name, wildcards, to_do, cause, job.rule.name in dag.workflow._localrules)

@@ -18,5 +18,11 @@ def test_all_jobs_but_the_target_rule_are_listed_with_their_wildcards() -> None:
     jobs = [job("all"), job("score", seed="1"), job("table")]
     reason = Reason()
     reason.missing_output.add("a.json")
-    dag = SimpleNamespace(jobs=jobs, needrun=lambda one: one is jobs[1], reason=lambda one: reason)
-    assert list(jobs_in(dag)) == [Job("score", {"seed": "1"}, True, NOT_MADE), Job("table", {}, False)]
+    workflow = SimpleNamespace(_localrules={"table"})
+    dag = SimpleNamespace(
+        jobs=jobs, needrun=lambda one: one is jobs[1], reason=lambda one: reason, workflow=workflow
+    )
+    assert list(jobs_in(dag)) == [
+        Job("score", {"seed": "1"}, True, NOT_MADE),
+        Job("table", {}, False, local=True),
+    ]
