@@ -19,6 +19,7 @@ from snakemake.settings.types import (
 from pubmill.errors import PubmillError
 from pubmill.planning.job import Job
 from pubmill.workflow.causes import cause_of
+from pubmill.workflow.snakemake_speed import without_collection
 
 
 def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) -> list[Job]:
@@ -28,7 +29,7 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
     built.
     """
     try:
-        with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        with without_collection(), SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
             workflow = api.workflow(
                 resource_settings=ResourceSettings(cores=1),
                 config_settings=ConfigSettings(config=config),

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def jobs_of_study(
     jobs = find(root, config, targets)
     # While a run makes results, the list may be of neither state.
     if state_of(root, config) == state:
-        write_json(path, {"state": state, "jobs": [astuple(job) for job in jobs]})
+        write_json(path, {"state": state, "jobs": [list(vars(job).values()) for job in jobs]})
         for old in sorted(FOLDER.iterdir(), key=lambda file: file.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
     return jobs

@@ -43,8 +43,8 @@ def test_hours_of_trainings_are_added_up() -> None:
 
 
 def test_a_plan_begins_with_its_answer() -> None:
-    big = {"bytes_known": 1.25e9, "bytes_assumed": 5.67e9, "files_unknown": 1000, "disk": 8.9e9}
-    plan = Plan(seconds={"tables": 7200.0}, pretraining={"small": SMALL}, finetuning={"big": BIG}, **big)
+    plan = Plan(seconds={"tables": 7200.0}, pretraining={"small": SMALL}, finetuning={"big": BIG})
+    plan.bytes_known, plan.bytes_assumed, plan.files_unknown, plan.disk = 1.25e9, 5.67e9, 1000, 8.9e9
     plan.to_do.update(tables=1200)
     assert lines(plan)[:5] == [
         "GPU-hours: 21 of one B, 42 of one A",
