@@ -21,10 +21,14 @@ def is_plain(options: Sequence[str], why: bool) -> bool:
 def print_dry_run(
     root: Path, config: dict[str, Any], files: list[str], targets: list[str], why: bool
 ) -> None:
-    """Print the jobs of a run by stage, and what is left out; with `why`, what makes them run."""
+    """Print the jobs of a run by stage, and what is left out; with `why`, what makes them run.
+
+    Published values that no cell has are an error here already, which a table's job would end with.
+    """
     from pubmill.cli.studies import SPECS
     from pubmill.specs.study import check_study
-    from pubmill.stages import checked_graph
+    from pubmill.stages import checked_graph, published_values
+    from pubmill.tables.published_values import check_keys, read_published
     from pubmill.workflow.causes import cause_lines
     from pubmill.workflow.listed_jobs import jobs_of_study
     from pubmill.workflow.run_display import NOTHING
@@ -33,6 +37,9 @@ def print_dry_run(
 
     jobs = jobs_of_study(root, config, targets)
     graph = checked_graph(*check_study(config, SPECS, files))
+    for table in graph.requests.result_tables():
+        recipe, values = graph.tables.recipe(table), Path(published_values(table, SPECS))
+        check_keys(recipe, read_published(values, recipe.left_out))
     progress = RunProgress()
     progress.planned = Counter(job.rule for job in jobs if job.to_do)
     if not progress.planned:

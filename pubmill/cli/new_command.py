@@ -83,13 +83,15 @@ def table(
 ) -> None:
     """Describe a table of your own.
 
-    Writes specs/tables/NAME.yaml, with datasets as rows and models as columns.
+    Writes specs/tables/NAME.yaml, with datasets as rows and models as columns, and beside it a file with a
+    line for each published value.
     """
     from pubmill.inspection.new_table import table_values, write_table
     from pubmill.specs import load
 
     checkout()
-    for path in write_table(table_values(name, dataset, model, protocol, load(SPECS, "full")), SPECS):
+    known = load(SPECS, "full")
+    for path in write_table(table_values(name, dataset, model, protocol, known), SPECS, known):
         print(path)
 
 

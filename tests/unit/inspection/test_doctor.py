@@ -201,7 +201,7 @@ def test_released_weights_that_are_not_pinned_are_reported(
     mirror = tmp_path / "mirror"
     mirror.mkdir()
     said = models_of(specs, tmp_path, monkeypatch, **study, mirror=str(mirror))
-    assert "lab/bert at abababababab, not pinned: the first download, 2026-01-02, is kept)" in said
+    assert "lab/bert at abababababab, not pinned: the first download, 2026-01-02, is kept" in said
     assert "packed NOT AVAILABLE" in said and f"put it into the mirror as {mirror}/example.org" in said
     (mirror / "example.org").mkdir()
     (mirror / "example.org/bert.tar.gz").touch()
