@@ -18,7 +18,7 @@ PROFILES = Path("profiles")
 HERE = "local"
 
 
-class Request(NamedTuple):
+class ClusterRequest(NamedTuple):
     """The jobs of a rule: their number, partition, GPUs each, and the most memory (MB) and minutes of one."""
 
     rule: str
@@ -43,7 +43,9 @@ def read_profile(name: str) -> dict[str, Any]:
     return found
 
 
-def requests(jobs: Iterable[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> list[Request]:
+def requests(
+    jobs: Iterable[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
+) -> list[ClusterRequest]:
     """Return what the jobs that still have to run request, by rule in the order of the stages."""
     by_rule: dict[str, list[Job]] = {}
     for job in jobs:
@@ -53,7 +55,9 @@ def requests(jobs: Iterable[Job], graph: Graph, gpus: Gpus, profile: Mapping[str
     return [_request(rule, by_rule[rule], graph, gpus, profile) for rule in order]
 
 
-def _request(rule: str, jobs: list[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> Request:
+def _request(
+    rule: str, jobs: list[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
+) -> ClusterRequest:
     stage = graph.stage(stages()[rule])
     needs = [stage.needs_of(job.named_wildcards, gpus) for job in jobs]
     settings = _defaults(profile) | profile.get("set-resources", {}).get(rule, {})
@@ -61,7 +65,7 @@ def _request(rule: str, jobs: list[Job], graph: Graph, gpus: Gpus, profile: Mapp
     place = HERE if is_here else str(settings.get("slurm_partition", ""))
     memory = int(settings.get("mem_mb", max(one.memory for one in needs)))
     minutes = int(settings.get("runtime", max(one.minutes for one in needs)))
-    return Request(rule, len(jobs), place, int(settings.get("gpu", 0)), memory, minutes)
+    return ClusterRequest(rule, len(jobs), place, int(settings.get("gpu", 0)), memory, minutes)
 
 
 def _defaults(profile: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +74,7 @@ def _defaults(profile: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, _, value in pairs if name not in ("mem_mb", "runtime")}
 
 
-def requests_table(found: Iterable[Request]) -> Table:
+def requests_table(found: Iterable[ClusterRequest]) -> Table:
     """Return the requests as a table."""
     made = table("rule", "jobs", "partition", "GPUs", "memory, GB", "time, h")
     for one in found:

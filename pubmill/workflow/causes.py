@@ -23,6 +23,7 @@ SPECS = {
     "model": "models",
 }
 """Wildcard -> folder of specs; the first that a job has is the spec that its recipe comes from."""
+VERSION = "the stage's version"
 FILES_SHOWN = 2
 ABSENT = "none"
 
@@ -30,7 +31,9 @@ ABSENT = "none"
 def cause_of(reason: Any, wildcards: Mapping[str, str]) -> str:
     """Return what makes a job run, of Snakemake's reason; empty if it follows from another job."""
     if changed := reason.params_changed:
-        return f"{spec_of(wildcards)}: {'; '.join(differences(changed.only_old, changed.only_new))}"
+        found = differences(changed.only_old, changed.only_new)
+        of_spec = any(not one.startswith(VERSION) for one in found)
+        return f"{spec_of(wildcards) if of_spec else 'the program'}: {'; '.join(found)}"
     if reason.updated_input:
         files = sorted(map(str, reason.updated_input))
         more = f" and {len(files) - FILES_SHOWN} more" if len(files) > FILES_SHOWN else ""
@@ -76,7 +79,7 @@ def _values(parameters: Iterable[str]) -> dict[str, Any]:
         else:
             numbers = value if isinstance(value, list) else [value]
             is_version = all(isinstance(number, int) for number in numbers)
-            name = "the stage's version" if is_version else "parameter"
+            name = VERSION if is_version else "parameter"
             found[name if name not in found else f"{name} {text}"] = value
     return found
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.planning.cluster_plan import HERE, Request, read_profile, requests, requests_table
+from pubmill.planning.cluster_plan import HERE, ClusterRequest, read_profile, requests, requests_table
 from pubmill.planning.job import Job
 from pubmill.specs import load
 from pubmill.specs.study import Study
@@ -44,7 +44,7 @@ def test_slurms_profile_decides_partitions_and_gpus_and_the_stages_memory_and_ti
 
 def test_a_profile_may_set_memory_and_time_and_one_machine_has_no_partitions(graph: Graph) -> None:
     own = {"executor": "slurm", "set-resources": {"finetune": {"mem_mb": 9000, "runtime": 30}}}
-    assert requests(JOBS[1:3], graph, GPUS, own) == [Request("finetune", 2, "", 0, 9000, 30)]
+    assert requests(JOBS[1:3], graph, GPUS, own) == [ClusterRequest("finetune", 2, "", 0, 9000, 30)]
     assert requests(JOBS[1:2], graph, GPUS, {})[0].partition == HERE
 
 
@@ -58,7 +58,7 @@ def test_an_unknown_profile_is_refused_with_those_that_there_are(
 
 def test_the_table_fits_80_columns() -> None:
     said = io.StringIO()
-    rows = [Request("index_evaluation_texts", 12345, HERE, 1, 128_000, 100_000)]
+    rows = [ClusterRequest("index_evaluation_texts", 12345, HERE, 1, 128_000, 100_000)]
     Console(file=said, width=80).print(requests_table(rows))
     assert [" ".join(line.split()) for line in said.getvalue().splitlines()][3] == (
         f"index_evaluation_texts 12,345 {HERE} 1 128.0 1,666.7"

@@ -189,12 +189,12 @@ def test_arrows_step_from_card_to_card_and_slash_searches(browser: Any, address:
     page = opened(browser, address)
     page.locator(f"table a[href='#{CARD}']").click()
     title = page.locator("#card-title")
-    assert title.inner_text() == "Ours, Second"
+    first = title.inner_text()
+    assert first.startswith("Ours, Second")
     page.keyboard.press("ArrowLeft")
-    before = title.inner_text()
-    assert before != "Ours, Second"
+    assert title.inner_text() != first
     page.get_by_role("button", name="Next").click()
-    assert title.inner_text() == "Ours, Second"
+    assert title.inner_text() == first
     page.go_back()
     assert page.locator("dialog[open]").count() == 0
     page.keyboard.press("/")

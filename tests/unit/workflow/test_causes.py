@@ -28,7 +28,7 @@ def test_a_changed_recipe_is_named_by_its_spec_and_its_values() -> None:
 @pytest.mark.parametrize("version", [3, [3, 1]])
 def test_a_raised_version_of_a_stage_is_not_taken_for_a_value_of_a_spec(version: object) -> None:
     cause = cause_of(changed(2, version), RUN)
-    assert cause == f"specs/protocols/blurb.yaml: the stage's version 2 -> {version}"
+    assert cause == f"the program: the stage's version 2 -> {version}"
 
 
 def test_missing_and_newer_files_and_what_follows_from_other_jobs() -> None:
