@@ -80,7 +80,7 @@ def prepare(folder: Path, seeds: int) -> None:
         rows = {row.key: row for row in made.rows}
         printed = published_of_cells(made.columns, made.rows, published(table))
         for column in made.columns:
-            for key, paths in made.record_paths.get(column.key, {}).items():
+            for key, paths in made.records.get(column.key, {}).items():
                 value = printed.get((column.key, key))
                 centre = value.value if value else UNPUBLISHED
                 for path in paths:

@@ -82,7 +82,7 @@ rule pin_weights:
     params:
         **PLACES,
         version=graph.pin_weights.version_of,
-        release=lambda w: as_json(graph.models.release(w.model)),
+        release=lambda w: graph.argument(graph.models.release(w.model)),
         archive=lambda w, input: ["--archive", input[0]] if input else [],
     message:
         graph.pin_weights.label

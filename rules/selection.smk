@@ -115,27 +115,3 @@ rule contamination:
     shell:
         "python {params.scripts:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {input.found:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule document_years:
-    input:
-        documents=lambda w: graph.overlap.dated_files(),
-        shards=lambda w: graph.corpora.parsed(w.corpus),
-    output:
-        graph.paths.corpus("{corpus}", "document-years.json"),
-    log:
-        graph.paths.log(graph.paths.corpus("{corpus}", "document-years.json").removesuffix(".json")),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.document_years.resources,
-    params:
-        **PLACES,
-        version=graph.document_years.version_of,
-        recipe=lambda w: as_json(graph.overlap.years_recipe(w.corpus)),
-        parsed=graph.paths.parsed(),
-    message:
-        graph.document_years.label
-    shell:
-        "python {params.scripts:q}/document_years.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
-        " --results {params.results:q} --output {output:q} > {log:q} 2>&1"

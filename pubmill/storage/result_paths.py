@@ -61,6 +61,10 @@ class Paths:
         """Return the log of the job that writes a path, given without its ending."""
         return self.at(f"logs/{self.below(stem)}.log")
 
+    def recipe(self, digest: str) -> str:
+        """Return the file of a recipe that is too long for a command."""
+        return self.at(f".recipes/{digest}.json")
+
     # Sources
 
     def sources(self) -> str:

@@ -49,7 +49,8 @@ def make_checkout(folder: Path) -> None:
 def run_program(name: str, *arguments: object) -> str:
     """Run a program as its command line does, and return its messages; an error raises SystemExit."""
     messages = io.StringIO()
-    line = [f"scripts/{name}.py", *map(str, arguments)]
+    [path] = [*ROOT.glob(f"scripts/{name}.py"), *ROOT.glob(f"pubmill/extras/*/programs/{name}.py")]
+    line = [str(path.relative_to(ROOT)), *map(str, arguments)]
     with patch.object(sys, "argv", line), patch.object(sys, "path", [*sys.path]), redirect_stderr(messages):
         runpy.run_path(str(ROOT / line[0]), run_name="__main__")
     return messages.getvalue()

@@ -43,10 +43,10 @@ def recipe(**changes: Any) -> CrateRecipe:
         "author": {"name": "Ada Lovelace", "orcid": ORCID},
         "tables": ["gu2020/table06"],
         "results": RESULTS,
-        "sources": {
-            "sources/host.example/a": ["b.tsv.source.json"],
-            "sources/local/notes": ["my file.csv.source.json"],
-        },
+        "sources": [
+            "sources/host.example/a/b.tsv.source.json",
+            "sources/local/notes/my file.csv.source.json",
+        ],
         "licences": {PUBLIC: "CC BY-NC 4.0 (a; b)"},
         "conditions": {OWN: "https://apply.example/here"},
         "versions": {"crate": 1},
