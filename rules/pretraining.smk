@@ -37,6 +37,8 @@ rule pretrain:
         graph.paths.checkpoint_files("{recipe}", "{step}"),
     log:
         graph.paths.log(graph.paths.checkpoint("{recipe}", "{step}")),
+    benchmark:
+        graph.paths.benchmark("pretrain", graph.paths.checkpoint("{recipe}", "{step}"))
     wildcard_constraints:
         step=r"\d+",
     conda:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pubmill.planning.job import Job
+from pubmill.planning.measured_seconds import measured_seconds
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.specs.pretraining_checks import needed_before
@@ -53,7 +54,7 @@ class Plan:
 
 def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
-    plan = Plan(saved=pretrainings_saved(graph, gpus))
+    plan, measured = Plan(saved=pretrainings_saved(graph, gpus)), measured_seconds(graph.paths)
     for job in jobs:
         kind = stages().get(job.rule)
         stage = graph.stage(kind) if kind else None
@@ -65,8 +66,11 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
         plan.to_do[group_of(job.rule)] += 1
         if isinstance(stage, TrainingStage):
             _add_training(plan, job, stage, gpus)
+            if seconds := measured(job.rule):
+                source = f"{seconds.seconds:,.0f} s a job ({seconds.source})"
+                plan.sources.setdefault(stage.use, set()).add(source)
         else:
-            _add_processor(plan, job, stage.seconds if stage else ASSUMED)
+            _add_processor(plan, job, measured(job.rule) or (stage.seconds if stage else ASSUMED))
         if stage:
             _add_bytes(plan, stage.bytes_of(job.named_wildcards))
     return plan

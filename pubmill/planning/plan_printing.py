@@ -23,13 +23,12 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     """Print stages, bytes and trainings, then finished trainings and what the study leaves out."""
     _print_stages(to, plan)
     _print_bytes(to, plan)
-    _print_trainings(
-        to, "Pretraining", list(plan.pretraining.values()), gpus, gpus.share_source("pretraining")
-    )
+    source = "; ".join([gpus.share_source("pretraining"), *_sources(plan, "pretraining")])
+    _print_trainings(to, "Pretraining", list(plan.pretraining.values()), gpus, source)
     saved = f"not run, because these weights were released; {gpus.share_source('pretraining')}"
     _print_trainings(to, "Saved by released weights", plan.saved, gpus, saved)
     examples = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
-    sources = f"{gpus.share_source('finetuning')}; {examples}"
+    sources = "; ".join([gpus.share_source("finetuning"), examples, *_sources(plan, "finetuning")])
     _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus, sources)
     if plan.runs_there:
         more = len(plan.runs_there) - SHOWN_RUNS
@@ -56,11 +55,15 @@ def _print_stages(to: Console, plan: Plan) -> None:
                 f"{plan.to_do[stage]:,}",
                 f"{plan.there[stage]:,}",
                 shown(plan.seconds.get(stage, 0.0) / 3600),
-                "; ".join(sorted(plan.sources.get(stage, ()))),
+                "; ".join(_sources(plan, stage)),
             )
     total = plan.to_do.total(), plan.there.total(), shown(sum(plan.seconds.values()) / 3600)
     made.add_row("all", f"{total[0]:,}", f"{total[1]:,}", total[2], "")
     to.print(made)
+
+
+def _sources(plan: Plan, stage: str) -> list[str]:
+    return sorted(plan.sources.get(stage, ()))
 
 
 def _print_bytes(to: Console, plan: Plan) -> None:

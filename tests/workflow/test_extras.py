@@ -91,15 +91,13 @@ def test_the_jobs_of_the_demo_are_planned_without_extras(root: Path, world: Path
 
 @pytest.mark.long
 def test_the_demo_runs_without_extras(root: Path, world: Path, tmp_path: Path, python: str) -> None:
-    project = replace(make_project(root, world, tmp_path / "demo"), python=python)
+    project = replace(make_project(root, world, tmp_path), python=python)
     remove_extras(project.folder, NAMES)
     project.run()
     results = project.folder / "results/demo"
     cells = json.loads((results / "tables/gu2020/table06.json").read_text())["cells"]
     assert cells["pubmedbert-base"]["bc5-chem"]["value"] is not None
-    assert (results / "reports/demo.html").is_file() and not (
-        results / "reports/demo.checklist.html"
-    ).exists()
+    assert {path.name for path in (results / "reports").iterdir()} == {"demo.html"}
 
 
 @pytest.mark.long
