@@ -15,8 +15,9 @@ rule audit:
     params:
         **PLACES,
         **graph.audit.params,
+        stem=not_compared(lambda w: graph.paths.audit()),
     message:
         graph.audit.label
     shell:
         "python {params.extras:q}/audit/programs/audit.py --recipe {params.recipe:q} --specs {params.specs:q}"
-        " --output {params.results:q}/reports/audit > {log:q} 2>&1"
+        " --output {params.stem:q} > {log:q} 2>&1"

@@ -171,3 +171,8 @@ def test_ranks_by_the_command(tmp_path: Path) -> None:
 def test_a_wrong_argument_is_one_message(arguments: tuple[str, ...], message: str) -> None:
     made = run_verb("audit", "value", *arguments, "--metric", "accuracy")
     assert made.returncode != 0 and made.stderr.strip() == f"pubmill: error: {message}"
+
+
+def test_a_metric_that_does_not_exist_is_reported_with_the_nearest() -> None:
+    said = run_verb("audit", "value", "9", "--metric", "f2", "--n", "3").stderr
+    assert "there is no metric 'f2'; the nearest: f1" in said

@@ -172,3 +172,9 @@ def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
 def test_the_program_that_reads_untrusted_files_is_limited(root: Path) -> None:
     program = root / "pubmill/extras/submissions/programs/take_predictions.py"
     assert "\n    run(limited(program(main)))\n" in program.read_text()
+
+
+def test_a_form_that_does_not_exist_is_reported_with_the_nearest() -> None:
+    said = run_verb("score", "x", "--dataset", "bc2gm", "--form", "tvs").stderr
+    assert "there is no form 'tvs'; the nearest: " in said
+    assert "--all-scorers" in run_verb("score", "--help").stdout
