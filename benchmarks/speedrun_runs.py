@@ -14,9 +14,10 @@ from benchmarks.speedrun_rules import TEXT, SpeedRun, budget
 from pubmill.errors import PubmillError
 from pubmill.pretraining.checkpoints import verified
 from pubmill.pretraining.engine import EVALUATED_RATE, Pretraining
-from pubmill.pretraining.instances import Instances, Packed
-from pubmill.pretraining.masking import Vocabulary, read_vocabulary
+from pubmill.pretraining.instances import Instances, Packed, Stream, generator
+from pubmill.pretraining.masking import Draws, Vocabulary, read_vocabulary
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
+from pubmill.pretraining.predicted_tokens import hide
 from pubmill.pretraining.segments import Segment, pretrain
 from pubmill.pretraining.step_costs import Size, operations_of_batch, share_predicted
 from pubmill.recipes import Objective, PretrainingRecipe
@@ -79,20 +80,19 @@ def score(work: Pretraining, folder: Path) -> dict[str, Any]:
     The sequences are those of single documents, up to `LENGTH` tokens, and `EVALUATED_RATE` of their subwords
     are masked. A model that was trained to predict a token from the position before it does so here.
     """
-    packed, own = PackedTokens(folder), work.recipe
+    packed, began = PackedTokens(folder), time.process_time()
     packed.verify()
-    objective = replace(SCORED, causal=own.objective.causal, generator=own.objective.generator)
-    work.recipe = replace(
-        own, objective=objective, sequence_length=min(LENGTH, own.architecture.max_positions)
-    )
-    began = time.process_time()
-    sums = work.evaluate(packed, SCORED.masking)
-    work.recipe = own
-    assert sums is not None
+    instances = Instances(packed, replace(work.recipe, objective=SCORED, sequence_length=LENGTH))
+    everything = np.arange(len(instances))
+    batch = instances.lay_out(everything, generator(0, Stream.HELD_OUT))
+    draws = Draws(everything, 0, Stream.HELD_OUT)
+    hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(everything))
+    if work.recipe.objective.causal:
+        hidden = replace(hidden, positions=hidden.positions - 1)
+    sums = work.measure(work.batches.divide(batch, batch, hidden))
     return {
         "loss": sums["mlm_loss"] / sums["masked"],
         "masked": int(sums["masked"]),
-        "rate": EVALUATED_RATE,
         "processor_seconds": time.process_time() - began,
     }
 

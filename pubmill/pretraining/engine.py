@@ -124,9 +124,12 @@ class Pretraining:
         instances = Instances(held_out, self.recipe)
         chosen = np.unique(np.linspace(0, len(instances) - 1, HELD_OUT_SEQUENCES).astype(np.int64))
         batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
+        return self.measure(self.batches.mask(batch, objective, EVALUATED_RATE, (0, Stream.HELD_OUT, ())))
+
+    def measure(self, prepared: PreparedBatch) -> Sums:
+        """Return sums over a batch that is not trained on."""
         self.learner.eval()
         with torch.no_grad():
-            prepared = self.batches.mask(batch, objective, EVALUATED_RATE, (0, Stream.HELD_OUT, ()))
             sums = self._process_batch(prepared, (0, 0), learn=False)
         self.learner.train()
         return sums
