@@ -111,7 +111,7 @@ def report(folder: Path) -> Used:
         "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
         "comparable": True, "tables": known.requests.result_tables(), "fact_tables": [],
         "models": known.scope.models(), "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [],
-        "checkpoints": {}, "fits": {}, "sources": {},
+        "checkpoints": {}, "fits": {}, "sources": [],
     }  # fmt: skip
     for name in known.requests.result_tables():
         made = compared(read_table(folder / f"tables/{name}.json"))
