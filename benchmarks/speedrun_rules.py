@@ -20,7 +20,7 @@ RECORDS = FOLDER / "records"
 DIVISIONS = {"1-minute": 1.0, "5-minutes": 5.0, "7.5-minutes": 7.5, "15-minutes": 15.0, "90-minutes": 90.0}
 """Division -> minutes on two cores."""
 OPERATIONS_PER_MINUTE = 120 * 80e9
-"""Of a minute on two cores: see docs/speedrun.md, which has the measurement."""
+"""Of a minute on two cores; docs/speedrun.md has the measurement."""
 TEXT = {
     "tokens": "2971597b20c2c9f885f4ce587a1715f4f0c3f9c265877ae1ed26f495d3855b7d",
     "held_out": "61559c71a85b33f4be4f7728c9b45acd264c872afad518fbac423db3735bcee0",
