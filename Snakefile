@@ -24,6 +24,11 @@ from pubmill.workflow.rule_syntax import any_of, not_compared, places, wildcard_
 configfile: ROOT / "config.yaml"
 
 
+if (ROOT / "workspace.yaml").is_file():
+
+    configfile: ROOT / "workspace.yaml"
+
+
 STUDY, SPECS, graph, begin, end = prepare(workflow, config, ROOT)
 PLACES = places(ROOT, graph.results, STUDY.mirror)
 

@@ -1,4 +1,4 @@
-"""Output of pubmill plan."""
+"""Output of pubmill plan: the answer, then stages and trainings; sources of the figures are footnotes."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,14 @@ from rich.console import Console
 from rich.text import Text
 
 from pubmill.messages.stage_groups import GROUPS, OTHER
+from pubmill.messages.wording import counted
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.terminal_tables import table
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
 
 SHOWN_RUNS = 20
+EXAMPLES = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
 
 
 def shown(number: float) -> str:
@@ -20,6 +22,7 @@ def shown(number: float) -> str:
 
 
 def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
+<<<<<<< HEAD
     """Print stages, bytes and trainings, then finished trainings and what the study leaves out."""
     _print_stages(to, plan)
     _print_bytes(to, plan)
@@ -42,14 +45,54 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
             to.print(f"  {run}")
         if more > 0:
             to.print(f"  and {more} more")
+=======
+    """Print what the study costs, then stages and trainings, sources, and what is there or left out."""
+    for line in answer(plan, gpus):
+        to.print(line)
+    notes = _print_stages(to, plan)
+    pretraining = f"pretraining: {gpus.share_source('pretraining')}"
+    finetuning = f"fine-tuning: {gpus.share_source('finetuning')}; {EXAMPLES}"
+    _print_trainings(to, "Pretraining", list(plan.pretraining.values()), gpus)
+    _print_trainings(to, "Saved by released weights", plan.saved, gpus)
+    _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus)
+    notes += [pretraining] if plan.pretraining or plan.saved else []
+    notes += [finetuning] if plan.finetuning else []
+    unknown = sum(one.unknown for one in (*plan.pretraining.values(), *plan.finetuning.values()))
+    notes += [f"{counted(unknown, 'training')} of unknown size not in the hours"] if unknown else []
+    to.print(Text("Where the figures come from", style="bold"))
+    for note in notes:
+        to.print(f"  {note}")
+    _print_finished(to, plan)
+>>>>>>> main
     for line in graph.left_out():
         to.print(line)
 
 
-def _print_stages(to: Console, plan: Plan) -> None:
-    made = table("stage", "jobs to do", "done already", "CPU-hours", "source")
+def answer(plan: Plan, gpus: Gpus) -> list[str]:
+    """Return what the study costs in a few lines: hours of one GPU, bytes, hours of processors, jobs."""
+    trainings = [*plan.pretraining.values(), *plan.finetuning.values()]
+    by_gpu = sorted(hours(trainings, gpus).items(), key=lambda one: one[1])
+    on_gpus = ", ".join(f"{shown(number)} of one {name}" for name, number in by_gpu)
+    unknown = f" and {counted(plan.files_unknown, 'file')} of unknown size" if plan.files_unknown else ""
+    fetched = (plan.bytes_known + plan.bytes_assumed) / 1e9
+    processors = shown(sum(plan.seconds.values()) / 3600)
+    return [
+        f"GPU-hours:  {on_gpus}" if trainings else "GPU-hours:  none",
+        f"CPU-hours:  {processors}",
+        f"to fetch:   {fetched:,.1f} GB ({plan.bytes_known / 1e9:,.1f} of known size){unknown}",
+        f"on disk:    {plan.disk / 1e9:,.1f} GB (assumed){unknown}",
+        f"jobs:       {plan.to_do.total():,} to do, {plan.there.total():,} done already",
+    ]
+
+
+def _print_stages(to: Console, plan: Plan) -> list[str]:
+    """Print the stages; return the sources of their CPU-hours."""
+    made = table("stage", "to do", "done", "CPU-hours")
+    for column in made.columns[1:]:
+        column.justify = "right"
     for stage in (*GROUPS, OTHER):
         if plan.to_do[stage] or plan.there[stage]:
+<<<<<<< HEAD
             made.add_row(
                 stage,
                 f"{plan.to_do[stage]:,}",
@@ -59,9 +102,19 @@ def _print_stages(to: Console, plan: Plan) -> None:
             )
     total = plan.to_do.total(), plan.there.total(), shown(sum(plan.seconds.values()) / 3600)
     made.add_row("all", f"{total[0]:,}", f"{total[1]:,}", total[2], "")
+=======
+            hours_of_stage = shown(plan.seconds[stage] / 3600) if stage in plan.seconds else ""
+            made.add_row(stage, f"{plan.to_do[stage]:,}", f"{plan.there[stage]:,}", hours_of_stage)
+>>>>>>> main
     to.print(made)
+    by_source: dict[str, list[str]] = {}
+    for stage, sources in plan.sources.items():
+        for source in sorted(sources):
+            by_source.setdefault(source, []).append(stage)
+    return [f"CPU-hours of {', '.join(stages)}: {source}" for source, stages in by_source.items()]
 
 
+<<<<<<< HEAD
 def _sources(plan: Plan, stage: str) -> list[str]:
     return sorted(plan.sources.get(stage, ()))
 
@@ -77,21 +130,32 @@ def _print_bytes(to: Console, plan: Plan) -> None:
 def _print_trainings(
     to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus, sources: str
 ) -> None:
+=======
+def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus) -> None:
+>>>>>>> main
     if not trainings:
         return
-    made = table(heading, "jobs", "operations", *(f"{name}-hours" for name in gpus.peaks))
+    made = table(f"{heading}: GPU-hours", "jobs", *gpus.peaks)
+    for column in made.columns[1:]:
+        column.justify = "right"
     for training in (*trainings, None):
         some = [training] if training else trainings
-        jobs = f"{sum(one.jobs for one in some):,}"
-        unknown = sum(one.unknown for one in some)
         made.add_row(
             training.name if training else "all",
-            f"{jobs} ({unknown:,} of unknown size)" if unknown else jobs,
-            f"{sum(one.operations for one in some):.1e}",
+            f"{sum(one.jobs for one in some):,}",
             *(shown(number) for number in hours(some, gpus).values()),
         )
     to.print(made)
-    to.print(f"hours of one GPU; {sources}")
+
+
+def _print_finished(to: Console, plan: Plan) -> None:
+    if not plan.runs_there:
+        return
+    to.print(Text(f"{counted(len(plan.runs_there), 'training')} will not run again", style="bold"))
+    for run in sorted(plan.runs_there)[:SHOWN_RUNS]:
+        to.print(f"  {run}")
+    if (more := len(plan.runs_there) - SHOWN_RUNS) > 0:
+        to.print(f"  and {more} more")
 
 
 def recipes_as_markdown(trainings: Sequence[Training], gpus: Gpus) -> list[str]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pubmill.errors import PubmillError
+from pubmill.messages.wording import counted
 from pubmill.metrics import METRICS
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.finetuning import FIRST_SEEDS
@@ -195,10 +196,15 @@ documents of the kind. Each answer is wrong for any pair in at most 5 % of rows,
 
 
 def as_text(plans: Sequence[RowPlan]) -> str:
-    """Return the plans as text, what their states mean, and the batch of runs to make next."""
+    """Return the plans as text, what their states mean, and the batch of runs to make next.
+
+    Before the first run that is one line: nothing can be said of any pair.
+    """
+    batch = list(dict.fromkeys(path for one in plans for path in one.batch))
+    if batch and not any(one.made for one in plans):
+        return f"no runs yet of {counted(len(plans), 'row')}; the first batch is {counted(len(batch), 'run')}"
     parts = [_row_text(one) for one in plans]
     parts += [MEANING] if any(one.documents for one in plans) else []
-    batch = list(dict.fromkeys(path for one in plans for path in one.batch))
     parts.append("\n".join([f"next batch: {len(batch)} runs", *batch]) if batch else "nothing more to run")
     return "\n\n".join(parts)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake.jobs import Reason
 
 from pubmill.errors import PubmillError
 from pubmill.messages.run_sources import VARIABLE
@@ -38,7 +39,12 @@ def workflow(run: str | None = None, *, to_do: bool = True) -> SimpleNamespace:
     job = SimpleNamespace(rule=SimpleNamespace(name="download"), wildcards_dict={"path": URL}, params=params)
     executor = SimpleNamespace(run_uuid=run) if run else SimpleNamespace()
     return SimpleNamespace(
-        dag=SimpleNamespace(jobs=[job], needrun=lambda _: to_do),
+        dag=SimpleNamespace(
+            jobs=[job],
+            needrun=lambda _: to_do,
+            reason=lambda _: Reason(),
+            workflow=SimpleNamespace(_localrules={"download"}),
+        ),
         scheduler=SimpleNamespace(_executor=executor),
         config_settings=SimpleNamespace(configfiles=[Path("studies/mine.yaml")]),
     )
