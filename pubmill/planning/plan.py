@@ -35,13 +35,14 @@ class Plan:
 
     `there`: jobs of each group whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
     `files_unknown` files of unknown size; `disk` is an assumed number of bytes. `saved`: the
-    pretrainings that released weights replace.
+    pretrainings that released weights replace. `trained`: what finished trainings took.
     """
 
     to_do: Counter[str] = field(default_factory=Counter)
     there: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
     sources: dict[str, set[str]] = field(default_factory=dict)
+    trained: dict[str, set[str]] = field(default_factory=dict)
     bytes_known: float = 0.0
     bytes_assumed: float = 0.0
     files_unknown: int = 0
@@ -68,7 +69,7 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
             _add_training(plan, job, stage, gpus)
             if seconds := measured(job.rule):
                 source = f"{seconds.seconds:,.0f} s a job ({seconds.source})"
-                plan.sources.setdefault(stage.use, set()).add(source)
+                plan.trained.setdefault(stage.use, set()).add(source)
         else:
             _add_processor(plan, job, measured(job.rule) or (stage.seconds if stage else ASSUMED))
         if stage:

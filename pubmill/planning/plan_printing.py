@@ -22,30 +22,6 @@ def shown(number: float) -> str:
 
 
 def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
-<<<<<<< HEAD
-    """Print stages, bytes and trainings, then finished trainings and what the study leaves out."""
-    _print_stages(to, plan)
-    _print_bytes(to, plan)
-    source = "; ".join([gpus.share_source("pretraining"), *_sources(plan, "pretraining")])
-    _print_trainings(to, "Pretraining", list(plan.pretraining.values()), gpus, source)
-    saved = f"not run, because these weights were released; {gpus.share_source('pretraining')}"
-    _print_trainings(to, "Saved by released weights", plan.saved, gpus, saved)
-    examples = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
-    sources = "; ".join([gpus.share_source("finetuning"), examples, *_sources(plan, "finetuning")])
-    _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus, sources)
-    if plan.runs_there:
-        more = len(plan.runs_there) - SHOWN_RUNS
-        to.print(
-            Text(
-                f"\n{len(plan.runs_there)} trainings are finished already and will not run again",
-                style="bold",
-            )
-        )
-        for run in sorted(plan.runs_there)[:SHOWN_RUNS]:
-            to.print(f"  {run}")
-        if more > 0:
-            to.print(f"  and {more} more")
-=======
     """Print what the study costs, then stages and trainings, sources, and what is there or left out."""
     for line in answer(plan, gpus):
         to.print(line)
@@ -57,13 +33,13 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus)
     notes += [pretraining] if plan.pretraining or plan.saved else []
     notes += [finetuning] if plan.finetuning else []
+    notes += [f"{use}: {taken}" for use, found in plan.trained.items() for taken in sorted(found)]
     unknown = sum(one.unknown for one in (*plan.pretraining.values(), *plan.finetuning.values()))
     notes += [f"{counted(unknown, 'training')} of unknown size not in the hours"] if unknown else []
     to.print(Text("Where the figures come from", style="bold"))
     for note in notes:
         to.print(f"  {note}")
     _print_finished(to, plan)
->>>>>>> main
     for line in graph.left_out():
         to.print(line)
 
@@ -92,20 +68,8 @@ def _print_stages(to: Console, plan: Plan) -> list[str]:
         column.justify = "right"
     for stage in (*GROUPS, OTHER):
         if plan.to_do[stage] or plan.there[stage]:
-<<<<<<< HEAD
-            made.add_row(
-                stage,
-                f"{plan.to_do[stage]:,}",
-                f"{plan.there[stage]:,}",
-                shown(plan.seconds.get(stage, 0.0) / 3600),
-                "; ".join(_sources(plan, stage)),
-            )
-    total = plan.to_do.total(), plan.there.total(), shown(sum(plan.seconds.values()) / 3600)
-    made.add_row("all", f"{total[0]:,}", f"{total[1]:,}", total[2], "")
-=======
             hours_of_stage = shown(plan.seconds[stage] / 3600) if stage in plan.seconds else ""
             made.add_row(stage, f"{plan.to_do[stage]:,}", f"{plan.there[stage]:,}", hours_of_stage)
->>>>>>> main
     to.print(made)
     by_source: dict[str, list[str]] = {}
     for stage, sources in plan.sources.items():
@@ -114,25 +78,7 @@ def _print_stages(to: Console, plan: Plan) -> list[str]:
     return [f"CPU-hours of {', '.join(stages)}: {source}" for source, stages in by_source.items()]
 
 
-<<<<<<< HEAD
-def _sources(plan: Plan, stage: str) -> list[str]:
-    return sorted(plan.sources.get(stage, ()))
-
-
-def _print_bytes(to: Console, plan: Plan) -> None:
-    to.print(
-        f"to download: {plan.bytes_known / 1e9:.2f} GB (sizes known), {plan.bytes_assumed / 1e9:.1f} GB "
-        f"(sizes assumed), and {plan.files_unknown:,} files of unknown size"
-    )
-    to.print(f"on disk: {plan.disk / 1e9:.1f} GB (assumed), and the files of unknown size")
-
-
-def _print_trainings(
-    to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus, sources: str
-) -> None:
-=======
 def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus) -> None:
->>>>>>> main
     if not trainings:
         return
     made = table(f"{heading}: GPU-hours", "jobs", *gpus.peaks)
