@@ -271,8 +271,8 @@ def _refuse_marked_answers(
     if 2 * len(marked) > len(answers):
         (place, first), *_ = marked
         raise PubmillError(
-            f"{place}: {len(marked)} of {len(answers)} answers begin with marks that their contexts lack, the "
-            f"first of them {show(' '.join(first.split()))}. Take code fences, bullets and JSON off them. "
+            f"{place}: {len(marked)} of {len(answers)} answers begin with marks that their contexts lack, "
+            f"the first of them {show(' '.join(first.split()))}. Take code fences, bullets and JSON off. "
             "Nothing was scored"
         )
 
