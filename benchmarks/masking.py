@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +24,8 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 import numpy as np
 from transformers import BertTokenizer, DataCollatorForLanguageModeling
 
-from pubmill.pretraining.masking import Vocabulary, mask, read_vocabulary
+from pubmill.pretraining.instances import Stream
+from pubmill.pretraining.masking import Draws, Vocabulary, mask, read_vocabulary
 from pubmill.pretraining.packed_tokens import SPECIAL
 from pubmill.recipes import Objective
 from pubmill.vocabs.wordpiece import make_tokenizer, save
@@ -54,10 +56,15 @@ def make_peer(folder: Path, ids: Any, vocabulary: Vocabulary) -> Callable[[], ob
     return work
 
 
-def make_ours(ids: Any, vocabulary: Vocabulary, objective: Objective, random: Any) -> Callable[[], object]:
+def make_ours(ids: Any, vocabulary: Vocabulary, objective: Objective) -> Callable[[], object]:
     flat, lengths = ids.reshape(-1), np.full(SEQUENCES, LENGTH)
-    inner = flat >= len(SPECIAL)
-    return lambda: mask(flat, inner, lengths, vocabulary, objective, RATE, random)
+    inner, steps, sequences = flat >= len(SPECIAL), count(), np.arange(SEQUENCES)
+
+    def work() -> object:
+        draws = Draws(sequences, 0, Stream.MASKS, (next(steps),))
+        return mask(flat, inner, lengths, vocabulary, objective, RATE, draws)
+
+    return work
 
 
 def main() -> None:
@@ -75,7 +82,7 @@ def main() -> None:
         vocabulary = read_vocabulary(Path(name), dict(zip(SPECIAL, range(len(SPECIAL)), strict=True)))
         works = {"transformers": make_peer(Path(name), ids, vocabulary)}
     for kind in ("whole-word", "subword", "n-gram"):
-        works[kind] = make_ours(ids, vocabulary, Objective(masking=kind), random)
+        works[kind] = make_ours(ids, vocabulary, Objective(masking=kind))
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():

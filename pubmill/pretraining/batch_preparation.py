@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import torch
 
@@ -15,14 +16,14 @@ from pubmill.pretraining.instances import (
     Packed,
     PackedBatch,
     Stream,
-    generator,
     micro_batches,
+    shares,
 )
-from pubmill.pretraining.masking import Masked, Vocabulary, masking_rate
+from pubmill.pretraining.masking import Draws, Masked, Vocabulary, masking_rate
 from pubmill.pretraining.methods import PLAIN
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.predicted_tokens import hide
-from pubmill.recipes import PretrainingRecipe
+from pubmill.recipes import Objective, PretrainingRecipe
 
 # Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
 # need little padding (2,048 and 4,096 are about equally fast per position). On a GPU as many as fit into half
@@ -42,7 +43,14 @@ class MicroBatches:
     at_once: int
 
 
-Prepared = tuple[PackedBatch, Masked, MicroBatches]
+class PreparedBatch(NamedTuple):
+    """The batch of a step: `whole`, and this process's share of it, as sequences, after masking, and divided
+    into micro-batches."""
+
+    whole: PackedBatch
+    own: PackedBatch
+    hidden: Masked
+    micro: MicroBatches
 
 
 class BatchPreparation:
@@ -59,11 +67,11 @@ class BatchPreparation:
         self.pad = packed.special["pad"]
         self.at_once = max(1, tokens_at_once(recipe, world.device) // recipe.sequence_length)
         self.methods = PLAIN
-        self._ahead: dict[int, Future[Prepared]] = {}
+        self._ahead: dict[int, Future[PreparedBatch]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
         self._flat_sizes: dict[int, int] = {}
 
-    def prepared(self, step: int) -> Prepared:
+    def prepared(self, step: int) -> PreparedBatch:
         """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
         ahead = self._ahead
         self._ahead = {
@@ -72,38 +80,49 @@ class BatchPreparation:
         }
         return self._ahead[step].result()
 
-    def prepare(self, step: int) -> Prepared:
-        """Return the batch of a step, its masked tokens, and this process's micro-batches."""
-        batch, hidden = self.masked(step)
-        return batch, hidden, self.divide(batch, hidden)
-
-    def masked(self, step: int) -> tuple[PackedBatch, Masked]:
-        """Return the batch of a step with its masked tokens, independent of the number of processes."""
+    def prepare(self, step: int) -> PreparedBatch:
+        """Return the batch of a step."""
         recipe = self.recipe
-        batch = self.instances.batch(step)
         rate = masking_rate(recipe.objective, step, recipe.steps)
-        random = generator(recipe.seed, Stream.MASKS, step)
-        return batch, hide(batch, self.vocabulary, recipe.objective, rate, random)
+        return self.mask(
+            self.instances.batch(step), recipe.objective, rate, (recipe.seed, Stream.MASKS, (step,))
+        )
 
-    def divide(self, batch: PackedBatch, hidden: Masked) -> MicroBatches:
-        """Return this process's part of a batch: without padding collated now, else when it is used."""
+    def mask(
+        self,
+        whole: PackedBatch,
+        objective: Objective,
+        rate: float,
+        random: tuple[int, Stream, tuple[int, ...]],
+    ) -> PreparedBatch:
+        """Return a batch of which this process's share is masked, at a `rate`; `random`: seed, stream and
+        numbers of the random numbers. What is masked does not depend on the number of processes."""
+        sequences = shares(whole.lengths, self.world.size)[self.world.rank]
+        own = whole if self.world.size == 1 else whole.take(sequences)
+        hidden = hide(own, self.vocabulary, objective, rate, Draws(sequences, *random), len(whole.lengths))
+        return self.divide(whole, own, hidden)
+
+    def divide(self, whole: PackedBatch, own: PackedBatch, hidden: Masked) -> PreparedBatch:
+        """Divide this process's share of a batch: without padding collated now, else when it is used."""
         labels, device, at_once = hidden.everywhere(UNLABELLED), self.world.device, self.at_once
-        rank, size = self.world.rank, self.world.size
+        size = self.world.size
         if self.methods.sequences == "padded":
             parts: list[Callable[[], Part]] = [
-                partial(collate, batch, hidden.ids, labels, rows, self.pad, device, hidden.causal)
-                for rows in micro_batches(batch.lengths, at_once, rank, size)
+                partial(collate, own, hidden.ids, labels, rows, self.pad, device, hidden.causal)
+                for rows in micro_batches(own.lengths, at_once)
             ]
-            shared = len(batch.lengths) // size  # Every process has this many sequences, or one more.
-            return MicroBatches(parts, -(-shared // at_once), at_once)
+            shared = len(whole.lengths) // size  # Every process has this many sequences, or one more.
+            return PreparedBatch(whole, own, hidden, MicroBatches(parts, -(-shared // at_once), at_once))
         tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
-        everyones = [flat_micro_batches(batch.lengths, tokens, number, size) for number in range(size)]
         flat = [
-            collate_flat(batch, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
-            for rows in everyones[rank]
+            collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
+            for rows in flat_micro_batches(own.lengths, tokens)
         ]
         moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
-        return MicroBatches(moves, min(map(len, everyones)), at_once)
+        everyones = [
+            flat_micro_batches(whole.lengths[share], tokens) for share in shares(whole.lengths, size)
+        ]
+        return PreparedBatch(whole, own, hidden, MicroBatches(moves, min(map(len, everyones)), at_once))
 
     def _tokens_per_micro_batch(self, at_once: int) -> int:
         """Return the tokens of a micro-batch without padding."""
@@ -114,13 +133,13 @@ class BatchPreparation:
 
 
 def denominators(batch: PackedBatch, hidden: Masked) -> dict[str, float]:
-    """Return the denominators of the losses, for the whole batch."""
-    found = {
+    """Return the denominators of the losses, for some sequences of a batch."""
+    return {
         "tokens": float(len(batch.ids)),
         "masked": float(len(hidden.labels) - hidden.next_tokens),
         "pairs": float((batch.pair_labels != UNLABELLED).sum()),
+        "causal": float(hidden.next_tokens),
     }
-    return found | {"causal": float(hidden.next_tokens)} if hidden.causal else found
 
 
 def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:

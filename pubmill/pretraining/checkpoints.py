@@ -52,13 +52,16 @@ MODEL = "model."
 class PretrainingProgress:
     """Number of updates, log lines, and sums over the steps since the last line.
 
-    `tokens` and `seconds` cover the whole pretraining so far. `average` is the loss of masked tokens over the
-    last steps, `lowest` the lowest value that it has had.
+    `tokens`, `seconds`, `operations` and `processor_seconds` (of the first process) cover the whole
+    pretraining so far. `average` is the loss of masked tokens over the last steps, `lowest` the lowest value
+    that it has had.
     """
 
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    operations: float = 0.0
+    processor_seconds: float = 0.0
     log: Log = field(default_factory=list)
     pending: dict[str, float] = field(default_factory=dict)
     average: float | None = None
@@ -74,6 +77,8 @@ class PretrainingProgress:
         self.step += 1
         self.tokens += int(sums["tokens"])
         self.seconds += sums["seconds"]
+        self.operations += sums["flops"]
+        self.processor_seconds += sums["processor_seconds"]
 
     def _watch(self, sums: dict[str, float], averaged: int, limit: float, watched: Term) -> None:
         loss = sums[f"{watched.name}_loss"] / max(1.0, sums[watched.per])
@@ -92,6 +97,8 @@ class PretrainingProgress:
 
 STOOD = [part.name for part in fields(PretrainingProgress) if part.name != "log"]
 """Return the part of state.json that describes a progress."""
+COUNTED_SINCE = {"operations", "processor_seconds"}
+"""Entries of state.json that checkpoints of pubmill 0.1 lack."""
 
 
 class DamagedCheckpointError(PubmillError):
@@ -208,7 +215,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     work.scaling.restore(state.get(SCALING, {}))
     if work.scaling.skipped < state["step"]:  # Else no update was made, and LAMB has no state.
         _load_optimiser(folder / "optimizer.safetensors", work)
-    stood = {name: state[name] for name in STOOD}
+    stood = {name: state[name] for name in STOOD if name in state}
     if not same_recipe:
         # On another corpus, or with another masking, the loss may be higher.
         stood |= {"average": None, "lowest": None}
@@ -234,7 +241,7 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
         state = read_json(folder / "state.json")
     except PubmillError as error:
         raise DamagedCheckpointError(str(error)) from None
-    if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - state.keys()):
+    if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - COUNTED_SINCE - state.keys()):
         found = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
         raise _damage_error(folder / "state.json", f"it is {found}")
     _check_complete(folder, state.get("files", ()))

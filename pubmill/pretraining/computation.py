@@ -91,7 +91,7 @@ class Computation:
 
         Nothing remains of it; where memory is too small for it, the first step takes smaller ones.
         """
-        batch, hidden, micro = self.batches.prepare(0)
+        _, batch, hidden, micro = self.batches.prepare(0)
         fault = None
         try:
             activate_attention(self.methods)

@@ -42,21 +42,21 @@ class World:
         return found[0]  # type: ignore[no-any-return]
 
     def total(self, sums: dict[str, float]) -> dict[str, float]:
-        """Return numbers summed over all processes."""
-        if self.size == 1:
-            return sums
-        numbers = torch.tensor(list(sums.values()), dtype=torch.float64, device=self.device)
-        dist.all_reduce(numbers)
-        return dict(zip(sums, numbers.tolist(), strict=True))
+        """Return numbers summed over all processes, without waiting for the work of GPUs."""
+        return dict(zip(sums, self._add(list(sums.values())), strict=True))
 
     def any(self, *flags: bool) -> list[bool]:
         """Return for each flag whether it is set in any process, without waiting for the work of GPUs."""
+        return [number > 0 for number in self._add(list(flags))]
+
+    def _add(self, numbers: list[float]) -> list[float]:
+        """Return the sums of numbers over all processes."""
         if self.size == 1:
-            return list(flags)
+            return numbers
         device = self.device if self.hosts is None else torch.device("cpu")
-        numbers = torch.tensor(flags, dtype=torch.int32, device=device)
-        dist.all_reduce(numbers, group=self.hosts)
-        return [number > 0 for number in numbers.tolist()]
+        sums = torch.tensor(numbers, dtype=torch.float64, device=device)
+        dist.all_reduce(sums, group=self.hosts)
+        return list(sums.tolist())
 
     def spread(self, weights: Iterable[torch.nn.Parameter]) -> None:
         """Replace weights by those of the first process."""

@@ -23,7 +23,7 @@ from pubmill.hardware.precision import choose_precision
 from pubmill.messages.progress import report_progress
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
-from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, Prepared, denominators
+from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, PreparedBatch, denominators
 from pubmill.pretraining.computation import Computation, Sums
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.flops import flops_of_step
@@ -45,7 +45,6 @@ from pubmill.pretraining.optimisation import (
     update_operations,
 )
 from pubmill.pretraining.overlapped_sums import OverlappedSums
-from pubmill.pretraining.predicted_tokens import hide
 from pubmill.recipes import Objective, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
@@ -124,32 +123,32 @@ class Pretraining:
         objective: Objective = replace(self.recipe.objective, masking=masking)  # type: ignore[arg-type]
         instances = Instances(held_out, self.recipe)
         chosen = np.unique(np.linspace(0, len(instances) - 1, HELD_OUT_SEQUENCES).astype(np.int64))
-        random = generator(0, Stream.HELD_OUT)
-        batch = instances.lay_out(chosen, random)
-        hidden = hide(batch, self.vocabulary, objective, EVALUATED_RATE, random)
+        batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
+        return self.measure(self.batches.mask(batch, objective, EVALUATED_RATE, (0, Stream.HELD_OUT, ())))
+
+    def measure(self, prepared: PreparedBatch) -> Sums:
+        """Return sums over a batch that is not trained on."""
         self.learner.eval()
         with torch.no_grad():
-            prepared = batch, hidden, self.batches.divide(batch, hidden)
             sums = self._process_batch(prepared, (0, 0), learn=False)
         self.learner.train()
         return sums
 
-    def _process_batch(self, prepared: Prepared, random: tuple[int, int], learn: bool) -> Sums:
+    def _process_batch(self, prepared: PreparedBatch, random: tuple[int, int], learn: bool) -> Sums:
         """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches.
 
         The losses are sums over micro-batches, so their size changes results only by rounding (and dropout,
         which draws random numbers for each micro-batch, from `random`: seed and step).
         """
-        batch, hidden, micro = prepared
-        counts = denominators(batch, hidden)
+        counts = self.world.total(denominators(prepared.own, prepared.hidden))
         while True:
-            if micro.at_once != self.batches.at_once:
-                micro = self.batches.divide(batch, hidden)
+            if prepared.micro.at_once != self.batches.at_once:
+                prepared = self.batches.divide(*prepared[:3])
             seed_torch(*random, self.world.rank)
             if self.computation.copies:
                 self.computation.copies.refresh()
-            if found := self._accumulate_gradients(micro, counts, learn):
-                return self._sum_over_processes(batch, counts, *found, learn)
+            if found := self._accumulate_gradients(prepared.micro, counts, learn):
+                return self._sum_over_processes(prepared.whole, counts, *found, learn)
             self.computation.drop_gradients()
             self._halve_micro_batch()
             torch.cuda.empty_cache()
@@ -238,7 +237,7 @@ class Pretraining:
 
     def _step_flops(self, batch: PackedBatch, sums: Sums) -> float:
         squares = float((batch.lengths**2).sum())
-        predicted = sums["masked"] + sums.get("causal", 0.0)
+        predicted = sums["masked"] + sums["causal"]
         return flops_of_step(self.learner, sums["tokens"], squares, predicted) + update_operations(
             self.optimiser
         )

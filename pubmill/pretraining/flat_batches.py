@@ -36,15 +36,14 @@ def flat_size(instances: Instances, sequences: int, most: int, longest: int) -> 
     return max(longest + 1, min(size, most))
 
 
-def flat_micro_batches(lengths: Ints, size: int, rank: int = 0, world_size: int = 1) -> list[Ints]:
-    """Return the sequences that a process computes together: consecutive ones with fewer than `size` tokens,
-    so that a padding token remains."""
-    mine = np.arange(len(lengths))[rank::world_size]
-    ends, begin, found = np.cumsum(lengths[mine]), 0, []
-    while begin < len(mine):
+def flat_micro_batches(lengths: Ints, size: int) -> list[Ints]:
+    """Return the sequences that are computed together: consecutive ones with fewer than `size` tokens, so
+    that a padding token remains."""
+    ends, begin, found = np.cumsum(lengths), 0, []
+    while begin < len(lengths):
         before = int(ends[begin - 1]) if begin else 0
         end = int(np.searchsorted(ends, before + size - 1, side="right"))
-        found.append(mine[begin:end])
+        found.append(np.arange(begin, end))
         begin = end
     return found
 

@@ -67,6 +67,19 @@ class PackedBatch:
     pair_labels: Ints
     cut: int
 
+    def take(self, sequences: Ints) -> "PackedBatch":
+        """Return some of the sequences; `cut` is still that of all."""
+        begin, lengths = (np.cumsum(self.lengths) - self.lengths)[sequences], self.lengths[sequences]
+        tokens = ranges(begin, lengths)
+        return PackedBatch(
+            self.ids[tokens],
+            self.segments[tokens],
+            self.inner[tokens],
+            lengths,
+            self.pair_labels[sequences],
+            self.cut,
+        )
+
 
 def ranges(starts: Ints, lengths: Ints) -> Ints:
     """Return the numbers start, start + 1, ... of each range, concatenated."""
@@ -256,10 +269,14 @@ class Instances:
         return PackedBatch(ids, np.zeros_like(ids), inner, lengths, np.full(len(start), UNLABELLED), 0)
 
 
-def micro_batches(lengths: Ints, size: int, rank: int = 0, world_size: int = 1) -> list[Ints]:
-    """Yield the sequences that a process computes together: at most `size`, of similar length.
+def shares(lengths: Ints, processes: int) -> list[Ints]:
+    """Return the sequences of each process, rising: similar numbers of them, and of tokens."""
+    longest_first = np.argsort(-lengths, kind="stable")
+    return [np.sort(longest_first[process::processes]) for process in range(processes)]
 
-    Every sequence belongs to exactly one process; the longest come first.
-    """
-    mine = np.argsort(-lengths, kind="stable")[rank::world_size]
-    return [mine[start : start + size] for start in range(0, len(mine), size)]
+
+def micro_batches(lengths: Ints, size: int) -> list[Ints]:
+    """Return the sequences that are computed together: at most `size`, of similar length, the longest
+    first."""
+    order = np.argsort(-lengths, kind="stable")
+    return [order[start : start + size] for start in range(0, len(order), size)]

@@ -10,18 +10,21 @@ to 1/n.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.instances import Ints, ranges
+from pubmill.pretraining.instances import Ints, Stream, generator, ranges
 from pubmill.recipes import Objective
 from pubmill.storage.files import read_json
 
 Flags = NDArray[np.bool_]
-Random = np.random.Generator
+Fractions = NDArray[np.float64]
+APART = 1 << 24
+"""Random numbers between those of one sequence and those of the next: more than a sequence has tokens."""
 
 CONTINUES: dict[str, Callable[[str], bool]] = {
     "WordPiece": lambda piece: piece.startswith("##") and len(piece) > 2,
@@ -72,6 +75,44 @@ def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
     return Vocabulary(continues, np.setdiff1d(list(names.values()), reserved), special["mask"])
 
 
+class Draw(IntEnum):
+    """What the random numbers of a sequence decide."""
+
+    RUNS, UNITS, REPLACEMENTS = range(3)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Random numbers of some sequences of a batch, which do not depend on the batch's other sequences, so
+    that each process draws only those of its own.
+
+    `sequences`: their numbers in the batch, rising. `seed`, `stream` and `numbers` as of
+    `pubmill.pretraining.instances.generator`.
+    """
+
+    sequences: Ints
+    seed: int
+    stream: Stream
+    numbers: tuple[int, ...] = ()
+
+    def bits(self, draw: Draw, count: int) -> NDArray[np.uint64]:
+        """Return the first `count` numbers of 64 random bits of each sequence, (sequences, count)."""
+        source = generator(self.seed, self.stream, *self.numbers, draw).bit_generator
+        assert isinstance(source, np.random.PCG64)
+        found = np.empty((len(self.sequences), count), np.uint64)
+        here = 0
+        for row, sequence in enumerate(self.sequences.tolist()):
+            source.advance(sequence * APART - here)
+            found[row] = source.random_raw(count)
+            here = sequence * APART + count
+        return found
+
+
+def fractions(bits: NDArray[np.uint64]) -> Fractions:
+    """Return random bits as numbers from 0 to below 1."""
+    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
 @dataclass(frozen=True)
 class Masked:
     """Inputs with masked tokens: `ids` (tokens,), and the `positions` and original ids (`labels`) of masked
@@ -104,7 +145,7 @@ def after_special(inner: Flags) -> Flags:
     return np.concatenate([[True], ~inner[:-1]])
 
 
-def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, random: Random) -> Ints:
+def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, draws: Draws) -> Ints:
     """Return the sorted positions of randomly chosen units, on average `rate` of each sequence's tokens.
 
     `starts` marks the start of each unit (a whole word, or each token), `inner` the tokens that may be
@@ -114,20 +155,19 @@ def choose_tokens(starts: Flags, inner: Flags, lengths: Ints, rate: float, rando
     places = np.cumsum(lengths) - lengths
     budget = rate * np.add.reduceat(inner, places, dtype=np.int64)[:, None]
     # No unit is smaller than a token.
-    order = shuffled(np.searchsorted(begin, places), len(begin), int(budget.max()) + 1, random)
+    order, share = shuffled(np.searchsorted(begin, places), len(begin), int(budget.max()) + 1, draws)
     size = last.take(order, mode="clip") - begin.take(order, mode="clip") + 1
     before = np.cumsum(size, axis=1) - size
     # The last unit is chosen with probability (remaining budget) / (its size).
-    share = random.random(budget.shape)
     chosen = np.zeros(len(begin), bool)
     chosen[order[before + share * size < budget]] = True
     units = np.flatnonzero(chosen)
     return ranges(begin[units], last[units] + 1 - begin[units])
 
 
-def shuffled(first: Ints, count: int, most: int, random: Random) -> Ints:
+def shuffled(first: Ints, count: int, most: int, draws: Draws) -> tuple[Ints, Fractions]:
     """Return up to `most` units of each sequence in random order, as numbers (sequences, units) below
-    `count`.
+    `count`, and a random fraction for each sequence, (sequences, 1).
 
     Rows with fewer units are filled with arbitrary numbers. `first`: the first unit of each sequence. Sorts
     numbers with random upper bits and the unit's number as lower bits, because numpy sorts numbers much
@@ -135,13 +175,14 @@ def shuffled(first: Ints, count: int, most: int, random: Random) -> Ints:
     """
     counts = np.diff(first, append=count)[:, None]
     columns = np.arange(int(counts.max()))
-    lower = np.uint64(2 ** len(columns).bit_length() - 1)
-    keys = random.integers(2**64 - 1, size=(len(first), len(columns)), dtype=np.uint64, endpoint=True)
+    lower = np.uint64(APART - 1)
+    bits = draws.bits(Draw.UNITS, 1 + len(columns))
+    share, keys = fractions(bits[:, :1]), bits[:, 1:]
     keys &= ~lower
     keys |= columns.astype(np.uint64)
     keys[columns >= counts] = 2**64 - 1
     keys.sort(axis=1)
-    return (keys[:, :most] & lower).view(np.int64) + first[:, None]
+    return (keys[:, :most] & lower).view(np.int64) + first[:, None], share
 
 
 def masking_rate(objective: Objective, step: int, steps: int) -> float:
@@ -150,31 +191,34 @@ def masking_rate(objective: Objective, step: int, steps: int) -> float:
     return first if last is None else first + (last - first) * step / max(1, steps - 1)
 
 
-def run_starts(words: Flags, inner: Flags, longest: int, random: Random) -> Flags:
+def run_starts(words: Flags, inner: Flags, lengths: Ints, longest: int, draws: Draws) -> Flags:
     """Return true where a run of 1 to `longest` words begins; `words` marks the starts of words.
 
     Lengths have probabilities proportional to 1/n. No run crosses a special token.
     """
-    lengths = np.arange(1, longest + 1)
+    weights = 1 / np.arange(1, longest + 1)
     begins = np.flatnonzero(words)
-    drawn = random.choice(lengths, size=len(begins), p=(1 / lengths) / (1 / lengths).sum())
-    ends = np.cumsum(drawn)
+    first = np.searchsorted(begins, np.cumsum(lengths) - lengths)
+    counts = np.diff(first, append=len(begins))[:, None]
+    drawn = fractions(draws.bits(Draw.RUNS, int(counts.max())))
+    ends = np.cumsum(
+        1 + np.searchsorted(np.cumsum(weights / weights.sum())[:-1], drawn, side="right"), axis=1
+    )
     starts = inner & after_special(inner)
-    firsts = np.concatenate([[0], ends[ends < len(begins)]])[: len(begins)]
-    starts[begins[firsts]] = True
+    starts[begins[(ends + first[:, None])[ends < counts]]] = True
     return starts
 
 
-def units(inner: Flags, ids: Ints, vocabulary: Vocabulary, objective: Objective, random: Random) -> Flags:
+def units(
+    inner: Flags, ids: Ints, lengths: Ints, vocabulary: Vocabulary, objective: Objective, draws: Draws
+) -> Flags:
     """Return true where a unit of masking begins."""
     if objective.masking == "subword":
         return inner
     words = word_starts(ids, inner, vocabulary)
-    return (
-        words
-        if objective.masking == "whole-word"
-        else run_starts(words, inner, objective.longest_ngram, random)
-    )
+    if objective.masking == "whole-word":
+        return words
+    return run_starts(words, inner, lengths, objective.longest_ngram, draws)
 
 
 def mask(
@@ -184,20 +228,26 @@ def mask(
     vocabulary: Vocabulary,
     objective: Objective,
     rate: float,
-    random: Random,
+    draws: Draws,
 ) -> Masked:
-    """Mask tokens of concatenated sequences (see `instances.Batch`); [CLS] and [SEP] are never chosen.
+    """Mask tokens of concatenated sequences (see `instances.PackedBatch`); [CLS] and [SEP] are never chosen.
 
     `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK], `replaced_at_random` become
     any id except special ones, and the others stay.
     """
-    starts = units(inner, ids, vocabulary, objective, random)
-    positions = choose_tokens(starts, inner, lengths, rate, random)
+    starts = units(inner, ids, lengths, vocabulary, objective, draws)
+    positions = choose_tokens(starts, inner, lengths, rate, draws)
     labels = ids[positions]
-    draw = random.random(len(positions))
-    strangers = vocabulary.ordinary[random.integers(len(vocabulary.ordinary), size=len(positions))]
-    by_mask = draw < objective.replaced_by_mask
-    at_random = ~by_mask & (draw < objective.replaced_by_mask + objective.replaced_at_random)
+    ends = np.cumsum(lengths)
+    counts = np.diff(np.searchsorted(positions, ends), prepend=0)[:, None]
+    columns = np.arange(int(counts.max()))
+    drawn = fractions(draws.bits(Draw.REPLACEMENTS, len(columns))[columns < counts])
+    beyond = drawn - objective.replaced_by_mask
+    by_mask, at_random = beyond < 0, (beyond >= 0) & (beyond < objective.replaced_at_random)
+    # Where any id is taken, the same number, which is uniform there, decides which one.
+    which = beyond[at_random] / objective.replaced_at_random * len(vocabulary.ordinary)
+    shown = np.where(by_mask, vocabulary.mask, labels)
+    shown[at_random] = vocabulary.ordinary[which.astype(np.int64)]
     hidden = ids.copy()
-    hidden[positions] = np.where(by_mask, vocabulary.mask, np.where(at_random, strangers, labels))
+    hidden[positions] = shown
     return Masked(hidden, positions, labels)

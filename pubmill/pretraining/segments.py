@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -42,6 +42,8 @@ DECIDING = {
     ),
     "packages": ("torch", "transformers", "numpy"),
 }
+Evaluation = Callable[[Pretraining, Path], dict[str, Any] | None]
+"""Losses of a finished segment on the held-out documents in a folder, if it has any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +67,9 @@ class Segment:
     version: int | list[int] = 0
 
 
-def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
-    """Pretrain up to step `segment.to` and write the checkpoint `segment.output`.
+def pretrain(recipe: PretrainingRecipe, segment: Segment, evaluate: Evaluation | None = None) -> None:
+    """Pretrain up to step `segment.to` and write the checkpoint `segment.output`. `evaluate` returns
+    `held_out` of its state.json (default: `held_out_losses`).
 
     A segment that was interrupted continues from its own last save, made every `save_minutes` (0: after each
     step), unless that belongs to other work: another recipe, other inputs or another `version` of the stage.
@@ -85,7 +88,7 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment) -> None:
         work = Pretraining(recipe, packed, vocabulary, world, segment.model, segment.teacher)
         known = facts(work, segment, packed)
         progress = resume(work, segment, known)
-        train(work, progress, segment, known)
+        train(work, progress, segment, known, evaluate or held_out_losses)
 
 
 def configure(device: torch.device) -> None:
@@ -195,7 +198,13 @@ def stop_requests() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, known: dict[str, Any]) -> None:
+def train(
+    work: Pretraining,
+    progress: PretrainingProgress,
+    segment: Segment,
+    known: dict[str, Any],
+    evaluate: Evaluation,
+) -> None:
     """Make the updates from `progress` to the segment's end, with saves, and write the checkpoint."""
     peak = measured_rate(work.world.device, work.precision) * work.world.size
     board = (
@@ -222,7 +231,7 @@ def train(work: Pretraining, progress: PretrainingProgress, segment: Segment, kn
                 if work.world.first and line and now - reported > REPORT_SECONDS:
                     reported = now
                     report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
-            held_out = held_out_losses(work, segment.tokens / HELD_OUT)
+            held_out = evaluate(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
             save_and_report(work, progress, saves, known, began)
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
@@ -255,10 +264,11 @@ def advance(
 ) -> tuple[Line | None, bool]:
     """Make one update and count it; return the current log line, and whether it was logged. None if all steps
     since the last line were skipped."""
-    began = time.monotonic()
+    began, busy = time.monotonic(), time.process_time()
     try:
         sums = work.update(progress.step)
         sums["seconds"] = time.monotonic() - began
+        sums["processor_seconds"] = time.process_time() - busy
         progress.count(sums, AVERAGED_STEPS, DIVERGED, work.terms[0])
     except FloatingPointError as error:
         saves.wait()

@@ -39,7 +39,14 @@ def operations_of_step(recipe: PretrainingRecipe, pieces: int, teacher: Architec
     """Return the operations of one step over full sequences. Recomputed activations cost one more forward
     pass."""
     tokens = float(recipe.batch_size * recipe.sequence_length)
-    size = Size(tokens, tokens * recipe.sequence_length, tokens * _masking_rate(recipe))
+    size = Size(tokens, tokens * recipe.sequence_length, tokens * share_predicted(recipe))
+    return operations_of_batch(recipe, pieces, size, teacher)
+
+
+def operations_of_batch(
+    recipe: PretrainingRecipe, pieces: int, size: Size, teacher: Architecture | None = None
+) -> float:
+    """Return the operations of one step over a batch of this size."""
     shape, objective = shape_of(recipe.architecture, pieces), recipe.objective
     networks = {"model": shape, **_networks_beside(objective, shape)}
     if teacher:
@@ -68,7 +75,7 @@ def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, Net
     return found
 
 
-def _masking_rate(recipe: PretrainingRecipe) -> float:
+def share_predicted(recipe: PretrainingRecipe) -> float:
     """Return the mean share of predicted tokens."""
     first, last = recipe.objective.masking_rate, recipe.objective.final_masking_rate
     rate = first if last is None else (first + last) / 2

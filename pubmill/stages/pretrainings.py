@@ -129,7 +129,7 @@ class Pretrain(TrainingStage):
 
     name, group = "pretrain", "pretrain"
     label = "Pretraining {wildcards.recipe} up to step {wildcards.step}"
-    version, use = 3, "pretraining"
+    version, use = 4, "pretraining"
     read_by_name = ("pubmill/pretraining/objectives/*.py", "pubmill/optimisers/*.py")  # by registries
 
     def operations(self, wildcards: Any) -> float:

@@ -122,7 +122,7 @@ def untrained() -> Pretraining:
 def make_checkpoint(folder: Path) -> None:
     work, progress = untrained(), PretrainingProgress()
     for step in range(3):
-        sums = work.update(step) | {"seconds": 1.0}
+        sums = work.update(step) | {"seconds": 1.0, "processor_seconds": 1.0}
         progress.count(sums, 50, 10.0, work.terms[0])
     progress.log.append({"step": 3, "loss": 1.0})
     checkpoints.save(folder / "step-3", work, progress, {"recipe": as_values(RECIPE), "inputs": {}})

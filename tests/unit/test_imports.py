@@ -37,7 +37,7 @@ ROOMS: dict[str, str] = {
     " metrics planning prediction recipes report specs stages statistics storage tables"
     " workflow",
     "extras": "cli convert corpus examples finetuning formats hardware inspection library messages"
-    " metrics planning prediction recipes report specs stages statistics storage tables"
+    " metrics planning pretraining prediction recipes report specs stages statistics storage tables"
     " workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""

@@ -21,6 +21,7 @@ from pubmill.pretraining.instances import (
     PackedBatch,
     chunk_starts,
     micro_batches,
+    shares,
 )
 from tests.unit.pretraining.toy_pretraining import changed
 
@@ -155,7 +156,7 @@ def test_an_epoch_shows_every_token_once_or_counts_it_as_cut(documents: list[lis
     assert np.array_equal(batch.inner, batch.ids >= 10)
 
 
-def shares(pairs: str) -> tuple[float, float]:
+def share_and_cut(pairs: str) -> tuple[float, float]:
     """Of 2,560 pairs of long documents: the share labelled 1, and of tokens that are cut."""
     random = np.random.Generator(np.random.PCG64(1))
     corpus = packed([random.integers(5, 45, size=10).tolist() for _ in range(2000)])
@@ -167,12 +168,12 @@ def shares(pairs: str) -> tuple[float, float]:
 
 
 def test_about_half_of_the_pairs_are_random_and_little_is_cut() -> None:
-    share, cut = shares("next-sentence")
+    share, cut = share_and_cut("next-sentence")
     assert abs(share - 0.5) < 0.04 and cut < 0.03
 
 
 def test_about_half_of_the_pairs_are_swapped_and_nothing_is_cut() -> None:
-    share, cut = shares("sentence-order")
+    share, cut = share_and_cut("sentence-order")
     assert abs(share - 0.5) < 0.04 and cut == 0
 
 
@@ -188,9 +189,22 @@ def test_a_batch_depends_on_seed_and_step_only(pairs: str) -> None:
 
 @given(st.lists(st.integers(5, 128), min_size=1, max_size=40), st.integers(1, 9), st.integers(1, 4))
 def test_processes_share_a_batch_without_overlap(lengths: list[int], size: int, world: int) -> None:
-    parts = [part for rank in range(world) for part in micro_batches(np.array(lengths), size, rank, world)]
-    assert sorted(np.concatenate(parts).tolist()) == list(range(len(lengths)))
-    assert max(len(part) for part in parts) <= size
+    counts, found = np.array(lengths), []
+    for share in shares(counts, world):
+        assert share.tolist() == sorted(share)
+        parts = micro_batches(counts[share], size)
+        assert max(map(len, parts), default=0) <= size
+        found += [number for part in parts for number in share[part].tolist()]
+    assert sorted(found) == list(range(len(lengths)))
+
+
+@given(st.lists(st.integers(5, 128), min_size=8, max_size=40), st.integers(1, 4))
+def test_processes_have_similar_shares(lengths: list[int], world: int) -> None:
+    counts = np.array(lengths)
+    found = shares(counts, world)
+    assert max(map(len, found)) - min(map(len, found)) <= 1
+    tokens = [int(counts[share].sum()) for share in found]
+    assert max(tokens) - min(tokens) <= max(lengths)
 
 
 def test_nothing_to_train_on_is_an_error() -> None:

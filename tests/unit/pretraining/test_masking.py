@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.pretraining.masking import Vocabulary, choose_tokens, mask, masking_rate, run_starts, word_starts
+from pubmill.pretraining.instances import Stream, ranges
+from pubmill.pretraining.masking import (
+    Draws,
+    Vocabulary,
+    choose_tokens,
+    mask,
+    masking_rate,
+    run_starts,
+    word_starts,
+)
 from pubmill.recipes import Objective
 
 CONTINUES = np.arange(105) >= 55
@@ -17,13 +26,14 @@ WHOLE_WORD = Objective(masking="whole-word")
 texts = st.lists(st.lists(st.integers(1, 4), max_size=30), min_size=1, max_size=6)  # word lengths
 
 
-def dice(seed: int = 0) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64(seed))
+def draws(lengths: np.ndarray, *seed: int) -> Draws:
+    """Random numbers of all sequences of these lengths."""
+    return Draws(np.arange(len(lengths)), 0, Stream.MASKS, seed)
 
 
 def text(words: list[list[int]], seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Sequences of words of these lengths: ids, inner, lengths, and the word of each token (-1: special)."""
-    random = dice(seed)
+    random = np.random.default_rng(seed)
     ids, word, lengths, number = [], [], [], 0
     for sequence in words:
         ids.append(2)
@@ -48,7 +58,7 @@ def in_each_sequence(positions: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 @settings(max_examples=80)
 def test_words_are_masked_whole_and_to_the_budget(words: list[list[int]], seed: int) -> None:
     ids, inner, lengths, word = text(words, seed)
-    masked = mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.15, dice(seed))
+    masked = mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.15, draws(lengths, seed))
     touched = set(word[masked.positions].tolist())
     assert -1 not in touched
     assert masked.positions.tolist() == np.flatnonzero(np.isin(word, list(touched))).tolist()
@@ -64,7 +74,7 @@ def test_words_are_masked_whole_and_to_the_budget(words: list[list[int]], seed: 
 @settings(max_examples=10)
 def test_rates_and_replacements(rate: float, kind: Any) -> None:
     ids, inner, lengths, _ = text([[1, 2, 1, 3, 1, 1, 2, 4] * 3] * 600)
-    masked = mask(ids, inner, lengths, VOCABULARY, Objective(masking=kind), rate, dice(5))
+    masked = mask(ids, inner, lengths, VOCABULARY, Objective(masking=kind), rate, draws(lengths, 5))
     assert abs(len(masked.positions) / inner.sum() - rate) < 0.01
     shown = masked.ids[masked.positions]
     by_mask = shown == 4
@@ -77,18 +87,36 @@ def test_rates_and_replacements(rate: float, kind: Any) -> None:
 def test_other_shares_of_replacements() -> None:
     ids, inner, lengths, _ = text([[1] * 40] * 50)
     always = replace(WHOLE_WORD, replaced_by_mask=1.0, replaced_at_random=0.0)
-    masked = mask(ids, inner, lengths, VOCABULARY, always, 0.3, dice())
+    masked = mask(ids, inner, lengths, VOCABULARY, always, 0.3, draws(lengths))
     assert (masked.ids[masked.positions] == 4).all()
     never = replace(WHOLE_WORD, replaced_by_mask=0.0, replaced_at_random=0.0)
-    masked = mask(ids, inner, lengths, VOCABULARY, never, 0.3, dice())
+    masked = mask(ids, inner, lengths, VOCABULARY, never, 0.3, draws(lengths))
     assert np.array_equal(masked.ids, ids) and len(masked.labels)
 
 
-def test_the_generator_alone_decides_and_the_text_stays_as_it_is() -> None:
+@given(texts, st.integers(0, 99), st.sampled_from(["whole-word", "subword", "n-gram"]), st.data())
+@settings(max_examples=60)
+def test_masks_of_a_sequence_do_not_depend_on_the_others(
+    words: list[list[int]], seed: int, kind: Any, data: st.DataObject
+) -> None:
+    """So that each process masks only its own sequences."""
+    ids, inner, lengths, _ = text(words, seed)
+    every = mask(ids, inner, lengths, VOCABULARY, Objective(masking=kind), 0.3, draws(lengths, seed))
+    some = np.array(
+        sorted(data.draw(st.sets(st.sampled_from(range(len(words))), min_size=1))), dtype=np.int64
+    )
+    tokens = ranges((np.cumsum(lengths) - lengths)[some], lengths[some])
+    own = Draws(some, 0, Stream.MASKS, (seed,))
+    alone = mask(ids[tokens], inner[tokens], lengths[some], VOCABULARY, Objective(masking=kind), 0.3, own)
+    assert np.array_equal(alone.ids, every.ids[tokens])
+    assert np.array_equal(alone.everywhere(-100), every.everywhere(-100)[tokens])
+
+
+def test_the_seed_alone_decides_and_the_text_stays_as_it_is() -> None:
     ids, inner, lengths, _ = text([[2, 1, 3] * 9, [], [1] * 20])
     before = ids.copy(), inner.copy()
     first, second, other = (
-        mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.15, dice(seed)) for seed in (1, 1, 2)
+        mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.15, draws(lengths, seed)) for seed in (1, 1, 2)
     )
     assert np.array_equal(first.ids, second.ids) and np.array_equal(first.positions, second.positions)
     assert not np.array_equal(first.positions, other.positions)
@@ -97,7 +125,7 @@ def test_the_generator_alone_decides_and_the_text_stays_as_it_is() -> None:
 
 def test_labels_everywhere() -> None:
     ids, inner, lengths, _ = text([[1] * 30])
-    masked = mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.2, dice())
+    masked = mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.2, draws(lengths))
     labels = masked.everywhere(-100)
     assert np.flatnonzero(labels != -100).tolist() == masked.positions.tolist()
     assert np.array_equal(labels[masked.positions], masked.labels)
@@ -105,29 +133,28 @@ def test_labels_everywhere() -> None:
 
 def test_the_expected_share_of_each_sequence_is_exact() -> None:
     """Also where the budget is less than a word, and where the words are of different sizes."""
-    _, inner, lengths, word = text([[3], [4, 1, 2], [1, 1, 4, 4, 2, 3, 1], [], [2] * 11])
+    kinds, rounds = [[3], [4, 1, 2], [1, 1, 4, 4, 2, 3, 1], [], [2] * 11], 4000
+    _, inner, lengths, word = text(kinds * rounds)
     starts = np.diff(word, prepend=-1) > 0
-    random, rounds = dice(3), 4000
-    counts = np.zeros(len(lengths))
-    for _ in range(rounds):
-        counts += in_each_sequence(choose_tokens(starts, inner, lengths, 0.15, random), lengths)
+    chosen = choose_tokens(starts, inner, lengths, 0.15, draws(lengths, 3))
+    means = in_each_sequence(chosen, lengths).reshape(rounds, len(kinds)).mean(0)
     # four standard errors, where a sequence's count has a standard deviation of less than 2
-    assert np.abs(counts / rounds - 0.15 * (lengths - 2)).max() < 4 * 2 / rounds**0.5
-    assert counts[3] == 0
+    assert np.abs(means - 0.15 * (lengths[: len(kinds)] - 2)).max() < 4 * 2 / rounds**0.5
+    assert means[3] == 0
 
 
 def test_every_unit_is_chosen_equally_often() -> None:
-    _, inner, lengths, _ = text([[1] * 30, [1] * 13])
-    random, rounds = dice(4), 5000
-    counts = np.zeros(len(inner))
-    for _ in range(rounds):
-        counts[choose_tokens(inner, inner, lengths, 0.15, random)] += 1
-    assert np.abs(counts[inner] / rounds - 0.15).max() < 4 * (0.15 * 0.85 / rounds) ** 0.5
+    rounds = 5000
+    _, inner, lengths, _ = text([[1] * 30, [1] * 13] * rounds)
+    chosen = np.zeros(len(inner))
+    chosen[choose_tokens(inner, inner, lengths, 0.15, draws(lengths, 4))] = 1
+    means = chosen.reshape(rounds, -1).mean(0)[inner[: len(inner) // rounds]]
+    assert np.abs(means - 0.15).max() < 4 * (0.15 * 0.85 / rounds) ** 0.5
 
 
 def test_single_pieces_are_chosen_apart() -> None:
     _, inner, lengths, word = text([[4] * 30] * 20)
-    sizes = np.bincount(word[choose_tokens(inner, inner, lengths, 0.15, dice(1))])
+    sizes = np.bincount(word[choose_tokens(inner, inner, lengths, 0.15, draws(lengths, 1))])
     assert (sizes[sizes > 0] < 4).any()
 
 
@@ -139,9 +166,9 @@ def test_a_segment_that_begins_within_a_word_begins_a_word() -> None:
 @given(texts, st.integers(1, 5), st.integers(0, 99))
 @settings(max_examples=60)
 def test_runs_are_of_whole_words_of_one_segment(words: list[list[int]], longest: int, seed: int) -> None:
-    ids, inner, _, word = text(words, seed)
+    ids, inner, lengths, word = text(words, seed)
     begins = word_starts(ids, inner, VOCABULARY)
-    starts = run_starts(begins, inner, longest, dice(seed))
+    starts = run_starts(begins, inner, lengths, longest, draws(lengths, seed))
     assert not (starts & ~begins).any()
     first = inner & np.concatenate([[True], ~inner[:-1]])
     assert starts[first].all()  # so no run goes on behind a special token
@@ -152,9 +179,9 @@ def test_runs_are_of_whole_words_of_one_segment(words: list[list[int]], longest:
 
 @pytest.mark.parametrize("longest", [1, 3])
 def test_long_runs_are_rarer_in_proportion_to_their_length(longest: int) -> None:
-    _, inner, _, word = text([[1, 2] * 20_000])
+    _, inner, lengths, word = text([[1, 2] * 20_000])
     words = np.diff(word, prepend=-1) > 0
-    starts = run_starts(words & inner, inner, longest, dice(2))
+    starts = run_starts(words & inner, inner, lengths, longest, draws(lengths, 2))
     sizes = np.diff(word[starts])  # the last run, which the end cuts, is not among them
     found = np.bincount(sizes, minlength=longest + 1)[1:] / len(sizes)
     expected = 1 / np.arange(1, longest + 1)
@@ -163,7 +190,7 @@ def test_long_runs_are_rarer_in_proportion_to_their_length(longest: int) -> None
 
 def test_runs_are_masked_whole() -> None:
     ids, inner, lengths, word = text([[1, 2, 1] * 30] * 40)
-    masked = mask(ids, inner, lengths, VOCABULARY, Objective(masking="n-gram"), 0.15, dice(7))
+    masked = mask(ids, inner, lengths, VOCABULARY, Objective(masking="n-gram"), 0.15, draws(lengths, 7))
     touched = np.unique(word[masked.positions])
     assert np.isin(word, touched).sum() == len(masked.positions)
     # of two words side by side both are masked far more often than if they were chosen apart (0.15)

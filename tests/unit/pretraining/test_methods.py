@@ -164,7 +164,7 @@ def test_gradients_of_shared_layers_are_added_in_float32(data: Path, monkeypatch
         if made.computation.copies:
             made.computation.copies.refresh()
         slopes.clear()
-        batch, hidden, micro = made.batches.prepare(0)
+        _, batch, hidden, micro = made.batches.prepare(0)
         made.computation.process(micro.parts[0](), denominators(batch, hidden), learn=True)
         layer = unpadded.layers_of(made.model.base_model)[0]
         gradients = [weight.grad for weight in unpadded.weights_of(layer, "albert")[1]]

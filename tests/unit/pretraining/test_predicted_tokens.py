@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.instances import Instances
-from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.instances import Instances, Stream
+from pubmill.pretraining.masking import Draws, read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.predicted_tokens import hide
 from pubmill.recipes import Causal, RotaryAttention
@@ -31,7 +31,8 @@ def test_positions_predict_the_next_token_or_the_mask_after_them(
     packed = PackedTokens(data / "tokens")
     batch = Instances(packed, recipe).batch(0)
     vocabulary = read_vocabulary(data, packed.special)
-    found = hide(batch, vocabulary, recipe.objective, 0.3, np.random.default_rng(1))
+    draws = Draws(np.arange(8), 1, Stream.MASKS)
+    found = hide(batch, vocabulary, recipe.objective, 0.3, draws, 8)
     assert found.causal == causal
     ends = np.cumsum(batch.lengths)
     tokens = int(ends[causal - 1])

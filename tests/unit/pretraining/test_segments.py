@@ -31,7 +31,8 @@ def saves(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Steps at which a running segment is saved; ten seconds pass between two looks at the clock."""
     found: list[int] = []
     clock = count(0, 10)
-    monkeypatch.setattr(segments, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    times = SimpleNamespace(monotonic=lambda: float(next(clock)), process_time=lambda: 0.0)
+    monkeypatch.setattr(segments, "time", times)
     monkeypatch.setattr(
         BackgroundSaves, "save", lambda self, work, progress, known: found.append(progress.step)
     )
@@ -102,7 +103,8 @@ def test_about_so_many_lines_are_logged_with_means_since_the_last_one(
 
 
 def count_loss(progress: PretrainingProgress, loss: float, averaged: int = 1, limit: float = 1.0) -> None:
-    sums = {"mlm_loss": 4 * loss, "masked": 4.0, "tokens": 20.0, "seconds": 0.5}
+    sums = {"mlm_loss": 4 * loss, "masked": 4.0, "tokens": 20.0, "flops": 7.0}
+    sums |= {"seconds": 0.5, "processor_seconds": 0.25}
     progress.count(sums, averaged, limit, MLM)
 
 
@@ -114,7 +116,9 @@ def test_the_loss_is_averaged_over_the_last_steps() -> None:
     assert averages == pytest.approx([4.0, 3.0, 3.0, 4.0, 8 / 3])
     assert progress.lowest == pytest.approx(8 / 3)
     assert (progress.step, progress.tokens, progress.seconds) == (5, 100, 2.5)
-    assert progress.pending == {"mlm_loss": 60.0, "masked": 20.0, "tokens": 100.0, "seconds": 2.5}
+    assert (progress.operations, progress.processor_seconds) == (35.0, 1.25)
+    seconds = {"seconds": 2.5, "processor_seconds": 1.25}
+    assert progress.pending == {"mlm_loss": 60.0, "masked": 20.0, "tokens": 100.0, "flops": 35.0} | seconds
 
 
 def test_a_loss_may_rise_by_just_the_limit() -> None:
@@ -130,7 +134,8 @@ def test_a_loss_may_rise_by_just_the_limit() -> None:
 
 def test_a_step_without_masked_tokens_has_no_loss() -> None:
     progress = PretrainingProgress()
-    progress.count({"mlm_loss": 0.0, "masked": 0.0, "tokens": 2.0, "seconds": 0.1}, 50, 1.0, MLM)
+    sums = {"mlm_loss": 0.0, "masked": 0.0, "tokens": 2.0, "flops": 1.0}
+    progress.count(sums | {"seconds": 0.1, "processor_seconds": 0.1}, 50, 1.0, MLM)
     assert progress.average == 0.0
 
 

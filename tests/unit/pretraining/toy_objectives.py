@@ -8,8 +8,8 @@ import torch
 
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import build_learner
-from pubmill.pretraining.instances import UNLABELLED, Instances
-from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.instances import UNLABELLED, Instances, Stream
+from pubmill.pretraining.masking import Draws, read_vocabulary
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.predicted_tokens import hide
@@ -58,8 +58,9 @@ def part_of(data: Path, recipe: PretrainingRecipe = RECIPE) -> Part:
     packed = PackedTokens(data / "tokens")
     batch = Instances(packed, recipe).batch(0)
     vocabulary = read_vocabulary(data, packed.special)
-    random = np.random.default_rng(1)
-    hidden = hide(batch, vocabulary, recipe.objective, 0.3, random)
+    total = len(batch.lengths)
+    draws = Draws(np.arange(total), 1, Stream.MASKS)
+    hidden = hide(batch, vocabulary, recipe.objective, 0.3, draws, total)
     rows, labels = np.arange(len(batch.lengths)), hidden.everywhere(UNLABELLED)
     return collate(batch, hidden.ids, labels, rows, SPECIAL["pad"], ONE.device, hidden.causal)
 

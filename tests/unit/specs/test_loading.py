@@ -68,14 +68,14 @@ def test_a_scale_is_a_file(folder: Path) -> None:
     """One YAML makes a scale; nothing else names it."""
     small = (folder / "scales/small.yaml").read_text()
     (folder / "scales/tiny.yaml").write_text(small.replace("name: small", "name: tiny"))
-    assert specs.scales(folder) == ["brief", "demo", "full", "small", "tiny"]
+    assert specs.scales(folder) == ["brief", "demo", "full", "small", "speedrun", "tiny"]
     config = {"study": "x", "title": "x", "scale": "tiny", "tables": ["gu2020/table06"]}
     study, loaded = check_study(config, folder)
     assert study.scale == loaded.scale.name == "tiny"
     (folder / "scales/tiny.yaml").write_text(small)
     assert "specs/scales/tiny.yaml:3: name must be 'tiny', as the file is called" in mistakes(folder, "tiny")
     with pytest.raises(
-        PubmillError, match="no specs/scales/huge.yaml; the scales are brief, demo, full, small"
+        PubmillError, match="no specs/scales/huge.yaml; the scales are brief, demo, full, small, speedrun"
     ):
         specs.load(folder, "huge")
 

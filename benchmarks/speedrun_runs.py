@@ -1,0 +1,161 @@
+"""A run of the PubMed speedrun: as many steps as its budget of operations allows, then the fixed loss."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.speedrun_rules import TEXT, SpeedRun, budget
+from pubmill.errors import PubmillError
+from pubmill.pretraining.arithmetic import BASE
+from pubmill.pretraining.checkpoints import verified
+from pubmill.pretraining.engine import EVALUATED_RATE, Pretraining
+from pubmill.pretraining.instances import Instances, Packed, Stream, generator
+from pubmill.pretraining.masking import Draws, Vocabulary, read_vocabulary
+from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
+from pubmill.pretraining.predicted_tokens import hide
+from pubmill.pretraining.segments import Segment, pretrain
+from pubmill.pretraining.step_costs import Size, operations_of_batch, share_predicted
+from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
+from pubmill.recipes.reading import build
+from pubmill.recipes.writing import as_values
+from pubmill.storage.files import read_json, sha256
+
+SAMPLED = 64
+"""Batches by which the operations of a step are estimated."""
+LENGTH = 128
+"""Tokens of the sequences whose masked tokens are scored."""
+SCORED = Objective(masking="subword", pairs="none")
+LAYOUT = PretrainingRecipe(
+    architecture=BASE, objective=SCORED, optimisation=Optimisation(learning_rate=1.0),
+    sequence_length=LENGTH, batch_size=1, steps=1,
+)  # fmt: skip
+"""The recipe whose sequences are scored; the rest of it does not matter."""
+CURVE = 50
+"""Points of a record's curve."""
+
+
+@dataclass(frozen=True)
+class SpeedText:
+    """The fixed text: folders of packed tokens and of their vocabulary."""
+
+    tokens: Path
+    vocab: Path
+
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of the tokens, of the held-out tokens, and of the vocabulary."""
+        folders = {"tokens": self.tokens, "held_out": self.tokens / HELD_OUT}
+        found = {name: read_json(path / "index.json")["files"]["ids.bin"] for name, path in folders.items()}
+        return found | {"vocab": sha256(self.vocab / "tokenizer.json")}
+
+
+def operations_of_steps(recipe: PretrainingRecipe, packed: Packed, pieces: int) -> float:
+    """Return the operations of a recipe's mean step on this text, by a sample of an epoch's sequences."""
+    instances = Instances(packed, recipe)
+    steps = np.unique(np.linspace(0, len(instances) // recipe.batch_size, SAMPLED).astype(np.int64))
+    lengths = [instances.batch(int(step)).lengths for step in steps]
+    tokens = float(np.mean([one.sum() for one in lengths]))
+    squares = float(np.mean([(one**2).sum() for one in lengths]))
+    inner = 1 - 2 * recipe.batch_size / tokens
+    predicted = tokens * share_predicted(recipe) * inner
+    return operations_of_batch(recipe, pieces, Size(tokens, squares, predicted))
+
+
+def resolve(
+    phases: Sequence[Mapping[str, Any]], operations: float, seed: int, packed: Packed, pieces: int
+) -> tuple[list[PretrainingRecipe], list[int]]:
+    """Return the recipes of the phases of a run, each with the steps of all, and the step at which each ends:
+    where the budget's share of it and of those before is spent."""
+    each = []
+    for phase in phases:
+        values = {**phase["recipe"], "seed": seed, "steps": 1}
+        recipe = build(PretrainingRecipe, values, "a recipe of the speedrun")
+        each.append((recipe, int(operations * phase["share"] / operations_of_steps(recipe, packed, pieces))))
+    ends = list(accumulate(max(1, steps) for _, steps in each))
+    return [replace(recipe, steps=ends[-1]) for recipe, _ in each], ends
+
+
+def score(work: Pretraining, folder: Path) -> dict[str, Any]:
+    """Return the mean loss of the held-out tokens that are masked for every recipe.
+
+    The sequences are those of single documents, up to `LENGTH` tokens, and `EVALUATED_RATE` of their subwords
+    are masked. A model that was trained to predict a token from the position before it does so here.
+    """
+    packed, began = PackedTokens(folder), time.process_time()
+    packed.verify()
+    instances = Instances(packed, LAYOUT)
+    everything = np.arange(len(instances))
+    batch = instances.lay_out(everything, generator(0, Stream.HELD_OUT))
+    draws = Draws(everything, 0, Stream.HELD_OUT)
+    hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(everything))
+    if work.recipe.objective.causal:
+        hidden = replace(hidden, positions=hidden.positions - 1)
+    sums = work.measure(work.batches.divide(batch, batch, hidden))
+    return {
+        "loss": sums["mlm_loss"] / sums["masked"],
+        "masked": int(sums["masked"]),
+        "processor_seconds": time.process_time() - began,
+    }
+
+
+def execute(
+    phases: Sequence[Mapping[str, Any]],
+    division: str,
+    seed: int,
+    text: SpeedText,
+    folder: Path,
+    save_minutes: float,
+) -> SpeedRun:
+    """Make a run in a folder, where it saves itself: the same call continues after an interruption."""
+    packed = PackedTokens(text.tokens)
+    vocabulary: Vocabulary = read_vocabulary(text.vocab, packed.special)
+    recipes, ends = resolve(phases, budget(division), seed, packed, vocabulary.size)
+    before: Path | None = None
+    for number, (recipe, end) in enumerate(zip(recipes, ends, strict=True)):
+        output = folder / f"phase-{number}" / f"step-{end}"
+        if not (output / "state.json").is_file():
+            pretrain(
+                recipe,
+                Segment(tokens=text.tokens, vocab=text.vocab, output=output, to=end, other=before,
+                        save_minutes=save_minutes),
+                evaluate=score if number == len(recipes) - 1 else lambda work, held_out: None,
+            )  # fmt: skip
+        before = output
+    assert before is not None
+    return run_of(before, recipes, seed, text)
+
+
+def run_of(checkpoint: Path, recipes: Sequence[PretrainingRecipe], seed: int, text: SpeedText) -> SpeedRun:
+    """Return what the state and the log of a finished run say."""
+    state, log = verified(checkpoint)
+    points = np.unique(np.linspace(0, len(log) - 1, CURVE).astype(int))
+    each = state["operations"] / state["tokens"]
+    return SpeedRun(
+        seed=seed,
+        loss=round(state["held_out"]["loss"], 5),
+        operations=state["operations"],
+        processor_seconds=round(state["processor_seconds"], 1),
+        seconds=round(state["seconds"], 1),
+        tokens=state["tokens"],
+        steps=state["step"],
+        curve=[[float(f"{log[n]['tokens'] * each:.4g}"), round(log[n]["loss"], 4)] for n in points],
+        recipe=[as_values(recipe) for recipe in recipes],
+        machine={**state["hardware"], "load": [round(one, 1) for one in os.getloadavg()]},
+        packages=state["packages"],
+        commit=state["commit"],
+        text=text.digests(),
+    )
+
+
+def fixed_text(results: Path) -> SpeedText:
+    """Return the fixed text in the results of the study; refuse another one."""
+    scale = results / "speedrun"
+    text = SpeedText(scale / "pretraining/tokens/speedrun/speedrun", scale / "vocabs/speedrun")
+    if (found := text.digests()) != TEXT:
+        raise PubmillError(f"{text.tokens}: another text than that of the speedrun: {found}, expected {TEXT}")
+    return text

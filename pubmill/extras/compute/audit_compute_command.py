@@ -1,0 +1,58 @@
+"""`pubmill audit compute`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import SPECS
+from pubmill.cli.verbs import Verb
+from pubmill.errors import PubmillError
+
+
+def compute(
+    parameters: Annotated[float | None, typer.Option(help="of a model of your own, such as 149e6")] = None,
+    tokens: Annotated[float | None, typer.Option(help="that it was trained on, such as 55e9")] = None,
+    gpu: Annotated[str, typer.Option(help="one of specs/gpus.yaml")] = "A100",
+    hours: Annotated[
+        float | None, typer.Option(help="GPU-hours that are stated, of all GPUs together")
+    ] = None,
+    layers: Annotated[int, typer.Option(help="adds attention, with --hidden and --length")] = 0,
+    hidden: Annotated[int, typer.Option(help="hidden size")] = 0,
+    length: Annotated[int, typer.Option(help="tokens of a sequence")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="numbers instead of a table")] = False,
+) -> None:
+    """Compare printed GPU-hours of pretraining with the hours that its operations take at the GPUs' peak.
+
+    Lists what the papers print; with --parameters and --tokens, one pretraining of your own figures. Above
+    100 % of the peak, the figures cannot all be right; nothing else is concluded.
+    """
+    checkout()
+    from pubmill.extras.compute.printed_costs import (
+        all_compute,
+        as_rows,
+        json_of,
+        printed_costs,
+        typed_compute,
+    )
+    from pubmill.specs import load
+    from pubmill.stages.gpus import read_gpus
+    from pubmill.tables.overlap_text import aligned
+
+    if (parameters is None) != (tokens is None):
+        raise PubmillError("--parameters and --tokens belong together")
+    if len({bool(each) for each in (layers, hidden, length)}) > 1:
+        raise PubmillError("--layers, --hidden and --length belong together")
+    peaks = read_gpus(SPECS, Path("benchmarks/pretraining.json")).peaks
+    if parameters is not None and tokens is not None:
+        attended = (layers, hidden, length) if layers else None
+        found = [typed_compute(parameters, tokens, attended, gpu, hours)]
+    else:
+        found = list(all_compute(load(SPECS, "full"), printed_costs()))
+    rows = as_rows(found, peaks)
+    print(json.dumps(json_of(found, peaks), indent=2) if as_json else "\n".join(aligned(rows)))
+
+
+VERB = Verb("Papers", compute)

@@ -1,0 +1,72 @@
+"""Operations and hours of printed pretrainings, by hand."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pubmill.cli.app import APP
+from pubmill.errors import PubmillError
+from pubmill.extras.compute.printed_costs import all_compute, as_rows, printed_costs, typed_compute
+from pubmill.specs import load
+
+PEAKS = {"V100": 125e12, "A100": 312e12, "H100": 989e12}
+
+
+def test_figures_that_are_typed_in_are_multiplied() -> None:
+    """149 M parameters and 55 B tokens in 5 hours of an H100 are more than its peak."""
+    found = typed_compute(149e6, 55e9, None, "H100", 5.0)
+    assert found.simple == 6 * 149e6 * 55e9 and found.products == (found.simple, found.simple)
+    assert found.hours_at(989e12)[0] == pytest.approx(13.81, abs=0.01)
+    assert as_rows([found], PEAKS)[1][-1] == "276%"
+    longer = typed_compute(149e6, 55e9, (22, 768, 8192), "H100", 5.0)
+    assert longer.products[1] - longer.products[0] == 12 * 22 * 768 * 8192 * 55e9
+
+
+def test_the_printed_entry_of_pubmedbert_is_its_recipe(root: Path) -> None:
+    found = {one.name: one for one in all_compute(load(root / "specs", "full"), printed_costs())}
+    one = found["PubMedBERT"]
+    tokens = 62_500 * 8192 * 512
+    assert one.tokens == tokens and one.hours == 16 * 120
+    # 12 layers of four matrices of 768 x 768 and two of 768 x 3,072, and 30,522 embeddings.
+    assert one.simple == 6 * (12 * (4 * 768**2 + 2 * 768 * 3072) + 30_522 * 768) * tokens
+    least, most = one.products
+    assert 4 < most / least < 5  # four times the tokens, and more attention
+    assert len({name for name in found if name.startswith("BioMegatron")}) > 5
+
+
+def test_layers_that_share_weights_count_each(root: Path) -> None:
+    found = {one.name: one for one in all_compute(load(root / "specs", "full"), printed_costs())}
+    one = found["BioM-ALBERT xxlarge"]
+    assert 1 < one.products[1] / one.simple < 1.5
+    assert as_rows([one], PEAKS)[1][-2:] == ["–", "–"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pretrainings: [{name: a, source: b, lengths: [1, 2], recpe: x}]", "recpe"),
+        ("pretrainings: [{name: a, source: b, lengths: [1, 2], hours: many}]", "hours"),
+        ("pretraining: []", "pretrainings"),
+    ],
+)
+def test_a_wrong_entry_is_named(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "printed.yaml").write_text(text + "\n")
+    with pytest.raises(PubmillError, match=message):
+        printed_costs(tmp_path / "printed.yaml")
+
+
+def test_an_unknown_gpu_is_named_with_those_that_are_known() -> None:
+    with pytest.raises(PubmillError, match="no peak of a GPU B200 .* V100, A100, H100"):
+        as_rows([typed_compute(1e6, 1e6, None, "B200", None)], PEAKS)
+
+
+def test_the_command_prints_a_table_or_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    typed = ["audit", "compute", "--parameters", "149e6", "--tokens", "55e9", "--gpu", "H100", "--hours", "5"]
+    assert "276%" in CliRunner().invoke(APP, typed).stdout
+    [one] = json.loads(CliRunner().invoke(APP, [*typed, "--json"]).stdout)
+    assert one["printed_gpu_hours"] == 5 and one["6nd"] == pytest.approx(6 * 149e6 * 55e9)
+    done = CliRunner().invoke(APP, ["audit", "compute", "--parameters", "1e6"])
+    assert isinstance(done.exception, PubmillError) and "belong together" in str(done.exception)

@@ -1,0 +1,160 @@
+"""Rules, queue and page of the speedrun (benchmarks/speedrun.py), on made-up records and those kept here."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import speedrun_queue, speedrun_rules
+from benchmarks.speedrun_page import check_page, figure, page_with
+from benchmarks.speedrun_queue import BASELINE, Job, next_job, read_queue, twin
+from benchmarks.speedrun_rules import (
+    TEXT,
+    SpeedRecord,
+    SpeedRun,
+    add_run,
+    budget,
+    p_value,
+    read_record,
+    read_records,
+    student_tail,
+    verdict,
+)
+from pubmill.errors import PubmillError
+from pubmill.recipes import PretrainingRecipe
+from pubmill.recipes.reading import build
+
+Records = dict[tuple[str, str], SpeedRecord]
+
+
+def made_run(seed: int, loss: float, division: str = "1-minute", **changes: Any) -> SpeedRun:
+    run = SpeedRun(
+        seed=seed, loss=loss, operations=budget(division), processor_seconds=100.0, seconds=200.0, tokens=9,
+        steps=10, curve=[[1.0, 5.0], [2.0, 4.0]], recipe=[{"seed": seed, "steps": 10}], commit="abc",
+        text=TEXT, machine={}, packages={},
+    )  # fmt: skip
+    return replace(run, **changes)
+
+
+def made_record(name: str, losses: list[float], **changes: Any) -> SpeedRecord:
+    runs = [made_run(seed, loss) for seed, loss in enumerate(losses, 1)]
+    return replace(SpeedRecord(name=name, division="1-minute", phases=[], runs=runs), **changes)
+
+
+@pytest.mark.parametrize(
+    ("t", "freedom", "tail"),
+    [(0.0, 3, 0.5), (1.0, 1, 0.25), (6.965, 2, 0.01), (4.541, 3, 0.01), (3.747, 4, 0.01), (-3.747, 4, 0.99),
+     (3.365, 5, 0.01), (2.764, 10, 0.01), (2.602, 15, 0.01)],
+)  # fmt: skip
+def test_student_s_tail_is_that_of_printed_tables(t: float, freedom: int, tail: float) -> None:
+    assert student_tail(t, freedom) == pytest.approx(tail, rel=2e-3)
+
+
+def test_losses_are_compared_by_one_rule_for_one_seed_and_for_three() -> None:
+    base = made_record("base", [4.0, 4.01, 4.02])
+    cases = {
+        "better": [3.8], "worse": [4.2], "open": [3.99], "no difference shown": [4.0, 3.99, 4.03],
+    }  # fmt: skip
+    for outcome, losses in cases.items():
+        assert verdict(made_record("other", losses), base)[0] == outcome
+    assert verdict(made_record("other", [3.9, 3.91, 3.89]), base)[0] == "better"
+    # one loss beside three: 8.04 of their deviations are needed
+    assert p_value([4.01 - 0.0805], base.losses) == pytest.approx(0.01, rel=0.01)
+    assert p_value([3.0], [4.0]) is None and p_value([3.0, 3.0], [4.0, 4.0]) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"operations": 1.02}, "operations, the budget is"), ({"loss": math.inf}, "the loss is inf"),
+        ({"text": {"tokens": "other"}}, "another text than that of the rules"),
+        ({"recipe": [{"seed": 9, "steps": 10}]}, "the recipe has another seed"),
+        ({"recipe": [{"seed": 2, "steps": 11}]}, "another recipe than seed 1"),
+        ({"curve": [[2.0, 4.0], [1.0, 5.0]]}, "the curve is not in order"),
+    ],
+)  # fmt: skip
+def test_what_breaks_the_rules_is_reported(changes: dict[str, Any], fault: str) -> None:
+    if "operations" in changes:
+        changes = {"operations": changes["operations"] * budget("1-minute")}
+    record = made_record("some", [4.0, 4.1])
+    assert not list(speedrun_rules.faults_of(record))
+    broken = replace(record, runs=[record.runs[0], replace(record.runs[1], **changes)])
+    assert [one for one in speedrun_rules.faults_of(broken) if fault in one]
+
+
+def test_records_are_files_to_which_runs_are_added(tmp_path: Path) -> None:
+    record = made_record("some", [])
+    for seed in (2, 1, 2):
+        record = add_run(record, made_run(seed, 4.0 + seed / 10), tmp_path)
+    assert [run.seed for run in record.runs] == [1, 2]
+    assert read_records(tmp_path) == {("1-minute", "some"): record}
+    path = tmp_path / "1-minute/some.json"
+    path.write_text(path.read_text().replace('"loss": 4.1', '"loss": -4.1'))
+    with pytest.raises(PubmillError, match=r"some\.json: seed 1: the loss is -4\.1"):
+        read_record(path)
+
+
+def worked_off(losses: Any, most: int = 200) -> list[Job]:
+    """Return the jobs of the queue in order, with made-up losses: a function of a job."""
+    queue, records, found = read_queue(), Records(), list[Job]()
+    while (job := next_job(queue, records)) and len(found) < most:
+        run = twin(job, records) or made_run(job.seed, losses(job), job.division)
+        place = job.division, job.name
+        old = records.get(place) or SpeedRecord(
+            name=job.name, division=job.division, phases=job.phases, against=job.against, runs=[]
+        )
+        assert old.phases == job.phases
+        records[place] = replace(old, runs=[*old.runs, run])
+        found.append(job)
+    return found
+
+
+def loss_of(job: Job) -> float:
+    """A little spread by seeds; Muon helps much, a rate of 1.5e-3 some, and no other change."""
+    optimisation = job.phases[-1]["recipe"]["optimisation"]
+    rate: float = abs(optimisation["learning_rate"] - 1.5e-3)
+    return 4.0 + 0.001 * job.seed + rate - (0.5 if optimisation.get("optimiser") == "muon" else 0.0)
+
+
+def test_the_queue_searches_first_and_repeats_what_one_seed_does_not_decide() -> None:
+    done = worked_off(loss_of)
+    names = [(job.division, job.name, job.seed) for job in done]
+    assert len(set(names)) == len(names)
+    [first] = [job for job in done if (job.division, job.name, job.seed) == ("5-minutes", BASELINE, 1)]
+    assert first.phases[-1]["recipe"]["optimisation"]["learning_rate"] == pytest.approx(1.5e-3)
+    assert ("5-minutes", "muon", 1) in names and ("5-minutes", "muon", 2) not in names
+    assert ("5-minutes", "masking-30", 3) in names
+    [muon] = [job for job in done if job.name == "muon"]
+    assert (
+        muon.phases[-1]["recipe"]["optimisation"]["optimiser"] == "muon"
+        and muon.against == "5-minutes/baseline"
+    )
+
+
+def test_all_recipes_of_the_queue_are_valid() -> None:
+    for job in worked_off(loss_of):
+        assert sum(phase["share"] for phase in job.phases) == pytest.approx(1.0)
+        for phase in job.phases:
+            build(PretrainingRecipe, phase["recipe"] | {"steps": 1, "seed": job.seed}, job.name)
+
+
+def test_the_combined_recipe_has_the_changes_of_its_rungs() -> None:
+    queue = replace(read_queue(), combined=["no-nsp", "masking-30"])
+    phases = [{"share": 1.0, "recipe": queue.start}]
+    records = {("5-minutes", "search.longer.as-is"): made_record("any", [4.0], phases=phases)}
+    [phase] = speedrun_queue.combined_phases(queue, records) or []
+    changed = {"pairs": "none", "sequences": "full", "masking_rate": 0.3, "final_masking_rate": 0.15}
+    assert phase["recipe"] == queue.start | {"objective": queue.start["objective"] | changed}
+
+
+def test_the_page_shows_the_records_that_are_kept_here() -> None:
+    check_page(write=False)
+
+
+def test_the_page_refuses_to_lose_a_table() -> None:
+    records = {("1-minute", "search.x"): made_record("search.x", [4.0])}
+    with pytest.raises(PubmillError, match="lacks the table"):
+        page_with("# Speedrun\n", records)
+    assert figure({}).startswith("<svg")
