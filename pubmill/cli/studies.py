@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 STUDIES, SPECS = Path("studies"), Path("specs")
 FULL = Path("results/full")
+OWN_EXECUTORS = ("local", "dryrun", "touch")
+"""Executors that need no package beside Snakemake."""
 
 
 class Words(NamedTuple):
@@ -143,10 +145,8 @@ def check_executor(options: Sequence[str]) -> None:
 
     profile = "".join(options[options.index("--profile") + 1 :][:1])
     executor = read_profile(profile).get("executor") if config_of_profile(profile) else None
-    if (
-        executor
-        and importlib.util.find_spec(f"snakemake_executor_plugin_{executor.replace('-', '_')}") is None
-    ):
+    module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
+    if executor not in (None, *OWN_EXECUTORS) and importlib.util.find_spec(module) is None:
         package = f"snakemake-executor-plugin-{executor}"
         raise PubmillError(
             f"{profile} submits jobs by the package {package}, which is not installed; install it: "
