@@ -33,6 +33,7 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus)
     notes += [pretraining] if plan.pretraining or plan.saved else []
     notes += [finetuning] if plan.finetuning else []
+    notes += [f"{use}: {taken}" for use, found in plan.trained.items() for taken in sorted(found)]
     unknown = sum(one.unknown for one in (*plan.pretraining.values(), *plan.finetuning.values()))
     notes += [f"{counted(unknown, 'training')} of unknown size not in the hours"] if unknown else []
     to.print(Text("Where the figures come from", style="bold"))

@@ -33,7 +33,7 @@ class Author(Strict):
 def _not_reserved(name: str) -> str:
     """Refuse the name of the page that lies beside the reports."""
     if name == "audit":
-        raise ValueError("reports/audit is the page of scripts/audit.py; give the study another name")
+        raise ValueError("reports/audit is the page of the audit; give the study another name")
     return name
 
 

@@ -23,7 +23,7 @@ from pubmill.statistics.document_evidence import document_states, scores_without
 from pubmill.statistics.seed_stopping import PairState, next_models, pair_states
 from pubmill.storage.names_in_paths import run_of
 from pubmill.tables.comparisons import read_contributions
-from pubmill.tables.overlap_text import aligned
+from pubmill.tables.rank_text import aligned
 
 Run = tuple[str, str, str, str]
 """Protocol, model, dataset, setting."""
@@ -95,7 +95,7 @@ def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], 
     finished = {row.key: (row, _runs(recipe, row, results, is_current)) for row in recipe.rows}
     rows = {key: runs and _row_plan(recipe, row, runs) for key, (row, runs) in finished.items()}
     counts: dict[Run, int] = {}
-    for of_rows in recipe.record_paths.values():
+    for of_rows in recipe.records.values():
         for row, paths in of_rows.items():
             plan = rows[row]
             made = sum(1 for _ in takewhile(is_current, paths))
@@ -108,7 +108,7 @@ def _runs(recipe: TableRecipe, row: Row, results: Path, is_current: Callable[[st
     """Return the finished runs of a row; None if it is not compared by seeds: if it is hidden, of several
     folds, or has fewer than two models with several seeds."""
     paths = {
-        column.label: recipe.record_paths.get(column.key, {}).get(row.key, ())
+        column.label: recipe.records.get(column.key, {}).get(row.key, ())
         for column in recipe.columns
         if not column.pipeline
     }

@@ -55,10 +55,7 @@ def test_a_verb_starts_snakemake_and_prints_it(
         ),
         ("table gu2020/table06 --model x --scale tiny", "there is no scale 'tiny'; the nearest: "),
         ("predict kept notes.txt --format text", "after kept, name the text to annotate, then the file"),
-        ("audit value 9 --metric f2 --n 3", "there is no metric 'f2'; the nearest: f1"),
-        ("audit floors --format xml", "there is no format 'xml'; the nearest: "),
         ("export bc2gm there --form biocs", "there is no form 'biocs'; the nearest: bioc"),
-        ("score x --dataset bc2gm --form tvs", "there is no form 'tvs'; the nearest: "),
         ("explain gu2020/table06 BC2GM", "COLUMN is missing: name ROW and COLUMN for a cell"),
         ("plan", "which study? Name one of studies/, as in: .venv/bin/pubmill plan gu2020"),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/snakemake"),
@@ -105,7 +102,7 @@ def test_the_help_lists_every_verb_by_group_in_a_whole_line(started: Said) -> No
 
 
 def test_a_verb_shows_its_own_options(started: Said) -> None:
-    assert "--all-scorers" in started("score", "--help") and "--offline" in started("doctor", "--help")
+    assert "--offline" in started("doctor", "--help")
     assert "Further options are Snakemake's: .venv/bin/snakemake --help" in started("run", "--help")
 
 

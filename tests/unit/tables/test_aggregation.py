@@ -249,7 +249,7 @@ def test_the_best_of_pipelines_is_chosen_in_each_row(tmp_path: Path) -> None:
 
 def test_the_best_of_what_is_not_whole_is_missing(tmp_path: Path) -> None:
     made = made_up.recipe_with_pipelines()
-    found = {model: paths for model, paths in made.record_paths.items() if model != "drugs"}
+    found = {model: paths for model, paths in made.records.items() if model != "drugs"}
     reasons = made.missing | {"drugs": "needs a pipeline"}
     cells = made_up.table_with_pipelines(
         tmp_path, made_up.recipe_with_pipelines(records=found, missing=reasons)
