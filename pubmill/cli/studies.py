@@ -1,6 +1,7 @@
 """Studies and tables as words of the command line, and the configuration that they stand for."""
 
 import argparse
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 STUDIES, SPECS = Path("studies"), Path("specs")
 FULL = Path("results/full")
+OWN_EXECUTORS = ("local", "dryrun", "touch")
+"""Executors that need no package beside Snakemake."""
 
 
 class Words(NamedTuple):
@@ -128,6 +131,24 @@ def paths(config: dict[str, Any]) -> Paths:
 
 def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: Words) -> list[str]:
     """Return the arguments of Snakemake: targets, then the profile, then the configuration and options."""
-    profile = [] if "--profile" in words.options else ["--profile", commands.PROFILE]
+    named = "--profile" in words.options
+    if named:
+        check_executor(words.options)
+    profile = [] if named else ["--profile", commands.PROFILE]
     options = commands.configuration_options([*configfiles, *words.configfiles], words.settings)
     return [*targets, *profile, *options, *words.options]
+
+
+def check_executor(options: Sequence[str]) -> None:
+    """Raise a `PubmillError` if the profile submits jobs by a package that is not installed."""
+    from pubmill.planning.cluster_plan import config_of_profile, read_profile
+
+    profile = "".join(options[options.index("--profile") + 1 :][:1])
+    executor = read_profile(profile).get("executor") if config_of_profile(profile) else None
+    module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
+    if executor not in (None, *OWN_EXECUTORS) and importlib.util.find_spec(module) is None:
+        package = f"snakemake-executor-plugin-{executor}"
+        raise PubmillError(
+            f"{profile} submits jobs by the package {package}, which is not installed; install it: "
+            f"{commands.run(f'{commands.BIN}/pip', 'install', package)}"
+        )

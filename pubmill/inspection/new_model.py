@@ -23,6 +23,7 @@ from pubmill.specs.schemas import first_line
 from pubmill.storage.encoder_checks import load_settings
 from pubmill.storage.files import writing
 from pubmill.storage.model_folder_checks import (
+    check_finite,
     check_links,
     check_shapes,
     read_shapes,
@@ -86,7 +87,7 @@ def _as_name(path: str) -> str:
 
 def has_lowercase_vocabulary(model: NewModel) -> bool:
     """Return whether no piece of the model's vocabulary has a capital, after checks of what fine-tuning needs
-    and, of a folder, that its weights fit its config.json."""
+    and, of a folder, that its weights are finite and fit its config.json."""
     folder = model.folder or _tokenizer_of_hub(model)
     check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)
@@ -94,11 +95,10 @@ def has_lowercase_vocabulary(model: NewModel) -> bool:
         files = weight_files(folder, model.name)
         if files:  # A pickle is read when the model is taken over.
             check_shapes(folder, read_shapes(files, model.name), model.name)
+            check_finite(files, model.name)
     with reported(f"{model.name}: transformers can't load this tokenizer"):
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
-    if not pieces:
-        raise PubmillError(f"{model.name}: the tokenizer has no pieces; is a file of its vocabulary missing?")
     return not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
 
 

@@ -29,10 +29,15 @@ class ClusterRequest(NamedTuple):
     minutes: int
 
 
+def config_of_profile(name: str) -> Path | None:
+    """Return the file of a profile, if it is a folder or the name of one of profiles/."""
+    files = (folder / "config.yaml" for folder in (Path(name), PROFILES / name))
+    return next(filter(Path.is_file, files), None)
+
+
 def read_profile(name: str) -> dict[str, Any]:
     """Return the settings of a profile, a folder or the name of one of profiles/."""
-    folders = [Path(name), PROFILES / name]
-    path = next((one / "config.yaml" for one in folders if (one / "config.yaml").is_file()), None)
+    path = config_of_profile(name)
     if path is None:
         known = ", ".join(sorted(one.parent.name for one in PROFILES.glob("*/config.yaml")))
         raise PubmillError(f"no profile {name}: expected a folder with config.yaml, or one of {known}")

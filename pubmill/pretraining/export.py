@@ -135,21 +135,9 @@ def check_model(folder: Path, name: str, exact: bool) -> None:
     if fault := folder_fault(folder):
         raise PubmillError(f"{name}: the model folder {fault}")
     weights = weight_files(folder, name)
-    config, tokenizer = load_settings(folder, name)
+    load_settings(folder, name, exact)
     check_shapes(folder, read_shapes(weights, name), name)
     check_finite(weights, name)
-    with reported(f"{name}: transformers can't load this model folder"):
-        pieces, rows = len(tokenizer), config.vocab_size
-    if pieces <= len(tokenizer.all_special_ids):
-        raise PubmillError(
-            f"{name}: the tokenizer has {pieces} pieces, all of them special: transformers found no file of "
-            f"its vocabulary in this folder; add it"
-        )
-    if pieces > rows or (exact and pieces != rows):
-        raise PubmillError(
-            f"{name}: the tokenizer has {pieces} pieces, the model {rows} embeddings; was it trained with "
-            f"another vocabulary?"
-        )
 
 
 def _required_folder(path: Path | None, kind: str, option: str) -> Path:

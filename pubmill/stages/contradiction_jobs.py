@@ -15,9 +15,12 @@ class ContradictionsStage(Stage):
     def recipe(self) -> ContradictionsRecipe:
         """Return the recipe of the page."""
         standard = [name for name, spec in self._specs.tables.items() if spec.setting == "standard"]
+        tables = tuple(self._published_table(name) for name in standard)
+        named = {column.model for table in tables for column in table.columns}
+        models = {name: spec for name, spec in self._specs.models.items() if name in named}
         return ContradictionsRecipe(
-            tables=tuple(self._published_table(name) for name in standard),
-            models={name: spec.label or name for name, spec in self._specs.models.items()},
+            tables=tables,
+            models={name: spec.label or name for name, spec in models.items()},
             versions={"contradictions": self.version},
         )
 

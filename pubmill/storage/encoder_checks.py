@@ -17,10 +17,13 @@ TOKENS = {
 """Parts of every input -> the tokens that can stand for them."""
 
 
-def load_settings(folder: Path, name: str) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
+def load_settings(
+    folder: Path, name: str, exact: bool = False
+) -> "tuple[PreTrainedConfig, PreTrainedTokenizerBase]":
     """Return a folder's configuration and tokenizer, without its weights.
 
-    Raises a `PubmillError` unless they are of an encoder that can be fine-tuned.
+    Raises a `PubmillError` unless they are of an encoder that can be fine-tuned. `exact`: it has one
+    embedding per piece, as models made here.
     """
     from transformers import AutoConfig, AutoTokenizer
 
@@ -30,6 +33,18 @@ def load_settings(folder: Path, name: str) -> "tuple[PreTrainedConfig, PreTraine
     with reported(f"{name}: transformers can't load this tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     check_tokenizer(tokenizer, name)
+    with reported(f"{name}: transformers can't load this model folder"):
+        pieces, rows = len(tokenizer), config.vocab_size
+    if pieces <= len(tokenizer.all_special_ids):
+        raise PubmillError(
+            f"{name}: the tokenizer has {pieces} pieces, all of them special: transformers found no file of "
+            f"its vocabulary in this folder; add it"
+        )
+    if pieces > rows or (exact and pieces != rows):
+        raise PubmillError(
+            f"{name}: the tokenizer has {pieces} pieces, the model {rows} embeddings; was it trained with "
+            f"another vocabulary?"
+        )
     return config, tokenizer
 
 

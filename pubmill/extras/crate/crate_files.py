@@ -22,7 +22,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.crate.crate_recipes import CrateRecipe
 from pubmill.hardware import provenance
 from pubmill.report.rendering import duration
-from pubmill.storage.checksums import write_folder_sums
+from pubmill.storage.checksums import FOLDER_SUMS, write_folder_sums
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.result_paths import BELOW, Paths, below_sources, source_of_record
 from pubmill.tables.cells import Provenance, read_table
@@ -37,6 +37,7 @@ CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 CODE_LICENCE = "https://spdx.org/licenses/Apache-2.0"
 COMPLETED = "http://schema.org/CompletedActionStatus"
+PROOF_ENDING = ".proof.zip"
 STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
 IN_CRATE = Paths("results")
 """Paths of the results in the crate."""
@@ -77,10 +78,24 @@ def write_crate(recipe: CrateRecipe, results: Path, checkout: Path, output: Path
         _write_yaml(temporary / STUDY, recipe.configuration)
         config = yaml.safe_load((checkout / CONFIG).read_text(encoding="utf-8"))
         _write_yaml(temporary / CONFIG, config | NOWHERE)
-        readme = f"# {recipe.title}\n\n{CONTENT}\n\n{describe(recipe, made_with)}\n\n{TERMS_OF_USE}\n"
-        (temporary / README).write_text(readme, encoding="utf-8")
+        parts = (CONTENT, describe(recipe, made_with), how_to_verify(recipe), TERMS_OF_USE)
+        readme = "\n\n".join([f"# {recipe.title}", *parts])
+        (temporary / README).write_text(f"{readme}\n", encoding="utf-8")
         make_crate(recipe, results, checkout, temporary, made_with).write(temporary)
         write_folder_sums(temporary)
+
+
+def how_to_verify(recipe: CrateRecipe) -> str:
+    """Return the commands by which a reader verifies the crate, for its README."""
+    lines = [f"sha256sum --check {FOLDER_SUMS}    # every file is as it was written"]
+    for proof in map(IN_CRATE.at, filter(is_proof, recipe.results)):
+        lines += [f"unzip {proof} verify.py", f"python verify.py {proof}    # recomputes every number"]
+    return "\n".join(["## How to verify it", "", "```sh", *lines, "```"])
+
+
+def is_proof(path: str) -> bool:
+    """Return whether a result is the archive of a proof."""
+    return path.endswith(PROOF_ENDING)
 
 
 def _write_yaml(path: Path, values: Mapping[str, Any]) -> None:

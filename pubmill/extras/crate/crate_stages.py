@@ -11,7 +11,7 @@ class Crate(Stage):
     """Recipe and inputs of the RO-Crate."""
 
     name, group, label = "crate", "report", "Packing the RO-Crate {output}"
-    version = 3
+    version = 4
 
     def inputs(self) -> list[str]:
         """Return the results that the crate holds, and the records of the source files that it names."""

@@ -23,6 +23,8 @@ UNMAPPED = "(unmapped answer)"
 """Label of an answer without a mapping: no gold has it, so it counts as wrong."""
 _AROUND = re.compile(r"^[\s\"'`*(\[]+|[\s\"'`*.,;:!)\]]+$")
 _BETWEEN = re.compile(r"[,;|\n]")
+_MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
+"""Beginning of a code fence, a bullet, a numbered item, or JSON."""
 
 
 @dataclass
@@ -66,7 +68,8 @@ class Normaliser:
 
     def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the lines of predictions, one per example; a `PubmillError` for labels that the dataset
-        lacks, and if most spans fit no words or most free strings have no mapping."""
+        lacks, and if most spans fit no words, most free strings have no mapping, or most answers to questions
+        are marked up."""
         self._check_declared(matched)
         of_kind: dict[str, Callable[[PredictionRow, Any], dict[str, Any]]] = {
             "tokens": self._tokens,
@@ -82,6 +85,8 @@ class Normaliser:
         self._refuse_unknown_labels()
         self.check_alignment()
         self._check_answers()
+        if self.recipe.kind == "span":
+            _refuse_marked_answers(matched, made, examples)
         return made
 
     def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
@@ -118,7 +123,7 @@ class Normaliser:
         if not self.reading.unknown:
             return
         label, place = next(iter(self.reading.unknown.items()))
-        named = ", ".join(map(show, list(self.reading.unknown)[:5]))
+        named = ", ".join(show(" ".join(one.split())) for one in list(self.reading.unknown)[:5])
         near = ", ".join(repr(one) for one in nearest(label, self._labels)[:12]) or "none"
         raise PubmillError(
             f"{place}: {len(self.reading.unknown)} labels that the dataset lacks: {named}; its labels are "
@@ -249,6 +254,27 @@ class Normaliser:
         else:
             raise PubmillError(f"{row.where}: expected answers")
         return {"answers": [{"text": text, "probability": probability} for text, probability in answers]}
+
+
+def _refuse_marked_answers(
+    matched: Sequence[PredictionRow], made: Sequence[dict[str, Any]], examples: Sequence[Any]
+) -> None:
+    """Refuse answers to questions of which most begin with marks that no text of the context has."""
+    answers = [
+        (row.where, answer["text"], one.context)
+        for row, line, one in zip(matched, made, examples, strict=True)
+        for answer in line["answers"]
+    ]
+    marked = [
+        (where, text) for where, text, context in answers if _MARKED.match(text) and text not in context
+    ]
+    if 2 * len(marked) > len(answers):
+        (place, first), *_ = marked
+        raise PubmillError(
+            f"{place}: {len(marked)} of {len(answers)} answers begin with marks that their contexts lack, "
+            f"the first of them {show(' '.join(first.split()))}. Take code fences, bullets and JSON off. "
+            "Nothing was scored"
+        )
 
 
 def _number(text: str) -> float | None:

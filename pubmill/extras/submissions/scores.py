@@ -71,8 +71,9 @@ class ScoredSubmission:
             lines.append(f"{len(reading.lost)} of {reading.spans} spans fit no words, and are left out")
             lines += [f"  {one.where}: {one.span.start}-{one.span.end} {one.why}" for one in reading.lost]
         if reading.unmapped:
+            effect = "give no mention" if self.recipe.kind == "tokens" else "count as wrong"
             lines.append(
-                f"{len(reading.unmapped)} of {reading.answers} answers have no mapping, and count as wrong"
+                f"{len(reading.unmapped)} of {reading.answers} answers have no mapping, and {effect}"
             )
             with withholding(not public):
                 lines += [f"  {where}: {show(' '.join(text.split()))}" for where, text in reading.unmapped]

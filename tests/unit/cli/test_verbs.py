@@ -145,3 +145,16 @@ def test_a_dry_run_alone_is_listed_without_snakemake(
 @pytest.mark.parametrize("options", ["--why", "--why -n -j4"])
 def test_why_goes_with_a_dry_run_alone(started: Said, options: str) -> None:
     assert "--why goes with -n alone" in started("run", "gu2020", *options.split())
+
+
+def test_a_profile_whose_package_is_missing_says_how_to_install_it(
+    started: Said, checkout: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checkout / "mine").mkdir()
+    (checkout / "mine/config.yaml").write_text("executor: no-such-cluster\n")
+    said = started("run", "gu2020", "--profile", "mine")
+    assert "mine submits jobs by the package snakemake-executor-plugin-no-such-cluster" in said
+    assert ".venv/bin/pip install snakemake-executor-plugin-no-such-cluster" in said
+    (checkout / "mine/config.yaml").write_text("executor: slurm\n")
+    assert started("run", "gu2020", "--profile", "mine").endswith("--profile mine")
+    assert started("run", "gu2020", "--profile", "of-snakemake").endswith("--profile of-snakemake")

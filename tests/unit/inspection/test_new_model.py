@@ -214,3 +214,25 @@ def test_what_cannot_be_trained_is_refused_when_it_enters(
             folder=folder,
         )
     assert not (tmp_path / "made").exists() and not list((specs / "models").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda weights: weights.fill_(float("nan")), "model.safetensors: 'encoder.layer.0."),
+        (None, "the tokenizer has 6 pieces, the model 5 embeddings; was it trained with another vocabulary?"),
+    ],
+)
+def test_weights_that_cannot_be_trained_are_refused_when_they_enter(
+    tmp_path: Path, specs: Path, damage: Any, message: str
+) -> None:
+    folder = tmp_path / "m"
+    small("bert", vocab_size=9 if damage else 5).save_pretrained(folder)
+    tokens(folder, **BERTS)
+    if damage:
+        weights = load_file(folder / "model.safetensors")
+        damage(weights["encoder.layer.0.output.dense.weight"])
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(PubmillError, match=re.escape(message)):
+        write_spec(new_model(str(folder)), specs)
+    assert not list((specs / "models").iterdir())

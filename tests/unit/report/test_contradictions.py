@@ -28,6 +28,13 @@ def real_recipe() -> ContradictionsRecipe:
     return read(ContradictionsRecipe, as_json(made))
 
 
+def test_a_model_of_one_s_own_changes_no_page() -> None:
+    specs = load(SPECS, "full")
+    specs.models["my-bert"] = specs.models["bert-base-uncased"].model_copy(update={"name": "my-bert"})
+    study = Study(study="x", title="", scale="full", tables=())
+    assert checked_graph(study, specs).contradictions.recipe() == real_recipe()
+
+
 @pytest.fixture(scope="module")
 def found() -> dict[tuple[str, str], Contradiction]:
     return {(one.dataset, one.model): one for one in find_contradictions(real_recipe(), SPECS).found}

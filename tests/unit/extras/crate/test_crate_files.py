@@ -318,3 +318,15 @@ def test_files_of_one_licence_share_its_entity(results: Path, checkout: Path, tm
         "https://host.example/a/b.tsv", "#sources/local/notes/my%20file.csv",
     ]  # fmt: skip
     assert licence.startswith("#licence-") and len(licence) == len("#licence-") + 12
+
+
+def test_the_readme_says_how_to_verify_the_crate(results: Path, checkout: Path, tmp_path: Path) -> None:
+    (results / "reports/small.proof.zip").write_bytes(b"PK")
+    made = recipe(results=[*RESULTS, "reports/small.proof.zip"])
+    write_crate(made, results, checkout, tmp_path / "small.crate")
+    text = (tmp_path / "small.crate/README.md").read_text()
+    commands = text[text.index("## How to verify it") :].split("```")[1].splitlines()[1:]
+    assert commands[0].startswith("sha256sum --check SHA256SUMS ")
+    archive = commands[1].split()[1]
+    assert (tmp_path / "small.crate" / archive).read_bytes() == b"PK"
+    assert commands[2].startswith(f"python verify.py {archive} ")

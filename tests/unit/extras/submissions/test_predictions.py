@@ -224,6 +224,23 @@ def test_bulleted_mentions_and_labels_are_refused_instead_of_scored(tmp_path: Pa
         toy.score(tmp_path, "doc", "".join(json.dumps(line) + "\n" for line in fenced), mapping=labels)
 
 
+@pytest.mark.parametrize("key", ["output", "answers", "prediction"])
+@pytest.mark.parametrize("form", ['```json\n{"answer": "{}"}\n```', "- {}", "1. {}", '["{}"]'])
+def test_marked_answers_to_questions_are_refused_instead_of_scored(
+    form: str, key: str, tmp_path: Path
+) -> None:
+    toy.make(tmp_path, "qa")
+    rows: Any = toy.examples("qa")
+    lines = [{"id": one.id, key: form.replace("{}", one.golds[0])} for one in rows]
+    for one, line in zip(rows[:6], lines[:6], strict=True):
+        line[key] = one.golds[0]
+    half = toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+    assert half.metrics["mrr"] == 0.5
+    lines[0][key] = form.replace("{}", "gene1")
+    with pytest.raises(PubmillError, match=r"predictions:1: 7 of 12 answers begin with marks .*Nothing was"):
+        toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+
+
 def test_a_file_that_is_a_column_is_scored_and_named(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     lines = [json.loads(line) for line in toy.jsonl("rel").splitlines()]
