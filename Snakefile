@@ -16,13 +16,17 @@ if not ROOT.is_dir():
 sys.path.insert(0, str(ROOT))
 
 from pubmill.stages import as_arguments, published_values
-from pubmill.recipes.writing import as_json
 from pubmill.stages.stage import run_of
 from pubmill.workflow.preparation import prepare
 from pubmill.workflow.rule_syntax import any_of, not_compared, places, wildcard_patterns
 
 
 configfile: ROOT / "config.yaml"
+
+
+if (ROOT / "workspace.yaml").is_file():
+
+    configfile: ROOT / "workspace.yaml"
 
 
 STUDY, SPECS, graph, begin, end = prepare(workflow, config, ROOT)
@@ -73,6 +77,7 @@ include: "rules/vocabs.smk"
 include: "rules/pretraining.smk"
 include: "rules/datasets.smk"
 include: "rules/finetuning.smk"
+include: "rules/scoring.smk"
 include: "rules/off_the_shelf.smk"
 include: "rules/tables.smk"
 include: "rules/report.smk"

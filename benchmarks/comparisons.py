@@ -26,7 +26,6 @@ from benchmarks.baseline import Used, run
 from pubmill.metrics.contributions import Contributions, Items, write_items
 from pubmill.metrics.entities import entity_metrics
 from pubmill.metrics.records import Record, write_record
-from pubmill.storage.path_lists import by_folder
 
 MODELS, SEEDS = 8, 5
 SIZES = (
@@ -97,7 +96,7 @@ def recipe(records: dict[str, dict[str, list[str]]], table: int) -> dict[str, An
         "scale_title": "full scale", "comparable": True, "protocol": "p", "setting": "standard",
         "aggregate": "mean",
         "records": {
-            column: {row: by_folder(paths) for row, paths in of_column.items()}
+            column: {row: tuple(paths) for row, paths in of_column.items()}
             for column, of_column in records.items()
         },
         "columns": [{"key": name, "model": name, "label": name, "published": [name]} for name in records],

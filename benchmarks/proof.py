@@ -60,7 +60,7 @@ def centres(names: Iterable[str], seeds: int) -> dict[str, float]:
         made = recipe(name, seeds)
         printed = published_of_cells(made.columns, made.rows, published(name))
         for one in (made, *made.others.values()):
-            for column, rows in one.record_paths.items():
+            for column, rows in one.records.items():
                 for row, paths in rows.items():
                     value = printed.get((column, row))
                     share = min(max(value.value if value else UNPUBLISHED, 1.0), 99.0) / 100

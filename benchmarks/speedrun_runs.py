@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,6 @@ from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, sha256
 
-SAMPLED = 64
-"""Batches by which the operations of a step are estimated."""
 LENGTH = 128
 """Tokens of the sequences whose masked tokens are scored."""
 SCORED = Objective(masking="subword", pairs="none")
@@ -54,30 +51,35 @@ class SpeedText:
         return found | {"vocab": sha256(self.vocab / "tokenizer.json")}
 
 
-def operations_of_steps(recipe: PretrainingRecipe, packed: Packed, pieces: int) -> float:
-    """Return the operations of a recipe's mean step on this text, by a sample of an epoch's sequences."""
-    instances = Instances(packed, recipe)
-    steps = np.unique(np.linspace(0, len(instances) // recipe.batch_size, SAMPLED).astype(np.int64))
-    lengths = [instances.batch(int(step)).lengths for step in steps]
-    tokens = float(np.mean([one.sum() for one in lengths]))
-    squares = float(np.mean([(one**2).sum() for one in lengths]))
-    inner = 1 - 2 * recipe.batch_size / tokens
-    predicted = tokens * share_predicted(recipe) * inner
-    return operations_of_batch(recipe, pieces, Size(tokens, squares, predicted))
+def steps_within(
+    operations: float, recipe: PretrainingRecipe, first: int, packed: Packed, pieces: int
+) -> int:
+    """Return how many steps of a recipe, from step `first` on, have at most so many operations; at least 1.
+
+    Masked tokens are counted as their expected number.
+    """
+    instances, share, spent, step = Instances(packed, recipe), share_predicted(recipe), 0.0, first
+    while True:
+        batch = instances.batch(step)
+        squares, predicted = float((batch.lengths**2).sum()), share * float(batch.inner.sum())
+        spent += operations_of_batch(recipe, pieces, Size(float(len(batch.ids)), squares, predicted))
+        if spent > operations:
+            return max(1, step - first)
+        step += 1
 
 
 def resolve(
     phases: Sequence[Mapping[str, Any]], operations: float, seed: int, packed: Packed, pieces: int
 ) -> tuple[list[PretrainingRecipe], list[int]]:
     """Return the recipes of the phases of a run, each with the steps of all, and the step at which each ends:
-    where the budget's share of it and of those before is spent."""
-    each = []
+    where the budget's share of it is spent."""
+    recipes, ends = list[PretrainingRecipe](), [0]
     for phase in phases:
         values = {**phase["recipe"], "seed": seed, "steps": 1}
-        recipe = build(PretrainingRecipe, values, "a recipe of the speedrun")
-        each.append((recipe, int(operations * phase["share"] / operations_of_steps(recipe, packed, pieces))))
-    ends = list(accumulate(max(1, steps) for _, steps in each))
-    return [replace(recipe, steps=ends[-1]) for recipe, _ in each], ends
+        recipes.append(build(PretrainingRecipe, values, "a recipe of the speedrun"))
+        steps = steps_within(operations * phase["share"], recipes[-1], ends[-1], packed, pieces)
+        ends.append(ends[-1] + steps)
+    return [replace(recipe, steps=ends[-1]) for recipe in recipes], ends[1:]
 
 
 def score(work: Pretraining, folder: Path) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def prepare(folder: Path, seeds: int) -> None:
         rows = {row.key: row for row in made.rows}
         printed = published_of_cells(made.columns, made.rows, published(table))
         for column in made.columns:
-            for key, paths in made.record_paths.get(column.key, {}).items():
+            for key, paths in made.records.get(column.key, {}).items():
                 value = printed.get((column.key, key))
                 centre = value.value if value else UNPUBLISHED
                 for path in paths:
@@ -111,7 +111,7 @@ def report(folder: Path) -> Used:
         "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
         "comparable": True, "tables": known.requests.result_tables(), "fact_tables": [],
         "models": known.scope.models(), "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [],
-        "checkpoints": {}, "fits": {}, "sources": {},
+        "checkpoints": {}, "fits": {}, "sources": [],
     }  # fmt: skip
     for name in known.requests.result_tables():
         made = compared(read_table(folder / f"tables/{name}.json"))

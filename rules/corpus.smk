@@ -1,4 +1,4 @@
-"""Parse documents, find the latest version of each, select the documents of a corpus, and count them."""
+"""Parse documents, find the latest version of each, and select the documents of a corpus."""
 
 
 rule parse_medline:
@@ -8,6 +8,8 @@ rule parse_medline:
         graph.paths.parsed_shard("{source}", "{shard}"),
     log:
         graph.paths.log("parse/{source}/{shard}"),
+    benchmark:
+        graph.paths.benchmark("parse_medline", "parse/{source}/{shard}")
     wildcard_constraints:
         source=any_of(graph.corpora.source_names("pubmed")),
     conda:
@@ -31,6 +33,8 @@ rule parse_text:
         graph.paths.parsed_shard("{source}", "{shard}"),
     log:
         graph.paths.log("parse/{source}/{shard}"),
+    benchmark:
+        graph.paths.benchmark("parse_text", "parse/{source}/{shard}")
     wildcard_constraints:
         source=any_of(graph.corpora.source_names("text")),
     conda:
@@ -54,6 +58,8 @@ rule parse_clinical:
         graph.paths.parsed_shard("{source}", "{shard}"),
     log:
         graph.paths.log("parse/{source}/{shard}"),
+    benchmark:
+        graph.paths.benchmark("parse_clinical", "parse/{source}/{shard}")
     wildcard_constraints:
         source=any_of(graph.corpora.source_names("mimic")),
     conda:
@@ -119,28 +125,3 @@ rule select_documents:
         "python {params.scripts:q}/select_documents.py --shard {input.shard:q} --index {params.index:q}"
         " --latest {input.latest:q} {params.more:q} --output {output.part:q}"
         " --statistics {output.statistics:q} --recipe {params.recipe:q} > {log:q} 2>&1"
-
-
-rule corpus_statistics:
-    input:
-        unpack(graph.corpus_statistics.inputs_of),
-    output:
-        manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
-        statistics=graph.paths.corpus("{corpus}", "stats.json"),
-    log:
-        graph.paths.log(graph.paths.corpus("{corpus}", "statistics")),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.corpus_statistics.resources,
-    params:
-        **PLACES,
-        **graph.corpus_statistics.params,
-        corpus=lambda w: graph.paths.corpus(w.corpus),
-        parts=lambda w: len(graph.corpora.shards(w.corpus)),
-    message:
-        graph.corpus_statistics.label
-    shell:
-        "python {params.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
-        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
-        " > {log:q} 2>&1"

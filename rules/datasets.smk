@@ -42,27 +42,3 @@ rule concepts:
     shell:
         "python {params.scripts:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
         " --examples {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule floors:
-    input:
-        graph.paths.dataset_files("{dataset}"),
-    output:
-        graph.paths.dataset_floors("{dataset}"),
-    log:
-        graph.paths.log(graph.paths.dataset_floors("{dataset}").removesuffix(".json")),
-    conda:
-        "../envs/floors.yaml"
-    resources:
-        **graph.floors.resources,
-    params:
-        **PLACES,
-        version=graph.floors.version_of,
-        recipe=lambda w: as_json(graph.datasets.floors_recipe(w.dataset)),
-        folder=lambda w: graph.paths.floors(),
-    message:
-        graph.floors.label
-    shell:
-        "python {params.scripts:q}/measure_floors.py --recipe {params.recipe:q}"
-        " --examples {params.results:q}/datasets/{wildcards.dataset:q}"
-        " --predictions {params.folder:q}/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"

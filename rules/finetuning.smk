@@ -1,4 +1,4 @@
-"""Trials of the hyper-parameter search, the choice, final runs and their models, and records."""
+"""Trials of the hyper-parameter search, the choice, final runs and their models."""
 
 from pubmill.storage.result_paths import PREDICTIONS, TRAINING
 
@@ -15,6 +15,8 @@ rule trial:
         training=graph.paths.trial(*TRIAL, TRAINING),
     log:
         graph.paths.log(graph.paths.trial(*TRIAL)),
+    benchmark:
+        graph.paths.benchmark("trial", graph.paths.trial(*TRIAL))
     conda:
         "../envs/training.yaml"
     resources:
@@ -79,6 +81,8 @@ rule task_model:
         training=graph.paths.task_model(*FINAL, TRAINING),
     log:
         graph.paths.log(graph.paths.task_model(*FINAL)),
+    benchmark:
+        graph.paths.benchmark("task_model", graph.paths.task_model(*FINAL))
     conda:
         "../envs/training.yaml"
     resources:
@@ -107,6 +111,8 @@ rule finetune:
         training=graph.paths.training(*FINAL),
     log:
         graph.paths.log(graph.paths.final(*FINAL)),
+    benchmark:
+        graph.paths.benchmark("finetune", graph.paths.final(*FINAL))
     conda:
         "../envs/training.yaml"
     resources:
@@ -126,25 +132,3 @@ rule finetune:
         " --model {params.model:q} --dataset {params.results:q}/datasets/{wildcards.dataset:q}"
         " --seed {wildcards.seed:q} {params.splits:q} {params.kept:q} --output {output.predictions:q}"
         " > {log:q} 2>&1"
-
-
-rule score:
-    input:
-        unpack(graph.score.inputs_of),
-    output:
-        record=graph.paths.record(*FINAL),
-        contributions=graph.paths.contributions(graph.paths.record(*FINAL)),
-    log:
-        graph.paths.log(graph.paths.final(*FINAL) + ".score"),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.score.resources,
-    params:
-        **PLACES,
-        **graph.score.params,
-    message:
-        graph.score.label
-    shell:
-        "python {params.scripts:q}/score.py --predictions {input.predictions:q} --training {input.training:q}"
-        " --examples {input.examples:q} --output {output.record:q} --recipe {params.recipe:q} > {log:q} 2>&1"

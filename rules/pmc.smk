@@ -54,6 +54,8 @@ rule parse_pmc:
         graph.paths.parsed_shard("{source}", "{shard}"),
     log:
         graph.paths.log("parse/{source}/{shard}"),
+    benchmark:
+        graph.paths.benchmark("parse_pmc", "parse/{source}/{shard}")
     wildcard_constraints:
         source=any_of(graph.corpora.source_names("pmc") + graph.corpora.source_names("pmc-packages")),
     conda:

@@ -37,6 +37,8 @@ rule pretrain:
         graph.paths.checkpoint_files("{recipe}", "{step}"),
     log:
         graph.paths.log(graph.paths.checkpoint("{recipe}", "{step}")),
+    benchmark:
+        graph.paths.benchmark("pretrain", graph.paths.checkpoint("{recipe}", "{step}"))
     wildcard_constraints:
         step=r"\d+",
     conda:
@@ -82,7 +84,7 @@ rule pin_weights:
     params:
         **PLACES,
         version=graph.pin_weights.version_of,
-        release=lambda w: as_json(graph.models.release(w.model)),
+        release=lambda w: graph.argument(graph.models.release(w.model)),
         archive=lambda w, input: ["--archive", input[0]] if input else [],
     message:
         graph.pin_weights.label

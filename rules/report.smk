@@ -1,4 +1,4 @@
-"""Pages of datasets, contradictions and audit of the published values, and the report of a study."""
+"""Pages of datasets, contradictions of the published values, and the report of a study."""
 
 
 rule dataset_page:
@@ -15,7 +15,7 @@ rule dataset_page:
     params:
         **PLACES,
         version=graph.dataset_page.version_of,
-        recipe=lambda w: as_json(graph.pages.recipe(w.dataset)),
+        recipe=lambda w: graph.argument(graph.pages.recipe(w.dataset)),
     message:
         graph.dataset_page.label
     shell:
@@ -37,34 +37,12 @@ rule contradictions:
     params:
         **PLACES,
         version=graph.contradictions.version_of,
-        recipe=lambda w: as_json(graph.contradictions.recipe()),
+        recipe=lambda w: graph.argument(graph.contradictions.recipe()),
     message:
         graph.contradictions.label
     shell:
         "python {params.scripts:q}/contradictions.py --recipe {params.recipe:q} --specs {params.specs:q}"
         " --output {params.results:q}/pages/contradictions > {log:q} 2>&1"
-
-
-rule audit:
-    input:
-        [published_values(table, ROOT / "specs") for table in [*SPECS.tables, *SPECS.fact_tables]],
-    output:
-        graph.paths.audit_files(),
-    log:
-        graph.paths.log(graph.paths.audit()),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.audit.resources,
-    params:
-        **PLACES,
-        version=graph.audit.version_of,
-        recipe=lambda w: graph.audit.digest(),
-    message:
-        graph.audit.label
-    shell:
-        "python {params.scripts:q}/audit.py --specs {params.specs:q}"
-        " --output {params.results:q}/reports/audit > {log:q} 2>&1"
 
 
 rule report:
@@ -81,7 +59,7 @@ rule report:
     params:
         **PLACES,
         version=graph.report.version_of,
-        recipe=lambda w: as_json(graph.report.recipe(graph.report.statement_files(ROOT / "specs"))),
+        recipe=lambda w: graph.argument(graph.report.recipe(graph.report.statement_files(ROOT / "specs"))),
     message:
         graph.report.label
     shell:

@@ -117,25 +117,26 @@ rule contamination:
         " --found {input.found:q} --output {output:q} > {log:q} 2>&1"
 
 
-rule document_years:
+rule corpus_statistics:
     input:
-        documents=lambda w: graph.overlap.dated_files(),
-        shards=lambda w: graph.corpora.parsed(w.corpus),
+        unpack(graph.corpus_statistics.inputs_of),
     output:
-        graph.paths.corpus("{corpus}", "document-years.json"),
+        manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
+        statistics=graph.paths.corpus("{corpus}", "stats.json"),
     log:
-        graph.paths.log(graph.paths.corpus("{corpus}", "document-years.json").removesuffix(".json")),
+        graph.paths.log(graph.paths.corpus("{corpus}", "statistics")),
     conda:
         "../envs/data.yaml"
     resources:
-        **graph.document_years.resources,
+        **graph.corpus_statistics.resources,
     params:
         **PLACES,
-        version=graph.document_years.version_of,
-        recipe=lambda w: as_json(graph.overlap.years_recipe(w.corpus)),
-        parsed=graph.paths.parsed(),
+        **graph.corpus_statistics.params,
+        corpus=lambda w: graph.paths.corpus(w.corpus),
+        parts=lambda w: len(graph.corpora.shards(w.corpus)),
     message:
-        graph.document_years.label
+        graph.corpus_statistics.label
     shell:
-        "python {params.scripts:q}/document_years.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
-        " --results {params.results:q} --output {output:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
+        " > {log:q} 2>&1"

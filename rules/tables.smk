@@ -9,7 +9,7 @@ rule table:
         others_published=lambda w: [
             published_values(name, ROOT / "specs") for name in graph.tables.others(w.results_table)
         ],
-        audit=lambda w: graph.audit.verdicts(),
+        audit=lambda w: graph.requests.verdicts(),
         floors=lambda w: graph.tables.floor_files(w.results_table),
     output:
         graph.paths.table_files("{results_table}"),
@@ -24,9 +24,9 @@ rule table:
     params:
         **PLACES,
         version=graph.table.version_of,
-        recipe=lambda w: as_json(graph.tables.recipe(w.results_table)),
+        recipe=lambda w: graph.argument(graph.tables.recipe(w.results_table)),
         found=lambda w: graph.records.digest_of(graph.tables.all_found_records(w.results_table)),
-        audit=lambda w: as_arguments({"audit": path for path in graph.audit.verdicts()}),
+        audit=lambda w: as_arguments({"audit": path for path in graph.requests.verdicts()}),
         stem=not_compared(lambda w: graph.paths.table(w.results_table)),
     message:
         graph.table.label
@@ -61,34 +61,6 @@ rule compare:
         " --output {params.stem:q} > {log:q} 2>&1"
 
 
-rule overlap:
-    input:
-        table=graph.paths.table("{results_table}", "json"),
-        runs=lambda w: graph.overlap.run_files(w.results_table),
-        beside=lambda w: graph.overlap.files_beside(w.results_table),
-    output:
-        graph.paths.overlap_files("{results_table}"),
-    log:
-        graph.paths.log(graph.paths.overlap("{results_table}")),
-    wildcard_constraints:
-        results_table=any_of(SPECS.tables),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.overlap.resources,
-    params:
-        **PLACES,
-        version=graph.overlap.version_of,
-        recipe=lambda w: as_json(graph.overlap.recipe(w.results_table)),
-        stem=not_compared(lambda w: graph.paths.overlap(w.results_table)),
-    message:
-        graph.overlap.label
-    shell:
-        "python {params.scripts:q}/overlap.py --recipe {params.recipe:q} --table {input.table:q}"
-        " --results {params.results:q} --output {params.stem:q}"
-        " > {log:q} 2>&1"
-
-
 rule fact_table:
     input:
         facts=lambda w: graph.fact_tables.files(w.fact_table),
@@ -106,7 +78,7 @@ rule fact_table:
     params:
         **PLACES,
         version=graph.fact_table.version_of,
-        recipe=lambda w: as_json(graph.fact_tables.recipe(w.fact_table)),
+        recipe=lambda w: graph.argument(graph.fact_tables.recipe(w.fact_table)),
     message:
         graph.fact_table.label
     shell:

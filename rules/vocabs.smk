@@ -32,6 +32,8 @@ rule train_vocab:
         graph.paths.vocab_files("{vocab}"),
     log:
         graph.paths.log(graph.paths.vocab("{vocab}")),
+    benchmark:
+        graph.paths.benchmark("train_vocab", graph.paths.vocab("{vocab}"))
     wildcard_constraints:
         vocab=any_of(graph.vocabularies.learnt()),
     conda:

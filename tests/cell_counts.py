@@ -66,7 +66,7 @@ def has_runs(recipe: TableRecipe, column: str, row: str) -> bool:
     """Return whether a cell, or all cells that a composite is computed from, have runs."""
     composite: Composite | None = next((one for one in recipe.composites if one.name == row), None)
     rows = [name for group in composite.groups.values() for name in group] if composite else [row]
-    return all(recipe.record_paths.get(column, {}).get(name) for name in rows)
+    return all(recipe.records.get(column, {}).get(name) for name in rows)
 
 
 def reason(recipe: TableRecipe, column: str, row: str) -> str:

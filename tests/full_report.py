@@ -41,7 +41,7 @@ RECIPE = {
     "checkpoints": {},
     "fits": {},
     "datasets": [],
-    "sources": {},
+    "sources": [],
 }
 
 

@@ -49,7 +49,8 @@ def commented(root: Path) -> list[Path]:
 
 def programs(root: Path) -> list[Path]:
     """Return the programs whose module docstring shows their usage."""
-    return sorted(path for folder in ("scripts", "benchmarks") for path in (root / folder).glob("*.py"))
+    folders = ("scripts", "benchmarks", "pubmill/extras/*/programs")
+    return sorted(path for folder in folders for path in root.glob(f"{folder}/*.py"))
 
 
 def in_document(path: Path) -> Iterator[Printed]:

@@ -30,7 +30,7 @@ STORED = Path(__file__).with_name("stages.json")
 def sources(stage: str) -> list[Path]:
     """Return the files that determine what a stage writes."""
     kind = stages()[stage]
-    patterns = (f"scripts/{kind.program}", *kind.read_by_name)
+    patterns = (kind.program, *kind.read_by_name)
     found = {path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()}
     programs = {path for path in found if path.suffix == ".py"}
     return sorted(found | reached(ROOT, programs, NO_SOURCES))
@@ -38,7 +38,7 @@ def sources(stage: str) -> list[Path]:
 
 def started_by(stage: str) -> list[str]:
     """Return the commands of the rules that start a stage's programs."""
-    programs = [f"/{path.name} " for path in sources(stage) if path.parent.name == "scripts"]
+    programs = [f"/{path.name} " for path in sources(stage) if path.parent.name in ("scripts", "programs")]
     return [command for command in commands() if any(program in command for program in programs)]
 
 

@@ -25,14 +25,14 @@ def ranks(
     reproduction.
     """
     checkout()
-    from pubmill.stages.study_graph import audit_recipe
+    from pubmill.stages.study_graph import graph_of_all_tables
     from pubmill.tables.cells import read_table
     from pubmill.tables.rank_text import as_text, reproductions_as_text
     from pubmill.tables.ranks import rankings_of
     from pubmill.tables.ranks_of_runs import rankings_of_runs
     from pubmill.tables.reproductions import reproductions
 
-    tables = {one.name: one for one in audit_recipe(SPECS).tables}
+    tables = {one.name: one for one in graph_of_all_tables(SPECS).audited_tables.all()}
     if table not in tables:
         raise PubmillError(unknown("table of results", table, list(tables)))
     found, why = rankings_of(tables[table], SPECS)

@@ -16,16 +16,23 @@ def doctor(
     configfile: Configfiles = None,
     config: Settings = None,
     offline: Annotated[bool, typer.Option("--offline", help="do not check links")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="also licences, all datasets")] = False,
 ) -> None:
     """Report which datasets and models of a study are available.
 
-    For each, prints from where, its licence and what to do. Links are checked for files that neither the
-    results nor the mirror nor a folder of `local_files` has. The status is 1 if one is not in order. At the
-    end, prints whether this machine has the compiler that GPUs need.
+    Prints how many, then for each from where, and what to do; with -v also licences, and datasets that the
+    study does not use. Links are checked for files that neither the results nor the mirror nor a folder of
+    `local_files` has. The status is 1 if one is not in order. At the end, prints whether this machine has
+    the compiler that GPUs need.
     """
     checkout()
     from pubmill.inspection.doctor.dataset_diagnoses import examine, linked
-    from pubmill.inspection.doctor.doctor_printing import print_compiler, print_findings, print_models
+    from pubmill.inspection.doctor.doctor_printing import (
+        print_compiler,
+        print_findings,
+        print_models,
+        print_summary,
+    )
     from pubmill.inspection.doctor.links import check_links
     from pubmill.inspection.doctor.model_diagnoses import examine_models
     from pubmill.planning.terminal_tables import console
@@ -34,8 +41,9 @@ def doctor(
     links = None if offline else check_links(linked(graph))
     options = commands.configuration_options([*study_files(study), *(configfile or ())], config or ())
     findings = examine(graph, links, options)
-    print_findings(console(), findings, links)
     models = examine_models(graph)
+    print_summary(console(), findings, models, links)
+    print_findings(console(), findings, verbose)
     print_models(console(), models)
     print_compiler(console())
     wanted = [finding for finding in findings if finding.wanted]

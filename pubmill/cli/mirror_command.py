@@ -29,13 +29,13 @@ def mirror(
     from pubmill.planning.required_files import required_files
     from pubmill.specs.study import check_study
     from pubmill.stages import checked_graph
-    from pubmill.workflow.jobs import jobs_of
+    from pubmill.workflow.listed_jobs import jobs_of_study
 
     overlays = study_files(study)
     # With a mirror set, a study leaves out files that the mirror lacks; exactly these are needed here.
     merged = configuration(overlays, config) | {"mirror": None}
     graph = checked_graph(*check_study(merged, SPECS, overlays))
-    wanted = required_files((job for job in jobs_of(root, merged) if job.to_do), graph)
+    wanted = required_files((job for job in jobs_of_study(root, merged) if job.to_do), graph)
     if not any(listed(wanted)):
         report_progress(f"study {merged['study']} needs nothing more from the network")
     elif fetch is None:

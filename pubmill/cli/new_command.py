@@ -10,6 +10,8 @@ import typer
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import SPECS
 from pubmill.cli.verbs import Verb
+from pubmill.cli.workspaces import remember_folders
+from pubmill.specs.study import WORKSPACE
 
 APP = typer.Typer(no_args_is_help=True, help="Write a new spec.")
 
@@ -26,15 +28,16 @@ def model(
 ) -> None:
     """Describe a model of a folder or the hub.
 
-    Writes specs/models/NAME.yaml, after a check that the model loads.
+    Writes specs/models/NAME.yaml, after a check that the model loads. workspace.yaml remembers a folder.
     """
     checkout()
     from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
     described = new_model(weights, name)
     print(write_spec(described, SPECS))
+    remember_folders(described.local_files)
     for key, folder in described.local_files.items():
-        print(f"In the configuration: local_files: {{{key}: {folder}}}")
+        print(f"In {WORKSPACE}: local_files: {{{key}: {folder}}}")
 
 
 @APP.command()
@@ -80,13 +83,15 @@ def table(
 ) -> None:
     """Describe a table of your own.
 
-    Writes specs/tables/NAME.yaml, with datasets as rows and models as columns.
+    Writes specs/tables/NAME.yaml, with datasets as rows and models as columns, and beside it a file with a
+    line for each published value.
     """
     from pubmill.inspection.new_table import table_values, write_table
     from pubmill.specs import load
 
     checkout()
-    for path in write_table(table_values(name, dataset, model, protocol, load(SPECS, "full")), SPECS):
+    known = load(SPECS, "full")
+    for path in write_table(table_values(name, dataset, model, protocol, known), SPECS, known):
         print(path)
 
 

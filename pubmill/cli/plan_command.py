@@ -11,20 +11,27 @@ from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 
+WIDTH = 80
+"""Columns of a plan in a pipe or file."""
+
 
 def plan(
     study: Annotated[
         str | None, typer.Argument(help="name or file of a study", autocompletion=study_names)
     ] = None,
     config: Settings = None,
+    profile: Annotated[
+        str | None, typer.Option(help="a profile of profiles/, or a folder: show its requests by rule")
+    ] = None,
     recipes: Annotated[bool, typer.Option("--recipes", help="show only the pretraining recipes")] = False,
 ) -> None:
     """Estimate the cost of a study: jobs, bytes, CPU- and GPU-hours.
 
-    Nothing runs. Every figure says whether it is measured or assumed; with --recipes, the cost of each
-    pretraining recipe at scale full.
+    Nothing runs. The end says which figures are measured and which assumed. With --profile slurm, also what
+    each rule requests from the cluster; with --recipes, the cost of each pretraining recipe at scale full.
     """
     root = checkout()
+    from pubmill.planning.cluster_plan import read_profile, requests, requests_table
     from pubmill.planning.plan import make_plan, recipes_at_full
     from pubmill.planning.plan_printing import print_plan, recipes_as_markdown
     from pubmill.planning.terminal_tables import console
@@ -32,7 +39,7 @@ def plan(
     from pubmill.specs.study import Study, check_study
     from pubmill.stages import checked_graph
     from pubmill.stages.gpus import read_gpus
-    from pubmill.workflow.jobs import jobs_of
+    from pubmill.workflow.listed_jobs import jobs_of_study
 
     gpus = read_gpus(SPECS, Path("benchmarks/pretraining.json"))
     if recipes:
@@ -45,7 +52,11 @@ def plan(
     overlays = study_files(study)
     merged = configuration(overlays, config)
     graph = checked_graph(*check_study(merged, SPECS, overlays))
-    print_plan(console(), make_plan(jobs_of(root, merged), graph, gpus), graph, gpus)
+    settings = read_profile(profile) if profile else None
+    jobs = jobs_of_study(root, merged)
+    print_plan(console(WIDTH), make_plan(jobs, graph, gpus), graph, gpus)
+    if settings is not None:
+        console(WIDTH).print(requests_table(requests(jobs, graph, gpus, settings)))
 
 
 VERB = Verb("Look", plan)

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
+from pubmill.cli.checkout import checkout, make_demo_files, show, start_snakemake
+from pubmill.cli.dry_runs import is_plain, print_dry_run
 from pubmill.cli.studies import (
     configuration,
     paths,
@@ -15,6 +16,7 @@ from pubmill.cli.studies import (
     table_of_study,
 )
 from pubmill.cli.verbs import Verb
+from pubmill.messages import commands
 from pubmill.specs.study import DEMO
 
 
@@ -24,20 +26,28 @@ def run(
         str,
         typer.Argument(help="name or file of a study; demo for the demo", autocompletion=study_names),
     ],
+    why: Annotated[bool, typer.Option("--why", help="with -n: what makes jobs run, by cause")] = False,
 ) -> None:
     """Run a study, or only some of its tables, and all that they need.
+
+    With -n nothing runs: the jobs are counted by stage, and --why adds what makes them run.
 
     TABLES follow the study (table06, or gu2020/table06), then options of Snakemake:
     pubmill run gu2020 table06 -n --profile profiles/slurm
     """
-    checkout()
+    root = checkout()
     words = sort_words(context.args)
     files = study_files(study)
     config = configuration([*files, *words.configfiles], words.settings)
     if config["scale"] == DEMO:
         make_demo_files()
     tables = [paths(config).table(table_of_study(name, config), "html") for name in words.names]
-    start_snakemake(*snakemake_words(tables, files, words))
+    arguments = snakemake_words(tables, files, words)
+    if is_plain(words.options, why):
+        show(commands.run(f"{commands.BIN}/snakemake", *arguments))
+        print_dry_run(root, config, [*files, *words.configfiles], tables, why)
+    else:
+        start_snakemake(*arguments)
 
 
 VERB = Verb("Run", run, passes_on=True)

@@ -20,6 +20,7 @@ from pubmill.cli.studies import (
     table_names,
 )
 from pubmill.cli.verbs import Verb
+from pubmill.cli.workspaces import remember_folders
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
@@ -63,6 +64,7 @@ def table(
     if scale == DEMO:
         make_demo_files()
     names, folders = _models(model)
+    remember_folders(folders)
     settings = [f"models={json.dumps(names)}", f"tables={json.dumps([name])}"]
     settings += [f"datasets={json.dumps(dataset)}"] if dataset else []
     settings += [f"local_files={json.dumps({**config['local_files'], **folders})}"] if folders else []

@@ -1,7 +1,7 @@
-"""Specs of new tables: datasets by models under a protocol, without published values."""
+"""Specs of new tables: datasets by models under a protocol, with published values to be entered."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from pubmill.specs.schemas import first_line
 from pubmill.storage.files import writing
 from pubmill.storage.name_patterns import KEY, TABLE
 
-HEADING = "row,column,metric,value,note\n"
+HEADING = "row,column,metric,value,note"
 """First line of a table's published values."""
+BLANK = "not entered yet"
+"""Note on a value that is still to be copied from the paper."""
 
 
 def table_values(
@@ -47,8 +49,18 @@ def table_values(
     return values
 
 
-def write_table(values: dict[str, Any], specs: Path) -> list[Path]:
-    """Write the spec and an empty file of published values; an existing table is never replaced."""
+def blank_values(values: Mapping[str, Any], known: Specs) -> str:
+    """Return the file of published values with a line for each cell, whose number is to be entered."""
+    lines = [
+        f"{column['model']},{row['dataset'].partition('@')[0]},{known.datasets[row['dataset']].metric},,{BLANK}"
+        for column in values["columns"]
+        for row in values["rows"]
+    ]
+    return "\n".join([HEADING, *dict.fromkeys(lines), ""])
+
+
+def write_table(values: dict[str, Any], specs: Path, known: Specs) -> list[Path]:
+    """Write the spec, and the published values with their keys; an existing table is never replaced."""
     spec = specs / "tables" / values["paper"] / f"{values['name']}.yaml"
     published = spec.with_suffix(".published.csv")
     for path in (spec, published):
@@ -56,7 +68,7 @@ def write_table(values: dict[str, Any], specs: Path) -> list[Path]:
             raise PubmillError(f"{path} exists; give the new table another name")
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     with writing(published) as temporary:
-        temporary.write_text(HEADING)
+        temporary.write_text(blank_values(values, known))
     with writing(spec) as temporary:
         temporary.write_text(f"{first_line('tables', depth=3)}\n{text}", encoding="utf-8")
     return [spec, published]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pubmill.planning.job import Job
+from pubmill.planning.measured_seconds import measured_seconds
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.specs.pretraining_checks import needed_before
@@ -34,13 +35,14 @@ class Plan:
 
     `there`: jobs of each group whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
     `files_unknown` files of unknown size; `disk` is an assumed number of bytes. `saved`: the
-    pretrainings that released weights replace.
+    pretrainings that released weights replace. `trained`: what finished trainings took.
     """
 
     to_do: Counter[str] = field(default_factory=Counter)
     there: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
     sources: dict[str, set[str]] = field(default_factory=dict)
+    trained: dict[str, set[str]] = field(default_factory=dict)
     bytes_known: float = 0.0
     bytes_assumed: float = 0.0
     files_unknown: int = 0
@@ -53,7 +55,7 @@ class Plan:
 
 def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
-    plan = Plan(saved=pretrainings_saved(graph, gpus))
+    plan, measured = Plan(saved=pretrainings_saved(graph, gpus)), measured_seconds(graph.paths)
     for job in jobs:
         kind = stages().get(job.rule)
         stage = graph.stage(kind) if kind else None
@@ -65,8 +67,11 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
         plan.to_do[group_of(job.rule)] += 1
         if isinstance(stage, TrainingStage):
             _add_training(plan, job, stage, gpus)
+            if seconds := measured(job.rule):
+                source = f"{seconds.seconds:,.0f} s a job ({seconds.source})"
+                plan.trained.setdefault(stage.use, set()).add(source)
         else:
-            _add_processor(plan, job, stage.seconds if stage else ASSUMED)
+            _add_processor(plan, job, measured(job.rule) or (stage.seconds if stage else ASSUMED))
         if stage:
             _add_bytes(plan, stage.bytes_of(job.named_wildcards))
     return plan

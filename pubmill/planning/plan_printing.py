@@ -1,4 +1,4 @@
-"""Output of pubmill plan."""
+"""Output of pubmill plan: the answer, then stages and trainings; sources of the figures are footnotes."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,14 @@ from rich.console import Console
 from rich.text import Text
 
 from pubmill.messages.stage_groups import GROUPS, OTHER
+from pubmill.messages.wording import counted
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.terminal_tables import table
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
 
 SHOWN_RUNS = 20
+EXAMPLES = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
 
 
 def shown(number: float) -> str:
@@ -20,75 +22,86 @@ def shown(number: float) -> str:
 
 
 def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
-    """Print stages, bytes and trainings, then finished trainings and what the study leaves out."""
-    _print_stages(to, plan)
-    _print_bytes(to, plan)
-    _print_trainings(
-        to, "Pretraining", list(plan.pretraining.values()), gpus, gpus.share_source("pretraining")
-    )
-    saved = f"not run, because these weights were released; {gpus.share_source('pretraining')}"
-    _print_trainings(to, "Saved by released weights", plan.saved, gpus, saved)
-    examples = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
-    sources = f"{gpus.share_source('finetuning')}; {examples}"
-    _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus, sources)
-    if plan.runs_there:
-        more = len(plan.runs_there) - SHOWN_RUNS
-        to.print(
-            Text(
-                f"\n{len(plan.runs_there)} trainings are finished already and will not run again",
-                style="bold",
-            )
-        )
-        for run in sorted(plan.runs_there)[:SHOWN_RUNS]:
-            to.print(f"  {run}")
-        if more > 0:
-            to.print(f"  and {more} more")
+    """Print what the study costs, then stages and trainings, sources, and what is there or left out."""
+    for line in answer(plan, gpus):
+        to.print(line)
+    notes = _print_stages(to, plan)
+    pretraining = f"pretraining: {gpus.share_source('pretraining')}"
+    finetuning = f"fine-tuning: {gpus.share_source('finetuning')}; {EXAMPLES}"
+    _print_trainings(to, "Pretraining", list(plan.pretraining.values()), gpus)
+    _print_trainings(to, "Saved by released weights", plan.saved, gpus)
+    _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus)
+    notes += [pretraining] if plan.pretraining or plan.saved else []
+    notes += [finetuning] if plan.finetuning else []
+    notes += [f"{use}: {taken}" for use, found in plan.trained.items() for taken in sorted(found)]
+    unknown = sum(one.unknown for one in (*plan.pretraining.values(), *plan.finetuning.values()))
+    notes += [f"{counted(unknown, 'training')} of unknown size not in the hours"] if unknown else []
+    to.print(Text("Where the figures come from", style="bold"))
+    for note in notes:
+        to.print(f"  {note}")
+    _print_finished(to, plan)
     for line in graph.left_out():
         to.print(line)
 
 
-def _print_stages(to: Console, plan: Plan) -> None:
-    made = table("stage", "jobs to do", "done already", "CPU-hours", "source")
+def answer(plan: Plan, gpus: Gpus) -> list[str]:
+    """Return what the study costs in a few lines: hours of one GPU, bytes, hours of processors, jobs."""
+    trainings = [*plan.pretraining.values(), *plan.finetuning.values()]
+    by_gpu = sorted(hours(trainings, gpus).items(), key=lambda one: one[1])
+    on_gpus = ", ".join(f"{shown(number)} of one {name}" for name, number in by_gpu)
+    unknown = f" and {counted(plan.files_unknown, 'file')} of unknown size" if plan.files_unknown else ""
+    fetched = (plan.bytes_known + plan.bytes_assumed) / 1e9
+    processors = shown(sum(plan.seconds.values()) / 3600)
+    return [
+        f"GPU-hours:  {on_gpus}" if trainings else "GPU-hours:  none",
+        f"CPU-hours:  {processors}",
+        f"to fetch:   {fetched:,.1f} GB ({plan.bytes_known / 1e9:,.1f} of known size){unknown}",
+        f"on disk:    {plan.disk / 1e9:,.1f} GB (assumed){unknown}",
+        f"jobs:       {plan.to_do.total():,} to do, {plan.there.total():,} done already",
+    ]
+
+
+def _print_stages(to: Console, plan: Plan) -> list[str]:
+    """Print the stages; return the sources of their CPU-hours."""
+    made = table("stage", "to do", "done", "CPU-hours")
+    for column in made.columns[1:]:
+        column.justify = "right"
     for stage in (*GROUPS, OTHER):
         if plan.to_do[stage] or plan.there[stage]:
-            made.add_row(
-                stage,
-                f"{plan.to_do[stage]:,}",
-                f"{plan.there[stage]:,}",
-                shown(plan.seconds.get(stage, 0.0) / 3600),
-                "; ".join(sorted(plan.sources.get(stage, ()))),
-            )
-    total = plan.to_do.total(), plan.there.total(), shown(sum(plan.seconds.values()) / 3600)
-    made.add_row("all", f"{total[0]:,}", f"{total[1]:,}", total[2], "")
+            hours_of_stage = shown(plan.seconds[stage] / 3600) if stage in plan.seconds else ""
+            made.add_row(stage, f"{plan.to_do[stage]:,}", f"{plan.there[stage]:,}", hours_of_stage)
     to.print(made)
+    by_source: dict[str, list[str]] = {}
+    for stage, sources in plan.sources.items():
+        for source in sorted(sources):
+            by_source.setdefault(source, []).append(stage)
+    return [f"CPU-hours of {', '.join(stages)}: {source}" for source, stages in by_source.items()]
 
 
-def _print_bytes(to: Console, plan: Plan) -> None:
-    to.print(
-        f"to download: {plan.bytes_known / 1e9:.2f} GB (sizes known), {plan.bytes_assumed / 1e9:.1f} GB "
-        f"(sizes assumed), and {plan.files_unknown:,} files of unknown size"
-    )
-    to.print(f"on disk: {plan.disk / 1e9:.1f} GB (assumed), and the files of unknown size")
-
-
-def _print_trainings(
-    to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus, sources: str
-) -> None:
+def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], gpus: Gpus) -> None:
     if not trainings:
         return
-    made = table(heading, "jobs", "operations", *(f"{name}-hours" for name in gpus.peaks))
+    made = table(f"{heading}: GPU-hours", "jobs", *gpus.peaks)
+    for column in made.columns[1:]:
+        column.justify = "right"
     for training in (*trainings, None):
         some = [training] if training else trainings
-        jobs = f"{sum(one.jobs for one in some):,}"
-        unknown = sum(one.unknown for one in some)
         made.add_row(
             training.name if training else "all",
-            f"{jobs} ({unknown:,} of unknown size)" if unknown else jobs,
-            f"{sum(one.operations for one in some):.1e}",
+            f"{sum(one.jobs for one in some):,}",
             *(shown(number) for number in hours(some, gpus).values()),
         )
     to.print(made)
-    to.print(f"hours of one GPU; {sources}")
+
+
+def _print_finished(to: Console, plan: Plan) -> None:
+    if not plan.runs_there:
+        return
+    to.print(Text(f"{counted(len(plan.runs_there), 'training')} will not run again", style="bold"))
+    for run in sorted(plan.runs_there)[:SHOWN_RUNS]:
+        to.print(f"  {run}")
+    if (more := len(plan.runs_there) - SHOWN_RUNS) > 0:
+        to.print(f"  and {more} more")
 
 
 def recipes_as_markdown(trainings: Sequence[Training], gpus: Gpus) -> list[str]:

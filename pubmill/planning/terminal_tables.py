@@ -27,9 +27,12 @@ class _Console(Console):
             yield segment if segment.control else segment._replace(text=escape_controls(segment.text))
 
 
-def console() -> Console:
-    """Return a console for standard output; it uses colours and the terminal's width only on a terminal."""
-    return _Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False, markup=False)
+def console(piped: int = PIPED_WIDTH) -> Console:
+    """Return a console for standard output; it uses colours and the terminal's width only on a terminal.
+
+    `piped`: the width of a pipe or file.
+    """
+    return _Console(width=None if sys.stdout.isatty() else piped, highlight=False, markup=False)
 
 
 def table(*headings: str) -> Table:

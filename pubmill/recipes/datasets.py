@@ -40,19 +40,6 @@ class ConceptsRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FloorsRecipe:
-    """The dataset whose floors are measured; fields as in its spec."""
-
-    name: str
-    kind: Kind
-    task: str
-    splits: tuple[str, ...]
-    access: Access
-    metric: str
-    negative: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class PublishedFile:
     """A file of a published form, and its hash; null if the published bytes are not known.
 

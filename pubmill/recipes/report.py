@@ -1,13 +1,12 @@
 """Recipes of what a study publishes: report and dataset pages.
 
-All paths are below the results folder; lists of files are shortened (`Listed`).
+All paths are below the results folder.
 """
 
 from dataclasses import dataclass, field
 
 from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
-from pubmill.recipes.tables import Listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,7 @@ class ReportRecipe(StudyResults):
     checkpoints: dict[str, tuple[str, int]]
     fits: dict[str, dict[str, str]]
     datasets: tuple[str, ...]
-    sources: Listed
+    sources: tuple[str, ...]
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     overlap: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
     references: dict[str, Reference] = field(default_factory=dict, metadata=OMIT_DEFAULT)

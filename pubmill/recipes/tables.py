@@ -6,13 +6,11 @@ Headings, columns and rows are also part of the finished tables (`pubmill.tables
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from statistics import fmean
 from typing import Any, Literal, TypeVar
 
 from pubmill.recipes.other_tables import ReferencedCell
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
-from pubmill.storage.path_lists import paths_of
 
 Made = TypeVar("Made")
 
@@ -21,9 +19,6 @@ Aggregate = Literal["mean", "median"]
 
 NOT_RUN = "not run in this study"
 """Why a cell without records has no value, if nothing else is known."""
-
-Listed = dict[str, list[str | list[str]]]
-"""Folder -> file names, or runs of numbered names (`pubmill.storage.path_lists`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,7 +286,7 @@ class TableRecipe(ResultHeading):
 
     composites: tuple[Composite, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
-    records: dict[str, dict[str, Listed]] = field(default_factory=dict)
+    records: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     found: tuple[str, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
     versions: dict[str, Any] = field(default_factory=dict)
@@ -307,11 +302,3 @@ class TableRecipe(ResultHeading):
         """The rows, then those of composites and differences."""
         composites = (one.row for one in self.composites)
         return (*self.rows, *composites, *(one.row for one in self.differences))
-
-    @cached_property
-    def record_paths(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        """Column -> row -> paths of the expected records."""
-        return {
-            column: {row: tuple(paths_of(listed)) for row, listed in rows.items()}
-            for column, rows in self.records.items()
-        }

@@ -18,7 +18,7 @@ from pubmill.report.pipeline_figures import PipelineFigure, pipeline_figure
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
 from pubmill.report.statements import Statements
-from pubmill.report.table_views import TableView, dataset_notes, table_views
+from pubmill.report.table_views import TableRuns, TableView, dataset_notes, table_runs, table_views
 from pubmill.report.tallies import (
     CompositeScore,
     ModelLine,
@@ -253,6 +253,11 @@ class Report:
     def own_audit(self) -> Audit:
         """The verdicts on the published values of the study's tables."""
         return self.audit.of_tables(self.recipe.tables)
+
+    @property
+    def runs_of_tables(self) -> list[TableRuns]:
+        """The fine-tuning runs of each table."""
+        return list(map(table_runs, self.tables.values()))
 
     @property
     def records(self) -> int:

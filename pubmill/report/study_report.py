@@ -16,7 +16,7 @@ from pubmill.report.charts import Chart, agreement, fragmentation, learning
 from pubmill.report.contradictions import Contradictions, read_contradictions
 from pubmill.report.dataset_pages import read_page
 from pubmill.report.figures import Strip, curve, strips
-from pubmill.report.overlap_rendering import recall_strips
+from pubmill.report.overlap_figures import recall_strips
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
 from pubmill.report.report_content import (
     HeldOut,
@@ -30,7 +30,6 @@ from pubmill.report.statements import statements_by_paper
 from pubmill.report.table_rendering import fact_marks
 from pubmill.report.table_views import runs_by_folder, table_runs
 from pubmill.storage.files import read_json
-from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, below_sources, source_of_record
 from pubmill.tables.aggregation import machine
 from pubmill.tables.audit import Audit, read_audit, with_unreachable
@@ -90,7 +89,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         datasets={name: read_page(results / BELOW.page(name, "json")) for name in recipe.datasets},
         contradictions=contradictions,
         audit=audit,
-        sources=read_sources(results, list(paths_of(recipe.sources))),
+        sources=read_sources(results, recipe.sources),
         statements=statements_by_paper(map(Path, recipe.statements)),
         overlaps={name: read_overlap_table(results / BELOW.overlap(name, "json")) for name in recipe.overlap},
     )

@@ -15,6 +15,8 @@ from pubmill.storage import name_patterns as names
 
 DEMO = "demo"
 """The study of config.yaml itself, which needs no file, and its scale."""
+WORKSPACE = Path("workspace.yaml")
+"""Settings of a checkout alone, over those of config.yaml."""
 
 
 class Author(Strict):
@@ -31,7 +33,7 @@ class Author(Strict):
 def _not_reserved(name: str) -> str:
     """Refuse the name of the page that lies beside the reports."""
     if name == "audit":
-        raise ValueError("reports/audit is the page of scripts/audit.py; give the study another name")
+        raise ValueError("reports/audit is the page of the audit; give the study another name")
     return name
 
 

@@ -13,7 +13,7 @@ class ContradictionsStage(Stage):
     read_by_name = (TEMPLATES,)
 
     def recipe(self) -> ContradictionsRecipe:
-        """Return the recipe of the page, a command-line argument that must stay short."""
+        """Return the recipe of the page."""
         standard = [name for name, spec in self._specs.tables.items() if spec.setting == "standard"]
         return ContradictionsRecipe(
             tables=tuple(self._published_table(name) for name in standard),

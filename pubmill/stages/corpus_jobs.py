@@ -297,7 +297,7 @@ class LockedVersions(LatestVersions):
     """The versions of documents that a lock names."""
 
     name, label = "locked_versions", "Finding the documents in the lock of {wildcards.corpus}"
-    program = "latest_versions.py"
+    program = "scripts/latest_versions.py"
     seconds = ASSUMED
 
     def inputs_of(self, wildcards: Any) -> Inputs:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe, FloorsRecipe
+from pubmill.recipes.datasets import ConceptsRecipe, ConversionRecipe
 from pubmill.specs import File, LocalFile
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage
@@ -35,19 +35,6 @@ class Datasets(GraphPart):
         """Return the conversion's arguments that name the raw files."""
         inputs = self.inputs(dataset).items()
         return [text for role, path in inputs for text in ("--input", f"{role}={path}")]
-
-    def floors_recipe(self, dataset: str) -> FloorsRecipe:
-        """Return the FloorsRecipe of a dataset."""
-        spec = self._specs.datasets[dataset]
-        return FloorsRecipe(
-            name=dataset,
-            kind=spec.kind,
-            task=spec.task,
-            splits=spec.splits,
-            access=spec.access,
-            metric=spec.metric,
-            negative=spec.negative,
-        )
 
     def has_concepts(self, dataset: str) -> bool:
         """Return whether identifiers of the dataset's mentions are known."""
@@ -113,10 +100,3 @@ class Concepts(Stage):
 
     def recipe_of(self, wildcards: Any) -> ConceptsRecipe:
         return self.graph.datasets.concepts_recipe(wildcards.dataset)
-
-
-class Floors(Stage):
-    """Scores of a dataset that need no learning."""
-
-    name, group, label = "floors", "convert", "Measuring the floors of {wildcards.dataset}"
-    version, program = 2, "measure_floors.py"

@@ -223,7 +223,7 @@ class ExportModel(Stage):
 class TakeModel(ExportModel):
     """A model in a folder of the user's own."""
 
-    name, label, program = "take_model", "Copying the model {wildcards.model}", "export_model.py"
+    name, label, program = "take_model", "Copying the model {wildcards.model}", "scripts/export_model.py"
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         """Return nothing: the copy depends on the content of the folder, which is a parameter."""

@@ -1,4 +1,45 @@
-"""Arguments in the params of rules."""
+"""Arguments of programs in the params of rules."""
+
+import hashlib
+from pathlib import Path
+
+from pubmill.recipes.writing import as_json
+from pubmill.storage.files import writing
+from pubmill.storage.result_paths import Paths
+
+LONG = 4_000
+"""Characters from which a recipe is read from a file: the system refuses arguments of 131,072 bytes."""
+
+
+class LongRecipe(str):
+    """Text of a recipe of which a command names a file; the run writes it before its first job.
+
+    Snakemake compares and stores the text, and formats the path.
+    """
+
+    path: str
+
+    def __new__(cls, text: str, paths: Paths) -> "LongRecipe":
+        """Add the path, named by the text's digest."""
+        made = super().__new__(cls, text)
+        made.path = paths.recipe(hashlib.sha256(text.encode()).hexdigest()[:16])
+        return made
+
+    def __format__(self, form: str) -> str:
+        """Return the path."""
+        return self.path
+
+    def write(self) -> None:
+        """Write the file if it is not there."""
+        if not Path(self.path).exists():
+            with writing(Path(self.path)) as temporary:
+                temporary.write_text(self, encoding="utf-8")
+
+
+def recipe_argument(recipe: object, paths: Paths) -> str:
+    """Return a recipe as a program's argument: JSON text, or if that is long the path of a file with it."""
+    text = as_json(recipe)
+    return text if len(text) < LONG else LongRecipe(text, paths)
 
 
 def as_arguments(inputs: dict[str, str]) -> list[str]:

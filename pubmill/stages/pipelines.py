@@ -146,23 +146,6 @@ class Annotate(Stage):
         yield Origin(Convert, {"dataset": wildcards.dataset})
 
 
-class TakePredictions(Stage):
-    """Predictions that a user supplies."""
-
-    name, group = "take_predictions", "annotate"
-    label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
-    version = 2
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"dataset": self._paths.dataset_files(wildcards.dataset)}
-
-    def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
-        return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
-
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Convert, {"dataset": wildcards.dataset})
-
-
 class ScoreAnnotation(Score):
     """The record of a finished pipeline."""
 
@@ -185,30 +168,3 @@ class ScoreAnnotation(Score):
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield Origin(Annotate, {"pipeline": wildcards.pipeline, "dataset": wildcards.dataset})
-
-
-class ScorePredictions(Score):
-    """The record of predictions that a user supplies."""
-
-    name = "score_predictions"
-    label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
-
-    def inputs_of(self, wildcards: Any) -> Inputs:
-        model, dataset = wildcards.submission, wildcards.dataset
-        run = self.graph.pipelines.run(model, dataset, wildcards.seed)
-        return {
-            "predictions": self._paths.predictions(*run),
-            "training": self._paths.training(*run),
-            "examples": self._paths.examples(dataset, self.graph.pipelines.split(model, dataset)),
-        }
-
-    def recipe_of(self, wildcards: Any) -> ScoringRecipe:
-        return self.graph.records.pipeline_recipe(
-            wildcards.submission, wildcards.dataset, int(wildcards.seed)
-        )
-
-    def described(self, wildcards: Any) -> ScoringRecipe:
-        return self.graph.pipelines.scoring_recipe(wildcards.submission, wildcards.dataset)
-
-    def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})

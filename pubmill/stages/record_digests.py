@@ -10,9 +10,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from pubmill.recipes.writing import as_json
-from pubmill.stages.pipelines import OFF_THE_SHELF, ScoreAnnotation, ScorePredictions
+from pubmill.stages.all_stages import stages
+from pubmill.stages.pipelines import OFF_THE_SHELF, ScoreAnnotation
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import GraphPart, Origin, names_of
+from pubmill.stages.supplied_predictions import SCORE_SUPPLIED
 
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
@@ -31,7 +33,7 @@ class RecordDigests(GraphPart):
         if protocol != OFF_THE_SHELF:
             return self.digest(Origin(Score, names_of((protocol, model, dataset, setting))))
         if model in self.graph.pipelines.supplied.names():
-            return self.digest(Origin(ScorePredictions, {"submission": model, "dataset": dataset}))
+            return self.digest(Origin(stages()[SCORE_SUPPLIED], {"submission": model, "dataset": dataset}))
         return self.digest(Origin(ScoreAnnotation, {"pipeline": model, "dataset": dataset}))
 
     def digest(self, job: Origin) -> str:

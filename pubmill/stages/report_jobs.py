@@ -10,7 +10,6 @@ from pubmill.specs.fidelity import digest, rows_of
 from pubmill.stages.all_stages import rules_by_group
 from pubmill.stages.spec_files import spec_file
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
-from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS
 
 
@@ -18,7 +17,7 @@ class ReportStage(Stage):
     """Recipe and inputs of the report."""
 
     name, group, label = "report", "report", "Writing the report {output}"
-    version = 14
+    version = 15
     needs = Needs(4_000, HOUR)
     read_by_name = (TEMPLATES,)
 
@@ -50,9 +49,9 @@ class ReportStage(Stage):
             models=tuple(self.graph.scope.models()),
             checkpoints=self.checkpoints(),
             fits=self.fits(),
-            overlap=tuple(self.graph.overlap.tables()),
+            overlap=tuple(self.graph.requests.split_tables()),
             datasets=tuple(self.graph.scope.datasets()),
-            sources=by_folder(self.source_records()),
+            sources=tuple(self.source_records()),
             references=self.references(),
             rules=rules_by_group(),
             statements=tuple(statements),
@@ -140,10 +139,10 @@ class ReportStage(Stage):
         below = [
             *(BELOW.table(table, "json") for table in self.graph.requests.fact_tables()),
             *(BELOW.comparisons(table, "json") for table in self.graph.requests.result_tables()),
-            *(BELOW.overlap(table, "json") for table in self.graph.overlap.tables()),
+            *(BELOW.overlap(table, "json") for table in self.graph.requests.split_tables()),
             *(BELOW.page(dataset, "json") for dataset in self.graph.scope.datasets()),
             *([BELOW.contradictions("json")] if self.graph.requests.result_tables() else []),
             *sorted({path for found in self.fits().values() for path in found.values()}),
             *self.source_records(),
         ]
-        return [*self.measured(), *map(self._paths.at, below), *self.graph.audit.verdicts()]
+        return [*self.measured(), *map(self._paths.at, below), *self.graph.requests.verdicts()]

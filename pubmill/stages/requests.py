@@ -2,6 +2,7 @@
 
 from typing import TypeGuard
 
+from pubmill.stages.all_stages import stages
 from pubmill.stages.stage import GraphPart
 
 
@@ -15,6 +16,23 @@ class Requests(GraphPart):
     def fact_tables(self) -> list[str]:
         """Return the study's tables of facts; the others are of results."""
         return [table for table in self._study.tables if table in self._specs.fact_tables]
+
+    def has_audit(self) -> bool:
+        """Return whether the study audits published values: with tables of results, at a scale with the test
+        splits and runs of the papers, and if the extra is there."""
+        return "audit" in stages() and self._specs.scale.comparable and bool(self.result_tables())
+
+    def verdicts(self) -> list[str]:
+        """Return the file with the verdicts on published values, if the study audits them."""
+        return [self._paths.audit("json")] if self.has_audit() else []
+
+    def split_tables(self) -> list[str]:
+        """Return the tables whose scores the study splits by what items share with training."""
+        return self.result_tables() if self._study.overlap and "overlap" in stages() else []
+
+    def has_floors(self) -> bool:
+        """Return whether tables show scores that need no learning."""
+        return self._study.floors and "floors" in stages()
 
     def has_model(self, model: str | None) -> TypeGuard[str]:
         """Return whether the model has a spec and the study's `models:` has it, or there is none."""

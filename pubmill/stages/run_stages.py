@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class FineTuning(TrainingStage):
     """Training of a model on a dataset."""
 
-    group, program = "fine-tune", "finetune.py"
+    group, program = "fine-tune", "scripts/finetune.py"
     version = 2
     use = "finetuning"
 
@@ -107,7 +107,7 @@ class Choose(Stage):
     """The hyper-parameters of all models on a dataset."""
 
     name, group, label = "choose", "trials", "Choosing hyper-parameters for {wildcards.dataset}"
-    version, program = 2, "select_trial.py"
+    version, program = 2, "scripts/select_trial.py"
 
     def chooser(self, wildcards: Any) -> str | None:
         """Return the model that the choice is for; None for all models of the protocol."""
@@ -192,7 +192,7 @@ class Score(Stage):
 
     name, group = "score", "score"
     label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
-    version, program = 5, "score.py"
+    version, program = 5, "scripts/score.py"
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         run = (*run_of(wildcards), wildcards.seed)

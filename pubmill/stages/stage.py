@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pubmill.errors import plainly
-from pubmill.recipes.writing import as_json
 from pubmill.stages.gpus import Gpus, Use
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ class Stage(GraphPart):
     - `group`: the stages with which it is displayed, planned and drawn, one of `GROUPS`
     - `label`: what a job does, with wildcards in braces
     - `version`: raised when the output changes for the same input (CONTRIBUTING, "Stage versions")
-    - `program`: the file of scripts/ that the rule starts
+    - `program`: the file that the rule starts, below the checkout
     - `read_by_name`: files that decide the output but that no import of the program leads to
     - `amended`: part of the stage, as in `parts_of` -> how often its output alone changed; raised in place of
       `version`, it reruns only the jobs that use the part
@@ -113,9 +112,14 @@ class Stage(GraphPart):
     seconds: ClassVar[Seconds] = ASSUMED
 
     def __init_subclass__(cls) -> None:
-        """Name the program after the rule, unless the stage or a stage that it extends names another."""
+        """Name the program after the rule, unless the stage or a stage that it extends names another.
+
+        An extra's programs are in its folder.
+        """
         if "name" in vars(cls) and not hasattr(cls, "program"):
-            cls.program = f"{cls.name}.py"
+            of_extra = cls.__module__.startswith("pubmill.extras.")
+            folder = cls.__module__.rpartition(".")[0].replace(".", "/")
+            cls.program = f"{folder}/programs/{cls.name}.py" if of_extra else f"scripts/{cls.name}.py"
 
     def version_of(self, wildcards: Any) -> Version:
         """Return the version of a job: that of the stage, and the numbers of `amended` for parts it uses."""
@@ -152,7 +156,7 @@ class Stage(GraphPart):
         return found
 
     def _recipe_text(self, wildcards: Any) -> str:
-        return as_json(self.recipe_of(wildcards))
+        return self.graph.argument(self.recipe_of(wildcards))
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         """Return the memory and time of a job."""

@@ -12,7 +12,7 @@ class Publication(GraphPart):
         return [
             *self._table_files(),
             *self._comparison_files(),
-            *self.graph.overlap.files(),
+            *self._overlap_files(),
             self._report_file(),
             *self._page_files(),
             *(path for name in stages() for path in getattr(self.graph, name).packed()),
@@ -24,10 +24,10 @@ class Publication(GraphPart):
             self._report_file(),
             *self._table_files(),
             *self._comparison_files(),
-            *self.graph.overlap.files(),
+            *self._overlap_files(),
             *self._page_files(),
             *self._paths.contradiction_files(),
-            *self.graph.audit.files(),
+            *(self._paths.audit_files() if self.graph.requests.has_audit() else []),
             *(self.graph.contamination.reports() if self.graph.scope.datasets() else []),
             *(path for name in stages() for path in getattr(self.graph, name).targets()),
         ]
@@ -41,6 +41,10 @@ class Publication(GraphPart):
     def _comparison_files(self) -> list[str]:
         tables = self.graph.requests.result_tables()
         return [path for table in tables for path in self._paths.comparison_files(table)]
+
+    def _overlap_files(self) -> list[str]:
+        tables = self.graph.requests.split_tables()
+        return [path for table in tables for path in self._paths.overlap_files(table)]
 
     def _page_files(self) -> list[str]:
         return [path for dataset in self.graph.scope.datasets() for path in self._paths.page_files(dataset)]

@@ -4,11 +4,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pubmill.recipes.audits import AuditRecipe
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
-from pubmill.stages.audit_jobs import AuditStage
+from pubmill.stages.audited_tables import AuditedTables
 from pubmill.stages.cell_records import Cells
 from pubmill.stages.contamination_jobs import ContaminationStage
 from pubmill.stages.content_digests import Digests
@@ -23,7 +22,7 @@ from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_access import ModelAccess
 from pubmill.stages.model_facts import ModelFacts
 from pubmill.stages.model_jobs import Models
-from pubmill.stages.overlap_jobs import OverlapStage
+from pubmill.stages.params_text import recipe_argument
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_digests import RecordDigests
@@ -94,10 +93,9 @@ class Graph:
     model_facts = part(ModelFacts)
     fact_tables = part(FactTables)
     contamination = part(ContaminationStage)
-    overlap = part(OverlapStage)
     pages = part(DatasetPages)
     contradictions = part(ContradictionsStage)
-    audit = part(AuditStage)
+    audited_tables = part(AuditedTables)
     report = part(ReportStage)
     publication = part(Publication)
 
@@ -117,6 +115,10 @@ class Graph:
             self.__dict__[name] = kind(self)
             return self.__dict__[name]
 
+    def argument(self, recipe: object) -> str:
+        """Return a recipe as rules pass it to a program."""
+        return recipe_argument(recipe, self.paths)
+
     def check_files(self) -> None:
         """Raise a `PubmillError` if the mirror or files of the user's own are missing or wrong."""
         self.table_datasets.check_folders()
@@ -130,11 +132,6 @@ class Graph:
         each file of predictions that belongs to no dataset."""
         unused = self.pipelines.supplied.unused_files(self.table_models.wanted())
         return [*self.table_datasets.left_out(), *self.table_models.left_out(), *unused]
-
-
-def audit_recipe(folder: Path) -> AuditRecipe:
-    """Return the recipe of the audit by the specs in a folder, at the scale of the papers."""
-    return graph_of_all_tables(folder).audit.recipe()
 
 
 def graph_of_all_tables(folder: Path) -> Graph:

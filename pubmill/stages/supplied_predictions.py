@@ -12,11 +12,14 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights
+from pubmill.stages.all_stages import stages
 from pubmill.stages.stage import GraphPart
 from pubmill.storage.privacy import CREDENTIALED
 from pubmill.storage.submission_files import other_files, submission_files
 
 NOT_FINE_TUNED = "not fine-tuned here"
+SCORE_SUPPLIED = "score_predictions"
+"""The rule of the extra `submissions` that makes the records."""
 NONE_SUPPLIED = "no predictions for this dataset are supplied"
 NOT_LOCAL = (
     "the dataset is credentialed, and the system is not declared to run locally (`local: true` of its "
@@ -44,7 +47,9 @@ class SuppliedPredictions(GraphPart):
         return weights
 
     def obstacle(self, model: str) -> str | None:
-        """Return why a model is unavailable in this run: the user has not named the folder."""
+        """Return why a model is unavailable in this run: no extra reads them, or no folder is named."""
+        if SCORE_SUPPLIED not in stages():
+            return "needs the extra that reads predictions (pubmill/extras/submissions)"
         key = self.weights(model).local
         if self.graph.folders.find(key) is not None:
             return None

@@ -17,7 +17,6 @@ from pubmill.stages.cell_reasons import cell_reasons
 from pubmill.stages.referenced_tables import TableReferences, part_of
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
-from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW
 
 COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"
@@ -39,6 +38,11 @@ class Shown(NamedTuple):
     records: dict[str, dict[str, list[str]]]
     found: dict[str, dict[str, list[str]]]
     missing: dict[str, str]
+
+
+def _folder(path: str) -> str:
+    """Return the folder of a record: a table reads folds in the order of their names."""
+    return path.rpartition("/")[0]
 
 
 class Tables(GraphPart):
@@ -173,7 +177,7 @@ class Tables(GraphPart):
         return [
             path
             for recipe in recipes
-            for rows in recipe.record_paths.values()
+            for rows in recipe.records.values()
             for paths in rows.values()
             for path in paths
         ]
@@ -182,7 +186,7 @@ class Tables(GraphPart):
         """Return the files with the floors of a table's rows, below the results folder: of the rows whose
         datasets are all scored on test and have train; none if the study does not measure floors."""
         spec, found = self._specs.tables[table], dict[str, tuple[str, ...]]()
-        for row in spec.rows if self._study.floors else ():
+        for row in spec.rows if self.graph.requests.has_floors() else ():
             parts = self.graph.runs.parts(spec.protocol, row.dataset)
             if self.graph.table_datasets.is_scored(spec, row.dataset) and all(
                 self.graph.runs.scored_split(spec.protocol, part) == "test"
@@ -236,7 +240,7 @@ class Tables(GraphPart):
             reasons=cell_reasons(spec, self.graph.table_models.columns(table), self._specs),
             differences=(),
             records={
-                column: {row: by_folder(paths) for row, paths in rows.items()}
+                column: {row: tuple(sorted(paths, key=_folder)) for row, paths in rows.items()}
                 for column, rows in shown.records.items()
             },
             found=tuple(f"{column}/{row}" for column, rows in shown.found.items() for row in rows),

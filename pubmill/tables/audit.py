@@ -1,35 +1,21 @@
-"""The audit of published values: which of them the stated test split, runs, aggregate and rounding can give.
+"""Verdicts on published values: which of them the stated test split, runs, aggregate and rounding can give.
 
 A value is `reachable` if some counts give it, `unreachable` if none do, and `untestable` if what it is
-computed from is not stated, with the reason. A verdict says nothing about causes.
+computed from is not stated, with the reason. A verdict says nothing about causes. The extra `audit` makes
+them.
 """
 
-import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe, StatedRuns
-from pubmill.recipes.tables import Composite, PublishedRow
-from pubmill.statistics import reachability as reach
-from pubmill.statistics.attainable_scores import Interval
-from pubmill.statistics.score_arithmetic import Reading, arithmetic, changes, printed_range
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.tables.cells import Cell, PublishedValue, Table, parse
-from pubmill.tables.published_values import places, published_lines, published_of_cells, read_published
-from pubmill.tables.ranks import Ranking, published_rankings
+from pubmill.tables.cells import Cell, Table, parse
+from pubmill.tables.ranks import Ranking
 
 Verdict = Literal["reachable", "unreachable", "untestable"]
-FACT = "a fact, not a score"
-BLANK = "the paper prints no number"
-DIFFERENCE = "a difference to a value of another table, which is not printed"
-UNSTATED_RUNS = "the paper states no number of runs, and one run does not give it"
-UNSTATED_FOLDS = "how runs and folds are combined is not stated, and one run on one fold does not give it"
-PARTS_NOT_PRINTED = "the values that it is computed from are not all printed"
 
 
 class Finding(Shape):
@@ -159,16 +145,8 @@ class TestSummary(NamedTuple):
         return sum(found for found, _ in known) / sum(number for _, number in known)
 
 
-def audit(recipe: AuditRecipe, specs: Path) -> Audit:
-    """Audit all published values; `specs`: the folder with the published files."""
-    scores = (one for table in recipe.tables for one in _TableAudit(table, recipe, specs).findings())
-    facts = (one for table in recipe.facts for one in _facts(table, specs))
-    found = sorted((*scores, *facts), key=lambda one: one.table)  # stable: within a table as in its file
-    return Audit(findings=tuple(found), ranks=published_rankings(recipe, specs))
-
-
 def read_audit(path: Path) -> Audit:
-    """Read an audit written by `scripts/audit.py`."""
+    """Read an audit written by the extra audit."""
     return parse(Audit, read_json(path), str(path))
 
 
@@ -191,200 +169,3 @@ def _marked(cell: Cell, why: str) -> Cell:
     if not cell.published or not why:
         return cell
     return cell.model_copy(update={"published": cell.published.model_copy(update={"unreachable": why})})
-
-
-def _facts(table: str, specs: Path) -> Iterator[Finding]:
-    """Yield the values of a table without scores."""
-    paper, _, name = table.partition("/")
-    for row, column, metric, value, _ in published_lines(specs / f"tables/{table}.published.csv").values:
-        yield Finding(
-            table=table,
-            paper=paper,
-            number=int(name.removeprefix("table")),
-            model=row,
-            dataset=column,
-            metric=metric,
-            printed=value,
-            verdict="untestable",
-            why=FACT if value else BLANK,
-        )
-
-
-Judged = tuple[Verdict, str, str, str]
-"""Verdict, test, reason and changes of a value."""
-
-
-def _untestable(why: str) -> Judged:
-    return "untestable", "", why, ""
-
-
-class _TableAudit:
-    """The audit of one table of results."""
-
-    def __init__(self, table: AuditedTable, recipe: AuditRecipe, specs: Path) -> None:
-        self._table = table
-        self._protocols = recipe.protocols
-        self._file = specs / table.file
-        self._columns = {column.key: column for column in table.columns}
-        self._rows = {row.key: row for row in table.rows}
-        self._composites = {one.name: one for one in table.composites}
-
-    @cached_property
-    def _cells(self) -> dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]]:
-        """Names of a published value -> its cell, or the first of them."""
-        composites = (one.row for one in self._table.composites)
-        rows: list[PublishedRow] = [*self._table.rows, *composites, *self._table.differences]
-        found: dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]] = {}
-        for column, row in itertools.product(self._table.columns, rows):
-            for place in places(column, row):
-                found.setdefault(place, (column, row))
-        return found
-
-    @cached_property
-    def _printed(self) -> Mapping[tuple[str, str], PublishedValue]:
-        """Column and row -> published value."""
-        rows = [*self._table.rows, *(one.row for one in self._table.composites)]
-        return published_of_cells(self._table.columns, rows, read_published(self._file, self._table.left_out))
-
-    def findings(self) -> Iterator[Finding]:
-        """Yield the verdict on every published value of the table."""
-        for line in published_lines(self._file).itertuples():
-            column, row = self._cells.get((line.row, line.column, line.metric), (None, None))
-            verdict, test, why, change = self._judged(line, column, row)
-            yield Finding(
-                table=self._table.name,
-                paper=self._table.paper,
-                number=self._table.number,
-                model=column.label if column else line.row,
-                dataset=row.label if row else line.column,
-                metric=line.metric,
-                cell=f"{column.key}/{row.key}" if column and row else "",
-                printed=line.value,
-                verdict=verdict,
-                test=test,
-                why=why,
-                change=change,
-                chance=self._chance(line.value, column, row) if test else None,
-            )
-
-    def _judged(self, line: Any, column: AuditedColumn | None, row: PublishedRow | None) -> Judged:
-        """Judge one published value."""
-        printed = line.value
-        if not printed:
-            return _untestable(BLANK)
-        if column is None or row is None:
-            return _untestable(self._why_left_out(line))
-        copied = self._table.copied.get(f"{column.key}/{row.key}")
-        if copied or "copied" in line.note:
-            return _untestable(f"copied from {copied or 'another paper'}")
-        if row in self._table.differences:
-            return _untestable(DIFFERENCE)
-        if row.key in self._composites:
-            return self._judged_composite(printed, column, self._composites[row.key])
-        combined = self._combined(column, row)
-        if combined:
-            return _follows(printed, combined, f"the {column.by} of the printed values of other columns")
-        assert isinstance(row, AuditedRow)
-        return self._judged_score(printed, column, row)
-
-    def _why_left_out(self, line: Any) -> str:
-        left_out = self._table.left_out
-        why = left_out.get(line.column) or left_out.get(f"{line.column}/{line.metric}")
-        return f"not a score shown here: {why}" if why else "no cell of this name"
-
-    def _judged_composite(self, printed: str, column: AuditedColumn, composite: Composite) -> Judged:
-        """Judge a composite by the intervals of its printed parts."""
-        groups = [[self._interval(column.key, row) for row in group] for group in composite.groups.values()]
-        known = [[one for one in group if one] for group in groups]
-        if [len(group) for group in known] != [len(group) for group in groups]:
-            return _untestable(PARTS_NOT_PRINTED)
-        test = (
-            "mean of the printed datasets"
-            if len(groups) == 1
-            else "mean over tasks of their printed datasets"
-        )
-        return _follows(printed, reach.mean_interval(known), test)
-
-    def _interval(self, column: str, row: str) -> Interval | None:
-        value = self._printed.get((column, row))
-        return reach.rounding_interval(value.printed) if value else None
-
-    def _combined(self, column: AuditedColumn, row: PublishedRow) -> Interval | None:
-        """Return the interval of a value computed from other columns, None if they are not all printed."""
-        known = [self._interval(name, row.key) for name in column.combines]
-        parts = [one for one in known if one]
-        if not parts or len(parts) < len(known):
-            return None
-        if column.by == "best":
-            return Interval(max(one.low for one in parts), max(one.high for one in parts))
-        start, *ends = parts
-        return Interval(min(one.low for one in ends) - start.high, min(one.high for one in ends) - start.low)
-
-    def _judged_score(self, printed: str, column: AuditedColumn, row: AuditedRow) -> Judged:
-        """Judge a score by the counts of its test split."""
-        triple = self._triple(column, row)
-        if triple and not triple.meets(reach.rounding_interval(printed)):
-            return _follows(
-                printed, triple, "mean F1 of any number of runs with the printed precision and recall"
-            )
-        if why := column.why or row.why:
-            return _untestable(why)
-        if column.by == "drop":
-            return _untestable(PARTS_NOT_PRINTED)
-        return self._judged_counts(printed, column, row)
-
-    def _judged_counts(self, printed: str, column: AuditedColumn, row: AuditedRow) -> Judged:
-        """Judge a score by a search over the counts of its test split."""
-        reading, unstated = self._reading(column, row)
-        interval = reach.rounding_interval(printed)
-        known = reach.is_reachable(interval, *reading)
-        if known:
-            return "reachable", reading.text, "", ""
-        if known is None or row.metric == "relaxed_f1":
-            return _untestable("the search over counts is not exhaustive for this score, and found none")
-        if unstated:
-            return "untestable", reading.text, unstated, changes(printed, reading)
-        return "unreachable", reading.text, arithmetic(printed, reading), changes(printed, reading)
-
-    def _triple(self, column: AuditedColumn, row: AuditedRow) -> Interval | None:
-        """Return the interval of a mean F1 whose precision and recall are printed too."""
-        if row.part != "f1":
-            return None
-        parts = {
-            other.part: self._interval(column.key, other.key)
-            for other in self._table.rows
-            if other.dataset == row.dataset and other.part in ("precision", "recall")
-        }
-        precision, recall = parts.get("precision"), parts.get("recall")
-        return reach.f1_of_means(precision, recall) if precision and recall else None
-
-    def _reading(self, column: AuditedColumn, row: AuditedRow) -> tuple[Reading, str]:
-        """Return the counts, runs and aggregate of a cell, and what of them the paper does not state. Of
-        unstated runs, one: what one run gives, any number of equal runs gives too."""
-        protocol = self._protocol(column, row)
-        if column.runs:
-            return Reading(row.scores, column.runs, protocol.aggregate), ""
-        runs = protocol.of(row.dataset) if protocol.stated else 1
-        unstated = UNSTATED_FOLDS if row.dataset in protocol.unstated else ""
-        return Reading(row.scores, runs, protocol.aggregate), unstated if protocol.stated else UNSTATED_RUNS
-
-    def _protocol(self, column: AuditedColumn, row: AuditedRow) -> StatedRuns:
-        return self._protocols[self._table.protocols.get(f"{column.key}/{row.key}", self._table.protocol)]
-
-    def _chance(
-        self, printed: str, column: AuditedColumn | None, row: PublishedRow | None
-    ) -> tuple[int, int] | None:
-        """Return how many numbers like a score are reachable; None for what is tested by intervals."""
-        if column is None or not isinstance(row, AuditedRow) or not row.scores or column.by == "drop":
-            return None
-        reading, _ = self._reading(column, row)
-        return reach.chance(printed, reading.scores, reading.runs, reading.over)
-
-
-def _follows(printed: str, possible: Interval, test: str) -> Judged:
-    """Judge a value that is computed from others by their interval."""
-    if possible.meets(reach.rounding_interval(printed)):
-        return "reachable", test, "", ""
-    low, high = printed_range(possible, printed)
-    nearest = low if reach.rounding_interval(printed).high < possible.low else high
-    return "unreachable", test, f"they give {low} to {high}", f"reachable if printed as {nearest}"

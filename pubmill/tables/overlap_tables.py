@@ -1,27 +1,15 @@
-"""A table's scores split by what the scored items share with training."""
+"""A table's scores split by what the scored items share with training; the extra `overlap` splits them."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from pandas import DataFrame
 from pydantic import Field
 
-from pubmill.examples.kinds import Split
-from pubmill.metrics.records import read_record
 from pubmill.metrics.training_overlap import CONCEPT_PARTS, NOT_KNOWN, Counts, total
-from pubmill.recipes.overlaps import OverlapRecipe
-from pubmill.recipes.tables import Heading, values_of
+from pubmill.recipes.tables import Heading
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
-from pubmill.storage.names_in_paths import run_of
-from pubmill.tables.cells import Cell, Table, parse
-from pubmill.tables.overlap_of_runs import DatasetItems, Dated, added
-
-TRAINING: tuple[Split, ...] = ("train",)
-"""The splits that items are compared with."""
-
+from pubmill.tables.cells import parse
 
 BY = {
     "mentions": "by the words of mentions",
@@ -53,6 +41,22 @@ class PartScores(Shape):
     def has_precision(self) -> bool:
         """Whether wrong predictions can be in the part; those have no identifiers."""
         return self.part not in CONCEPT_PARTS
+
+
+class Dated(Shape):
+    """Numbers of scored documents, and of those with a year. `unnamed`: examples whose document is not
+    known."""
+
+    documents: int
+    with_year: int
+    unnamed: int
+
+    @property
+    def text(self) -> str:
+        """The numbers in words."""
+        unnamed = f"; {self.unnamed} examples name no document" if self.unnamed else ""
+        without = self.documents - self.with_year
+        return f"{self.with_year} of {self.documents} documents have a year, {without} have none{unnamed}"
 
 
 class CellParts(Shape):
@@ -118,72 +122,6 @@ class OverlapTable(Heading):
         return [f"{self.row_labels[row]}: {dated.text}." for row, dated in of_rows.items()]
 
 
-def overlap_table(recipe: OverlapRecipe, table: Table, results: Path) -> OverlapTable:
-    """Split the scores of a table's cells, from the predictions in a results folder."""
-    items = _Items(results)
-    cells = tuple(
-        parts
-        for row in table.rows
-        for column, rows in recipe.cells.items()
-        if row.key in rows
-        for parts in items.cell_parts(
-            row.key, column, table.cells[column][row.key], recipe.corpora.get(column, ()), recipe.dated
-        )
-    )
-    shown = {one.row for one in cells}
-    return OverlapTable(
-        **values_of(Heading, table),
-        training=TRAINING,
-        row_labels={row.key: row.label for row in table.rows if row.key in shown},
-        column_labels={column.key: column.label for column in table.columns},
-        cells=cells,
-    )
-
-
-class _Items:
-    """The items of datasets, each read once."""
-
-    def __init__(self, results: Path) -> None:
-        self._results = results
-        self._of = cache(lambda dataset: DatasetItems(results, dataset, TRAINING))
-
-    def cell_parts(
-        self, row: str, column: str, cell: Cell, corpora: Sequence[str], dated: Sequence[str]
-    ) -> Iterator[CellParts]:
-        """Yield the scores of a cell's runs, split in each way; runs without a score are left out."""
-        records = [seed.record for seed in cell.seeds if seed.value is not None]
-        made = [
-            self._of(run_of(path).dataset).parts(self._results / path, corpora, dated) for path in records
-        ]
-        for by, parts in added(made).items() if made else ():
-            scores = tuple(PartScores(part=part, **counts._asdict()) for part, counts in parts.items())
-            of_documents = self._dated(records, dated) if dated and by == "documents" else None
-            yield CellParts(row=row, column=column, by=by, runs=len(made), parts=scores, dated=of_documents)
-
-    def _dated(self, records: Sequence[str], corpora: Sequence[str]) -> Dated:
-        """Return the numbers of scored documents with a year, of all datasets of a cell."""
-        first = {run_of(path).dataset: path for path in reversed(records)}
-        found = [
-            self._of(name).dated(read_record(self._results / path), corpora) for name, path in first.items()
-        ]
-        return Dated(
-            documents=sum(one.documents for one in found),
-            with_year=sum(one.with_year for one in found),
-            unnamed=sum(one.unnamed for one in found),
-        )
-
-
-def overlap_frame(table: OverlapTable) -> DataFrame:
-    """Return a line for each part of each cell."""
-    columns = ["row", "column", "by", "part", "runs", "gold", "predicted", "correct"]
-    lines = [
-        (one.row, one.column, one.by, part.part, one.runs, *part.counts)
-        for one in table.cells
-        for part in one.parts
-    ]
-    return DataFrame(lines, columns=columns)
-
-
 def read_overlap_table(path: Path) -> OverlapTable:
-    """Read a table written by `scripts/overlap.py`."""
+    """Read a table written by the extra overlap."""
     return parse(OverlapTable, read_json(path), str(path))

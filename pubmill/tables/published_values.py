@@ -19,11 +19,14 @@ from pandas import DataFrame, read_csv
 from pandas.errors import ParserError
 
 from pubmill.errors import PubmillError
+from pubmill.messages.wording import nearest
 from pubmill.recipes.tables import Composite, PublishedColumn, PublishedRow, TableRecipe
 from pubmill.tables.cells import PublishedValue
 
 NAMES = ["row", "column", "metric"]
 """Columns that identify a published value."""
+NEAREST = 3
+"""Cells that are named for a value without one."""
 COLUMNS = [*NAMES, "value", "note"]
 """Columns of the files."""
 EXCESS = "excess"
@@ -38,7 +41,7 @@ def published(paper: str, table: str, specs: Path = Path("specs")) -> DataFrame:
 
 
 def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> DataFrame:
-    """Read `tableNN.published.csv` except what is `left_out`; errors name file and line."""
+    """Read `tableNN.published.csv` except what is `left_out`, indexed by `file:line`."""
     lines = published_lines(path)
     of_metric = lines["column"] + "/" + lines["metric"]
     lines = lines[~lines["column"].isin(left_out) & ~of_metric.isin(left_out)]
@@ -49,7 +52,7 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
             f"{wrong.Index}: the value {wrong.value!r} is not a number, such as 93.33; leave it empty with a "
             "note where the paper prints none"
         )
-    lines = lines.rename(columns={"value": "printed"}).reset_index(drop=True)
+    lines = lines.rename(columns={"value": "printed"})
     lines.insert(3, "value", lines["printed"].map(_parse_number).astype("float64"))
     return lines
 
@@ -118,12 +121,22 @@ def _cell_names(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]
 
 def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
     """Refuse published values without a cell, which a misspelt name would silently drop."""
-    printed = published.set_index(NAMES).index
-    lost = [" / ".join(names) for names in printed[~_has_cell(recipe, published)]]
+    cells = _cell_names(recipe.columns, recipe.all_rows)[NAMES]
+    known = [" / ".join(names) for names in cells.itertuples(index=False)]
+    lost = [
+        f"{where}: no cell {name}; the nearest: {'; '.join(nearest(name, known)[:NEAREST]) or 'none'}"
+        for where, *names in published[~_has_cell(recipe, published)][NAMES].itertuples()
+        for name in [" / ".join(names)]
+    ]
     if lost:
         raise PubmillError(
-            f"{recipe.paper}/{recipe.table}: published values without a cell: {', '.join(lost)}; "
-            f"correct the names in {recipe.table}.yaml, or say there why they are `left_out`"
+            "\n".join(
+                [
+                    f"{recipe.paper}/{recipe.table}: published values without a cell",
+                    *lost,
+                    f"correct the names, or say in {recipe.table}.yaml why they are `left_out`",
+                ]
+            )
         )
 
 

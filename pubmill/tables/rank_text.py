@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from pubmill.recipes.other_tables import table_title
-from pubmill.tables.overlap_text import aligned
 from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
 from pubmill.tables.reproductions import Reproduction
 
@@ -45,3 +44,11 @@ def _reproduction_lines(found: Sequence[Reproduction]) -> Iterator[tuple[str, ..
     for one in found:
         verdicts = ", ".join(f"{number} {name}" for name, number in one.verdicts.items())
         yield one.model, str(one.cells), f"{one.cv:.2f}", verdicts
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text as lines, the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+    ]

@@ -105,7 +105,7 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
             "path": path,
             **_run_of_path(recipe, column, rows[row], path),
         }
-        for column, found in recipe.record_paths.items()
+        for column, found in recipe.records.items()
         for row, paths in found.items()
         for path in paths
     ]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pubmill.errors import PubmillError
+from pubmill.messages.wording import counted
 from pubmill.metrics import METRICS
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.finetuning import FIRST_SEEDS
@@ -22,7 +23,7 @@ from pubmill.statistics.document_evidence import document_states, scores_without
 from pubmill.statistics.seed_stopping import PairState, next_models, pair_states
 from pubmill.storage.names_in_paths import run_of
 from pubmill.tables.comparisons import read_contributions
-from pubmill.tables.overlap_text import aligned
+from pubmill.tables.rank_text import aligned
 
 Run = tuple[str, str, str, str]
 """Protocol, model, dataset, setting."""
@@ -94,7 +95,7 @@ def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], 
     finished = {row.key: (row, _runs(recipe, row, results, is_current)) for row in recipe.rows}
     rows = {key: runs and _row_plan(recipe, row, runs) for key, (row, runs) in finished.items()}
     counts: dict[Run, int] = {}
-    for of_rows in recipe.record_paths.values():
+    for of_rows in recipe.records.values():
         for row, paths in of_rows.items():
             plan = rows[row]
             made = sum(1 for _ in takewhile(is_current, paths))
@@ -107,7 +108,7 @@ def _runs(recipe: TableRecipe, row: Row, results: Path, is_current: Callable[[st
     """Return the finished runs of a row; None if it is not compared by seeds: if it is hidden, of several
     folds, or has fewer than two models with several seeds."""
     paths = {
-        column.label: recipe.record_paths.get(column.key, {}).get(row.key, ())
+        column.label: recipe.records.get(column.key, {}).get(row.key, ())
         for column in recipe.columns
         if not column.pipeline
     }
@@ -195,10 +196,15 @@ documents of the kind. Each answer is wrong for any pair in at most 5 % of rows,
 
 
 def as_text(plans: Sequence[RowPlan]) -> str:
-    """Return the plans as text, what their states mean, and the batch of runs to make next."""
+    """Return the plans as text, what their states mean, and the batch of runs to make next.
+
+    Before the first run that is one line: nothing can be said of any pair.
+    """
+    batch = list(dict.fromkeys(path for one in plans for path in one.batch))
+    if batch and not any(one.made for one in plans):
+        return f"no runs yet of {counted(len(plans), 'row')}; the first batch is {counted(len(batch), 'run')}"
     parts = [_row_text(one) for one in plans]
     parts += [MEANING] if any(one.documents for one in plans) else []
-    batch = list(dict.fromkeys(path for one in plans for path in one.batch))
     parts.append("\n".join([f"next batch: {len(batch)} runs", *batch]) if batch else "nothing more to run")
     return "\n\n".join(parts)
 

@@ -18,6 +18,8 @@ from snakemake.settings.types import (
 
 from pubmill.errors import PubmillError
 from pubmill.planning.job import Job
+from pubmill.workflow.causes import cause_of
+from pubmill.workflow.snakemake_speed import without_collection
 
 
 def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) -> list[Job]:
@@ -27,13 +29,14 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
     built.
     """
     try:
-        with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        with without_collection(), SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
             workflow = api.workflow(
                 resource_settings=ResourceSettings(cores=1),
                 config_settings=ConfigSettings(config=config),
                 snakefile=root / "Snakefile",
             )
-            dag = workflow.dag(dag_settings=DAGSettings(targets=set(targets)))
+            settings = DAGSettings(targets=set(targets), force_incomplete=True)
+            dag = workflow.dag(dag_settings=settings)
             return list(_built_jobs(dag.workflow_api._workflow, dag.dag_settings))
     except SystemExit as error:
         raise PubmillError(str(error.code).removeprefix("pubmill: error: ")) from None
@@ -51,7 +54,7 @@ def _built_jobs(workflow: Any, settings: DAGSettings) -> Iterator[Job]:
     workflow.execution_settings = ExecutionSettings(lock=False)
     workflow.scheduling_settings = SchedulingSettings()
     workflow.remote_execution_settings = RemoteExecutionSettings()
-    workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=True, nolock=True)
+    workflow._prepare_dag(forceall=False, ignore_incomplete=False, lock_warn_only=True, nolock=True)
     workflow._build_dag()
     yield from jobs_in(workflow.dag)
 
@@ -60,4 +63,6 @@ def jobs_in(dag: Any) -> Iterator[Job]:
     """Yield the jobs of Snakemake's graph."""
     for job in dag.jobs:
         if job.rule.name != "all":
-            yield Job(job.rule.name, dict(job.wildcards_dict), dag.needrun(job))
+            wildcards, to_do = dict(job.wildcards_dict), dag.needrun(job)
+            cause = cause_of(dag.reason(job), wildcards) if to_do else ""
+            yield Job(job.rule.name, wildcards, to_do, cause, job.rule.name in dag.workflow._localrules)

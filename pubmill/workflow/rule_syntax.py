@@ -43,6 +43,7 @@ def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[
     """
     found: dict[str, Any] = {
         "scripts": str(root / "scripts"),
+        "extras": str(root / "pubmill/extras"),
         "specs": str(root / "specs"),
         "results": results,
     }

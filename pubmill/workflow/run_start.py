@@ -17,11 +17,12 @@ from pubmill.messages.run_sources import VARIABLE
 from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
+from pubmill.stages.params_text import LongRecipe
 from pubmill.storage.files import lock, write_json
 from pubmill.workflow.jobs import jobs_in
 from pubmill.workflow.orphaned_slurm_jobs import begin_run
 
-FINETUNING, PRETRAINING = "finetune.py", "pretrain.py"
+FINETUNING, PRETRAINING = "scripts/finetune.py", "scripts/pretrain.py"
 """Programs that may use a GPU for long."""
 
 
@@ -36,6 +37,7 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     if missing := out_of_reach(wanted, graph.study.mirror):
         raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
     graph.seed_counts.keep()
+    _write_long_recipes(workflow)
     file = Path(graph.results).resolve() / ".run-sources.json"
     write_json(file, sources)
     os.environ[VARIABLE] = str(file)  # Slurm and the other clusters' commands export the environment to jobs
@@ -45,11 +47,19 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     return held
 
 
+def _write_long_recipes(workflow: Any) -> None:
+    """Write the recipes that jobs to do read from files."""
+    for job in filter(workflow.dag.needrun, workflow.dag.jobs):
+        for value in job.params:
+            if isinstance(value, LongRecipe):
+                value.write()
+
+
 def share_finetunings(workflow: Any, root: Path) -> ForkServer | None:
     """Start the process in whose forks several fine-tunings run, if they run on this machine and with this
     Python; None otherwise."""
     several = _jobs_to_do(workflow, FINETUNING) > 1
-    return start_server(root / "scripts" / FINETUNING) if workflow.local_exec and several else None
+    return start_server(root / FINETUNING) if workflow.local_exec and several else None
 
 
 def report_compiler(workflow: Any) -> None:

@@ -11,16 +11,19 @@ from typing import Any
 from snakemake.settings.enums import RerunTrigger
 
 from pubmill.errors import plainly
+from pubmill.workflow.snakemake_speed import speed_up, without_collection
 
 
 def before_graph(workflow: Any, *steps: Callable[[], None]) -> None:
     """Make Snakemake call some functions before it builds its graph; their errors end the run plainly."""
+    speed_up()
     build = workflow._build_dag
 
     def build_after_steps() -> None:
         for step in steps:
             plainly(step)()
-        build()
+        with without_collection():
+            build()
 
     workflow._build_dag = build_after_steps
 

@@ -15,10 +15,11 @@ rule checklist:
     params:
         **PLACES,
         version=graph.checklist.version_of,
-        recipe=lambda w: as_json(graph.checklist.recipe()),
+        recipe=lambda w: graph.argument(graph.checklist.recipe()),
         stem=not_compared(lambda w: graph.paths.checklist(STUDY.study)),
     message:
         graph.checklist.label
     shell:
-        "python {params.scripts:q}/checklist.py --recipe {params.recipe:q} --results {params.results:q}"
+        "python {params.extras:q}/checklist/programs/checklist.py --recipe {params.recipe:q}"
+        " --results {params.results:q}"
         " --output {params.stem:q} > {log:q} 2>&1"

@@ -15,9 +15,10 @@ rule crate:
     params:
         **PLACES,
         version=graph.crate.version_of,
-        recipe=lambda w: as_json(graph.crate.recipe()),
+        recipe=lambda w: graph.argument(graph.crate.recipe()),
     message:
         graph.crate.label
     shell:
-        "python {params.scripts:q}/crate.py --recipe {params.recipe:q} --results {params.results:q}"
+        "python {params.extras:q}/crate/programs/crate.py --recipe {params.recipe:q}"
+        " --results {params.results:q}"
         " --output {output:q} > {log:q} 2>&1"

@@ -21,12 +21,12 @@ rule basis:
     params:
         **PLACES,
         version=graph.basis.version_of,
-        recipe=lambda w: as_json(graph.proof.basis_recipe(w.results_table)),
+        recipe=lambda w: graph.argument(graph.proof.basis_recipe(w.results_table)),
         found=lambda w: graph.records.digest_of(graph.tables.all_found_records(w.results_table)),
     message:
         graph.basis.label
     shell:
-        "python {params.scripts:q}/basis.py --recipe {params.recipe:q} --specs {params.specs:q}"
+        "python {params.extras:q}/proof/programs/basis.py --recipe {params.recipe:q} --specs {params.specs:q}"
         " --results {params.results:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -46,9 +46,9 @@ rule proof:
     params:
         **PLACES,
         version=graph.proof.version_of,
-        recipe=lambda w: as_json(graph.proof.recipe()),
+        recipe=lambda w: graph.argument(graph.proof.recipe()),
     message:
         graph.proof.label
     shell:
-        "python {params.scripts:q}/proof.py --recipe {params.recipe:q} --specs {params.specs:q}"
+        "python {params.extras:q}/proof/programs/proof.py --recipe {params.recipe:q} --specs {params.specs:q}"
         " --results {params.results:q} --output {output.proof:q} > {log:q} 2>&1"

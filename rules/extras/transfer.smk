@@ -18,12 +18,13 @@ rule transfer:
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: as_json(graph.transfer.recipe(*run_of(w), int(w.seed), w.target)),
+        recipe=lambda w: graph.argument(graph.transfer.recipe(*run_of(w), int(w.seed), w.target)),
         version=graph.transfer.version_of,
     message:
         graph.transfer.label
     shell:
-        "python {params.scripts:q}/transfer.py --recipe {params.recipe:q} --model {input.model:q}"
+        "python {params.extras:q}/transfer/programs/transfer.py --recipe {params.recipe:q}"
+        " --model {input.model:q}"
         " --examples {input.examples:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -40,11 +41,12 @@ rule transfer_matrix:
         **graph.transfer_matrix.resources,
     params:
         **PLACES,
-        recipe=lambda w: as_json(graph.transfer_matrix.recipe(w.protocol, w.model, w.setting)),
+        recipe=lambda w: graph.argument(graph.transfer_matrix.recipe(w.protocol, w.model, w.setting)),
         version=graph.transfer_matrix.version_of,
         stem=lambda w: graph.paths.transfers(w.protocol, w.model, w.setting),
     message:
         graph.transfer_matrix.label
     shell:
-        "python {params.scripts:q}/transfer_matrix.py --recipe {params.recipe:q} --results {params.results:q}"
+        "python {params.extras:q}/transfer/programs/transfer_matrix.py --recipe {params.recipe:q}"
+        " --results {params.results:q}"
         " --output {params.stem:q} > {log:q} 2>&1"

@@ -4,16 +4,18 @@
     python -m tests.attack                          the same
     python -m tests.attack medline yaml --cases 200000 --seed 7
 
-Each module of this package defines `ATTACKS`. Adding one there is enough: `python -m tests.attack` runs it,
-`tests/unit/test_attacks.py` runs a few of its cases in the ordinary tests and up to 200 in `make test-all`,
-and the table in docs/reliability.md has a row for it. Attacks are bounded and reach no other machine.
+Each module of this package defines `ATTACKS`, and so does a module of an extra's tests whose name ends in
+`_attacks`. Adding one there is enough: `python -m tests.attack` runs it, `tests/unit/test_attacks.py` runs a
+few of its cases in the ordinary tests and up to 200 in `make test-all`, and the table in docs/reliability.md
+has a row for it. Attacks are bounded and reach no other machine.
 """
 
-import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from tests.world.dice import Dice
 
@@ -42,8 +44,17 @@ class Attack:
     absent: Callable[[], str] = lambda: ""
 
 
+def of_extras(ending: str) -> Iterator[ModuleType]:
+    """Yield the modules of the extras' tests whose names have this ending; an extra may be removed."""
+    from tests.unit import extras
+
+    for module in pkgutil.walk_packages(extras.__path__, f"{extras.__name__}."):
+        if module.name.endswith(ending):
+            yield import_module(module.name)
+
+
 def attacks() -> dict[str, Attack]:
     """Every attack by name, from all modules of this package."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "__main__")
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    modules = [*(import_module(f"{__name__}.{name}") for name in names), *of_extras("_attacks")]
     return {attack.name: attack for module in modules for attack in getattr(module, "ATTACKS", ())}

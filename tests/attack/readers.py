@@ -3,10 +3,11 @@
 import gzip
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from tests.attack import Attack
+from tests.attack import Attack, of_extras
 from tests.attack.sound_files import READERS, Reader
 from tests.damage import damage
 from tests.world.dice import Dice
@@ -28,6 +29,12 @@ _VALUE = re.compile(r'(?<=[:\[,] )("[^"]*"|[-\d.]+|null|true|false|\[[^\[\]]*\]|
 _PAIR = re.compile(r'("[^"]+": )("[^"]*"|\d+|\[[^\[\]]*\])')
 _ELEMENT = re.compile(r"<(\w+)>[^<>]*</\1>")
 _CONTENT = re.compile(r"(?<=: )[^,:{}\[\]]+|(?<=>)[^<]+")
+
+
+@cache
+def _readers() -> list[Reader]:
+    """Return all readers, those of extras too."""
+    return [*READERS, *(one for module in of_extras("_sound_files") for one in module.READERS)]
 
 
 def _replaced(text: str, pattern: re.Pattern[str], dice: Dice, change: Callable[[re.Match[str]], str]) -> str:
@@ -116,7 +123,7 @@ def sound_content(reader: Reader) -> bytes:
 
 def case(dice: Dice, folder: Path) -> str:
     """Read a damaged file: it is refused in one message that names it, or read unless damage went unseen."""
-    reader = dice.pick(READERS)
+    reader = dice.pick(_readers())
     return attempt(reader, dice, folder)[1]
 
 

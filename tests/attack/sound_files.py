@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -15,18 +15,12 @@ from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.examples.concept_files import read_concepts
 from pubmill.examples.sentences import read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
-from pubmill.extras.manuscript.manuscript_check import check_manuscript
-from pubmill.extras.submissions.scores import score_submission
 from pubmill.inspection.new_dataset import NewDataset, describe, write_dataset
 from pubmill.prediction.annotated_files import annotate_file
 from pubmill.prediction.annotating import Annotator
 from pubmill.tables.published_values import read_published
-from tests.attack.running import template
-from tests.made_up_study import made_up_study
-from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.prediction.toy_annotators import between, fake, tagger
 from tests.world.archives import tarball
-from tests.world.dice import Dice
 from tests.world.punkt import punkt_zip
 
 
@@ -133,10 +127,6 @@ _PARAGRAPH = {"context": "Micé ran.", "qas": [_QUESTION]}
 SQUAD = json.dumps(
     {"version": "1.1", "data": [{"title": "t", "paragraphs": [_PARAGRAPH]}]}, ensure_ascii=False
 )
-MANUSCRIPT = (
-    "\\documentclass{a}\n\\begin{document}Naïve 12.5\\% (\\verb|x|)\n\\begin{tabular}{ll} a & 81.5 \\\\ "
-    "\\end{tabular} % pubmill: x\n\\input{other}\\end{document}\n"
-)
 
 
 def _texts(path: Path) -> bytes:
@@ -188,32 +178,12 @@ def _related(path: Path) -> str:
     return target.read_text()
 
 
-@cache
-def _study() -> Any:
-    return made_up_study(Dice(1)).tables
-
-
 def _encoded(path: Path) -> Any:
     return load_tokenizer(path.parent).encode("a naïve b").ids
 
 
-@cache
-def _results(dataset: str, access: str) -> Path:
-    made = template()
-    toy.make(made, dataset, access=access)
-    return made
-
-
-def _submission(dataset: str, path: Path, access: str = "public") -> Any:
-    results = _results(dataset, access)
-    return score_submission(path, toy.recipe(results, dataset), results).submission.lines
-
-
-def _bioc_of_ner() -> str:
-    return json.dumps(toy.bioc("ner", _results("ner", "public")), indent=1)
-
-
-def _reader(name: str, sound: str | Callable[[], str | bytes], read: Callable[[Path], Any]) -> Reader:
+def reader(name: str, sound: str | Callable[[], str | bytes], read: Callable[[Path], Any]) -> Reader:
+    """Return a reader of a sound file."""
     return Reader(name, (lambda: sound) if isinstance(sound, str) else sound, read)
 
 
@@ -221,31 +191,31 @@ _DATASETS = {"tsv": TABLE, "txt": WORDS, "jsonl": LABELLED, "json": SQUAD}
 _REPEATS = frozenset({"a key repeated"})
 
 READERS = (
-    _reader("notes.jsonl", JSON_TEXTS, _texts),
-    _reader("notes.jsonl.gz", JSON_TEXTS, _texts),
-    _reader("notes.txt", TEXT, partial(_plain_text, "blank-line")),
-    _reader("lines.txt.gz", TEXT, partial(_plain_text, "line")),
-    _reader("NOTEEVENTS.csv", NOTES, lambda path: list(clinical.read_notes(path, "normalise"))),
-    _reader("NOTEEVENTS.csv.gz", NOTES, lambda path: list(clinical.read_notes(path))),
+    reader("notes.jsonl", JSON_TEXTS, _texts),
+    reader("notes.jsonl.gz", JSON_TEXTS, _texts),
+    reader("notes.txt", TEXT, partial(_plain_text, "blank-line")),
+    reader("lines.txt.gz", TEXT, partial(_plain_text, "line")),
+    reader("NOTEEVENTS.csv", NOTES, lambda path: list(clinical.read_notes(path, "normalise"))),
+    reader("NOTEEVENTS.csv.gz", NOTES, lambda path: list(clinical.read_notes(path))),
     Reader(
         "pubmed26n0001.xml.gz",
         lambda: f"<PubmedArticleSet>{CITATIONS}</PubmedArticleSet>",
         lambda path: list(read_medline_with_pubmed_parser(path)),
         unseen=_REPEATS,  # several labels, sections and languages are usual
     ),
-    _reader("filelist.csv", FILE_LIST, _packages),
+    reader("filelist.csv", FILE_LIST, _packages),
     Reader("PMC7.1.json", lambda: json.dumps(ARTICLE), _fetched, named=("PMC00000xxxx.tar.gz",)),
-    _reader("documents.txt", TEXT, partial(_annotated, "text")),
-    _reader("documents.jsonl", DOCUMENTS, partial(_annotated, "jsonl")),
-    _reader("documents.jsonl.gz", DOCUMENTS, partial(_annotated, "jsonl")),
-    _reader("words.jsonl", _line(id="1", words=["Ann", "ïs", "here"]), partial(_annotated, "jsonl")),
-    _reader("pairs.jsonl", PAIRS, _related),
-    _reader("bioc.json", json.dumps(BIOC, ensure_ascii=False, indent=1), partial(_annotated, "bioc-json")),
-    _reader("bioc.xml", BIOC_XML, partial(_annotated, "bioc-xml")),
-    _reader("bioc.xml.gz", BIOC_XML, partial(_annotated, "bioc-xml")),
-    _reader("documents.pubtator", PUBTATOR, partial(_annotated, "pubtator")),
-    _reader("corpus.pubtator", PUBTATOR, lambda path: list(read_documents(path))),
-    _reader("punkt_tab.zip", punkt_zip, lambda path: vars(read_punkt(path))),
+    reader("documents.txt", TEXT, partial(_annotated, "text")),
+    reader("documents.jsonl", DOCUMENTS, partial(_annotated, "jsonl")),
+    reader("documents.jsonl.gz", DOCUMENTS, partial(_annotated, "jsonl")),
+    reader("words.jsonl", _line(id="1", words=["Ann", "ïs", "here"]), partial(_annotated, "jsonl")),
+    reader("pairs.jsonl", PAIRS, _related),
+    reader("bioc.json", json.dumps(BIOC, ensure_ascii=False, indent=1), partial(_annotated, "bioc-json")),
+    reader("bioc.xml", BIOC_XML, partial(_annotated, "bioc-xml")),
+    reader("bioc.xml.gz", BIOC_XML, partial(_annotated, "bioc-xml")),
+    reader("documents.pubtator", PUBTATOR, partial(_annotated, "pubtator")),
+    reader("corpus.pubtator", PUBTATOR, lambda path: list(read_documents(path))),
+    reader("punkt_tab.zip", punkt_zip, lambda path: vars(read_punkt(path))),
     Reader(
         "tokenizer.json",
         lambda: json.dumps(TOKENIZER, ensure_ascii=False),
@@ -253,18 +223,10 @@ READERS = (
         unseen=_REPEATS,  # tokenizers reads the file
     ),
     Reader("concepts.jsonl.gz", lambda: CONCEPTS, read_concepts, unseen=_REPEATS),  # pubmill's own
-    _reader("table01.published.csv", PUBLISHED, lambda path: read_published(path).to_csv()),
+    reader("table01.published.csv", PUBLISHED, lambda path: read_published(path).to_csv()),
     *(
         Reader(f"{name}.{suffix}", partial(str, content), _new_dataset, named=("dataset mine", "example '"))
         for suffix, content in _DATASETS.items()
         for name in ("train", "test")
     ),
-    _reader("main.tex", MANUSCRIPT, lambda path: check_manuscript(path, _study()).notes),
-    _reader("predictions.conll", toy.conll, partial(_submission, "ner")),
-    _reader("predictions.txt", toy.pubtator, partial(_submission, "ner")),
-    _reader("predictions.json", _bioc_of_ner, partial(_submission, "ner")),
-    _reader("predictions.xml", lambda: toy.bioc_xml(_results("ner", "public")), partial(_submission, "ner")),
-    _reader("predictions.tsv", toy.blurb_tsv, partial(_submission, "rel")),
-    _reader("spans.jsonl", toy.span_lines, partial(_submission, "ner", access="restricted")),
-    *(_reader(f"{name}.jsonl", partial(toy.jsonl, name), partial(_submission, name)) for name in toy.KINDS),
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pubmill.stages.all_stages import stages
 from tests.envs import ENVS, closure, dependents, file_of, pins, stale
 from tests.imports import imported, reached
 
@@ -19,14 +20,15 @@ OPTIONAL = {"tensorboard", "triton"}
 """Packages that are used where they are: PyTorch's builds for GPUs bring triton."""
 
 
-def rules(root: Path) -> list[tuple[str, str, str]]:
-    """Return name, environment and program of every rule."""
+def rules(root: Path) -> list[tuple[str, str]]:
+    """Return name and environment of every rule."""
     text = "".join(path.read_text() for path in sorted((root / "rules").rglob("*.smk")))
     found = []
     for block in re.split(r"(?m)^rule ", text)[1:]:
-        env, program = re.search(r"envs/(\w+)\.yaml", block), re.search(r"\}/(\w+)\.py", block)
-        assert env and program, block
-        found.append((block.split(":")[0], env[1], program[1]))
+        rule, env = re.match(r"\w+(?=:)", block), re.search(r"envs/(\w+)\.yaml", block)
+        if rule:
+            assert env, block
+            found.append((rule[0], env[1]))
     return found
 
 
@@ -53,9 +55,9 @@ def test_what_is_asked_for_is_read_from_the_lock() -> None:
 def test_every_rule_has_an_environment_with_what_its_program_imports(root: Path) -> None:
     found = rules(root)
     assert len(found) > 30
-    for rule, env, program in found:
+    for rule, env in found:
         known = {*closure(ENVS[env]), *OPTIONAL, "pubmill"}
-        for path in reached(root, [root / "scripts" / f"{program}.py"]):
+        for path in reached(root, [root / stages()[rule].program]):
             tops = {module.split(".")[0] for module in imported(path)} - sys.stdlib_module_names
             needs = {CALLED.get(top, top) for top in tops}
             assert needs <= known, (

@@ -62,7 +62,6 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
         BELOW.table("{fact_table}"),
         BELOW.page("{dataset}"),
         BELOW.contradictions(),
-        BELOW.audit(),
         BELOW.dataset("").rstrip("/"),
     }
     assert {re.sub(r"\{wildcards\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known

@@ -71,7 +71,7 @@ def test_losses_are_compared_by_one_rule_for_one_seed_and_for_three() -> None:
         ({"operations": 1.02}, "operations, the budget is"), ({"loss": math.inf}, "the loss is inf"),
         ({"text": {"tokens": "other"}}, "another text than that of the rules"),
         ({"recipe": [{"seed": 9, "steps": 10}]}, "the recipe has another seed"),
-        ({"recipe": [{"seed": 2, "steps": 11}]}, "another recipe than seed 1"),
+        ({"recipe": [{"seed": 2, "steps": 9, "batch_size": 3}]}, "another recipe than seed 1"),
         ({"curve": [[2.0, 4.0], [1.0, 5.0]]}, "the curve is not in order"),
     ],
 )  # fmt: skip

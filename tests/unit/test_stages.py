@@ -13,7 +13,7 @@ from tests.rule_commands import commands
 
 def test_every_stage_has_sources_that_exist(root: Path) -> None:
     for name, stage in stages().items():
-        for pattern in (f"scripts/{stage.program}", *stage.read_by_name):
+        for pattern in (stage.program, *stage.read_by_name):
             assert list(root.glob(pattern)), f"{name}: nothing matches {pattern}"
 
 
@@ -28,7 +28,7 @@ def test_every_rule_reads_the_stage_of_its_name(root: Path) -> None:
     for name, block in rules.items():
         assert f"**graph.{name}.resources" in block and f"graph.{name}.label" in block, name
         assert f"**graph.{name}.params" in block or f"version=graph.{name}.version_of" in block, name
-        assert block.startswith("use rule ") or f"/{stages()[name].program} " in block, name
+        assert block.startswith("use rule ") or f"/{Path(stages()[name].program).name} " in block, name
 
 
 def test_every_stage_is_in_one_group() -> None:

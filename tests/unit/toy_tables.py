@@ -9,7 +9,6 @@ from pydantic_core import to_jsonable_python
 from pubmill.metrics.records import Record, write_record
 from pubmill.recipes.reading import build as build_recipe
 from pubmill.recipes.tables import Heading, TableRecipe, values_of
-from pubmill.storage.path_lists import by_folder
 from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
@@ -49,9 +48,7 @@ def recipe(**changes: Any) -> TableRecipe:
         "missing": {"gad": "relation extraction is not run"},
     }
     values |= changes
-    found = values["records"].items()
-    records = {column: {row: by_folder(paths) for row, paths in rows.items()} for column, rows in found}
-    return build_recipe(TableRecipe, to_jsonable_python(values | {"records": records}), "here")
+    return build_recipe(TableRecipe, to_jsonable_python(values), "here")
 
 
 def row(dataset: str, label: str, group: str, metric: str, **more: Any) -> dict[str, Any]:
@@ -176,7 +173,7 @@ def recipe_with_pipelines(**changes: Any) -> TableRecipe:
         *(column(model, model.title(), pipeline=True) for model in PIPELINES),
         *(column(model, model.title()) for model in ("bert", "ours")),
     ]
-    records = recipe().record_paths | {model: {"bc2gm": [pipeline_path(model)]} for model in PIPELINES}
+    records = recipe().records | {model: {"bc2gm": [pipeline_path(model)]} for model in PIPELINES}
     return recipe(**{"columns": columns, "records": records} | changes)
 
 

@@ -31,7 +31,7 @@ from pubmill.storage.network import _where_it_went
 from pubmill.workflow import requested_targets as asked
 from pubmill.workflow import run_start as starting
 from tests.conftest import ROOT
-from tests.made_up_study import NAME, made_up_study
+from tests.unit.extras.manuscript.made_up_study import NAME, made_up_study
 from tests.world.dice import Dice
 
 

@@ -1,17 +1,20 @@
 """A project without an extra: its folder, its rules file and its tests are all that belongs to it."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pubmill import extras
+from tests.imports import imported
 from tests.waiting import patience
-from tests.workflow.conftest import CODE
+from tests.workflow.conftest import CODE, make_project
 
 NAMES = sorted(path.name for path in Path(extras.__path__[0]).iterdir() if (path / "__init__.py").is_file())
 GRAPH = """
@@ -21,6 +24,19 @@ from pubmill.cli.studies import configured_graph
 graph = configured_graph("demo", None, None)
 print(len(graph.publication.everything()), *VERBS["Papers"])
 """
+CORE_TESTS = (
+    *("cli", "library", "messages", "planning", "report", "stages", "tables/test_ranks.py"),
+    *("test_envs.py", "test_imports.py", "test_names.py", "test_rules.py"),
+)
+"""Unit tests of the rooms and rules that extras reach; the other rooms do not know them (test_imports)."""
+
+
+def remove_extras(folder: Path, names: Iterable[str]) -> None:
+    """Remove extras and their rules from a copy."""
+    for name in names:
+        shutil.rmtree(folder / "pubmill/extras" / name)
+        (folder / "rules/extras" / f"{name}.smk").unlink(missing_ok=True)
+        shutil.rmtree(folder / "tests/unit/extras" / name, ignore_errors=True)
 
 
 def project_without(root: Path, world: Path, folder: Path, names: Iterable[str]) -> Path:
@@ -35,9 +51,7 @@ def project_without(root: Path, world: Path, folder: Path, names: Iterable[str])
             copy.symlink_to(path)
         else:
             shutil.copy(path, copy)
-    for name in names:
-        shutil.rmtree(folder / "pubmill/extras" / name)
-        (folder / "rules/extras" / f"{name}.smk").unlink(missing_ok=True)
+    remove_extras(folder, names)
     return folder
 
 
@@ -54,6 +68,14 @@ def test_each_rules_file_belongs_to_an_extra(root: Path) -> None:
     assert {path.stem for path in (root / "rules/extras").glob("*.smk")} <= set(NAMES)
 
 
+def test_tests_of_the_core_import_no_extra(root: Path) -> None:
+    own = ("pubmill.extras.", "tests.unit.extras.")
+    for folder in ("tests/unit", "tests/attack"):
+        for path in (root / folder).rglob("*.py"):
+            if root / "tests/unit/extras" not in path.parents:
+                assert [name for name in imported(path) if name.startswith(own)] == [], path
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_graph_is_built_without_an_extra(root: Path, world: Path, tmp_path: Path, name: str) -> None:
     targets, *papers = run(project_without(root, world, tmp_path, [name]), "-c", GRAPH).split()
@@ -65,3 +87,30 @@ def test_the_jobs_of_the_demo_are_planned_without_extras(root: Path, world: Path
     planned = run(folder, "-m", "snakemake", "--profile", "profiles/local", "-n", "--quiet", "rules")
     jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", planned, re.MULTILINE))
     assert {"finetune", "table", "report"} <= jobs.keys() and "checklist" not in jobs
+
+
+@pytest.mark.long
+def test_the_demo_runs_without_extras(root: Path, world: Path, tmp_path: Path, python: str) -> None:
+    project = replace(make_project(root, world, tmp_path), python=python)
+    remove_extras(project.folder, NAMES)
+    project.run()
+    results = project.folder / "results/demo"
+    cells = json.loads((results / "tables/gu2020/table06.json").read_text())["cells"]
+    assert cells["pubmedbert-base"]["bc5-chem"]["value"] is not None
+    assert {path.name for path in (results / "reports").iterdir()} == {"demo.html", "demo.sha256"}
+
+
+@pytest.mark.long
+def test_the_cores_unit_tests_pass_without_extras(root: Path, world: Path, tmp_path: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    for name in filter(None, listed.stdout.split("\0")):
+        if (root / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, tmp_path / name)
+    (tmp_path / "tests/world/mirror").symlink_to(world)
+    remove_extras(tmp_path, NAMES)
+    tests = [f"tests/unit/{name}" for name in CORE_TESTS]
+    run(tmp_path, "-m", "pytest", "-q", "-n", "2", "-m", "not long", "-p", "no:cacheprovider", *tests)

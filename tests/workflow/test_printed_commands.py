@@ -84,7 +84,7 @@ def documented() -> list[Printed]:
 def usages() -> dict[str, str]:
     """Return the programs of `scripts/` and their usages; of several usages, the one with most options."""
     found: dict[str, str] = {}
-    for path in (path for path in printed.programs(ROOT) if path.parent.name == "scripts"):
+    for path in (path for path in printed.programs(ROOT) if path.parent.name != "benchmarks"):
         for one in printed.in_program(path):
             if "torchrun" not in one.text:
                 name = str(path.relative_to(ROOT))
@@ -108,7 +108,7 @@ def is_command(text: str) -> bool:
 
 
 def is_program(text: str) -> bool:
-    return ".venv/bin/python scripts/" in text
+    return bool(re.search(r"\.venv/bin/python (?:scripts|pubmill/extras/\w+/programs)/", text))
 
 
 def task(text: str, *, long: bool = False) -> dict[str, object]:
@@ -219,7 +219,8 @@ def test_what_is_not_tried_is_still_printed() -> None:
 @pytest.mark.long
 def test_the_usage_of_every_program_is_right(clone: Path) -> None:
     shown = usages()
-    assert {path.name for path in (ROOT / "scripts").glob("*.py")} == {Path(name).name for name in shown}
+    programs = [path for path in printed.programs(ROOT) if path.parent.name != "benchmarks"]
+    assert {path.name for path in programs} == {Path(name).name for name in shown}
     tasks: dict[str, dict[str, object]] = {
         name: {"way": "usage", "words": shlex.split(text)} for name, text in shown.items()
     }

@@ -35,10 +35,10 @@ def page(
     output: Annotated[Path, typer.Option(help="path of the page, without extension")] = PAGE,
 ) -> None:
     """Test every published value by the specs at full scale; write a page in every form."""
-    from pubmill.report.audit_rendering import AUDIT_RENDERERS
-    from pubmill.stages.study_graph import audit_recipe
+    from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
+    from pubmill.extras.audit.audit_stages import audit_recipe
+    from pubmill.extras.audit.value_audit import audit as audit_values
     from pubmill.storage.checksums import write_formats
-    from pubmill.tables.audit import audit as audit_values
 
     output.parent.mkdir(parents=True, exist_ok=True)
     for path in write_formats(output, audit_values(audit_recipe(SPECS), SPECS), AUDIT_RENDERERS):
@@ -54,7 +54,7 @@ def value(
     aggregate: Annotated[Literal["mean", "median", "max"], typer.Option(help="over runs")] = "mean",
 ) -> None:
     """Test one printed number: value 87.56 --metric accuracy --n 140 --runs 10."""
-    from pubmill.statistics.score_arithmetic import METRICS, report
+    from pubmill.extras.audit.score_arithmetic import METRICS, report
 
     if metric not in METRICS:
         raise PubmillError(unknown("metric", metric, list(METRICS)))

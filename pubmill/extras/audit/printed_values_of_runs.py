@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
+from pubmill.extras.audit.attainable_scores import Interval
+from pubmill.extras.audit.reachability import mean_interval, rounding_interval
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.reading import read
 from pubmill.recipes.tables import Composite
@@ -22,8 +24,6 @@ from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages import Graph
-from pubmill.statistics.attainable_scores import Interval
-from pubmill.statistics.reachability import mean_interval, rounding_interval
 from pubmill.tables.published_values import published_of_cells, read_published
 
 EQUAL, DIFFERENT = "equal values of different runs", "different values of the same runs"

@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import NamedTuple
 
 from pubmill.examples.kinds import RegressionExample
+from pubmill.extras.baselines.baselines_recipes import FloorsRecipe
 from pubmill.extras.baselines.measured import MeasuredFloor
 from pubmill.metrics.correlation import score_correlation
-from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.specs import DatasetSpec, Specs
 from pubmill.tables.published_values import read_published
 from pubmill.tables.row_floors import CeilingScore, share_of_room

@@ -16,13 +16,13 @@ from pubmill.examples.kinds import (
     read_examples,
 )
 from pubmill.extras.baselines.answer_floors import ANSWERS
+from pubmill.extras.baselines.baselines_recipes import FloorsRecipe
 from pubmill.extras.baselines.floor import Floor
 from pubmill.extras.baselines.label_floors import LABELS
 from pubmill.extras.baselines.mentions import MENTIONS
 from pubmill.extras.baselines.text_floors import TEXTS
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
-from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.specs import DatasetSpec
 from pubmill.storage.files import sealed, sha256, write_json, write_jsonl_gz
 from pubmill.storage.result_paths import PREDICTIONS, RECORD

@@ -39,7 +39,7 @@ def compute(
     )
     from pubmill.specs import load
     from pubmill.stages.gpus import read_gpus
-    from pubmill.tables.overlap_text import aligned
+    from pubmill.tables.rank_text import aligned
 
     if (parameters is None) != (tokens is None):
         raise PubmillError("--parameters and --tokens belong together")

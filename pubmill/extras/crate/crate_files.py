@@ -24,7 +24,6 @@ from pubmill.hardware import provenance
 from pubmill.report.rendering import duration
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import read_json, sha256, writing_folder
-from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW, Paths, below_sources, source_of_record
 from pubmill.tables.cells import Provenance, read_table
 
@@ -102,7 +101,7 @@ def make_crate(
         crate, written / CONFIG, CONFIG, "Defaults of pubmill's configuration, without folders of the machine"
     )
     configuration = _add_file(crate, written / STUDY, STUDY, "Configuration, without folders of the machine")
-    sources = [_add_source(crate, recipe, results, path) for path in sorted(paths_of(recipe.sources))]
+    sources = [_add_source(crate, recipe, results, path) for path in sorted(recipe.sources)]
     products = [
         _add_file(crate, _existing_file(results / path), IN_CRATE.at(path), _result_name(path))
         for path in recipe.results

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pubmill.recipes.tables import Listed
-
 
 @dataclass(frozen=True, kw_only=True)
 class CrateAuthor:
@@ -32,7 +30,7 @@ class CrateRecipe:
     author: CrateAuthor | None
     tables: tuple[str, ...]
     results: tuple[str, ...]
-    sources: Listed
+    sources: tuple[str, ...]
     licences: dict[str, str]
     conditions: dict[str, str]
     versions: dict[str, int]

@@ -8,7 +8,6 @@ from pydantic_core import to_jsonable_python
 from pubmill.extras.proof.proofs import TableBasisRecipe
 from pubmill.recipes.tables import TableRecipe
 from pubmill.recipes.writing import as_values
-from pubmill.storage.path_lists import paths_of
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import read_table
 from pubmill.tables.finished_tables import other_tables
@@ -24,9 +23,9 @@ def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[st
     others = other_tables(recipe.table, published, results)
     found: dict[str, Any] = to_jsonable_python(
         {
-            "recipe": with_record_paths(recipe.table),
+            "recipe": without_others(recipe.table),
             "others": {
-                other: {"recipe": with_record_paths(part), "cells": others[other].cells}
+                other: {"recipe": without_others(part), "cells": others[other].cells}
                 for other, part in recipe.table.others.items()
             },
             "ranks": {
@@ -38,13 +37,8 @@ def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[st
     return found
 
 
-def with_record_paths(recipe: TableRecipe) -> dict[str, Any]:
-    """Return the JSON of a recipe with the paths of its records written out, in the order in which programs
-    read them, and without other tables."""
+def without_others(recipe: TableRecipe) -> dict[str, Any]:
+    """Return the JSON of a recipe without other tables."""
     values: dict[str, Any] = as_values(recipe)
     values.pop("others", None)
-    records = {
-        column: {row: list(paths_of(listed)) for row, listed in rows.items()}
-        for column, rows in values["records"].items()
-    }
-    return {**values, "records": records}
+    return values

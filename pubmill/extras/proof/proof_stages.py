@@ -35,7 +35,7 @@ class Proof(Stage):
         """Return the TableBasisRecipe of a table."""
         return TableBasisRecipe(
             table=self.graph.tables.recipe(table),
-            audited=self.graph.audit.table(table),
+            audited=self.graph.audited_tables.table(table),
             versions={"basis": Basis.version},
         )
 

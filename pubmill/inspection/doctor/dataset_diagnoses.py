@@ -11,7 +11,7 @@ from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
 from pubmill.specs import DatasetSpec, File
-from pubmill.specs.study import check_files
+from pubmill.specs.study import WORKSPACE, check_files
 from pubmill.stages import Graph
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.files import read_json
@@ -43,7 +43,8 @@ class DatasetFinding:
 
 
 def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    """Return the configuration that Snakemake builds from `config.yaml`, `--configfile` and `--config`."""
+    """Return the configuration that Snakemake builds from `config.yaml`, workspace.yaml beside it,
+    `--configfile` and `--config`."""
     # Imported here, because they take most of a second, which `pubmill --help` would need too.
     from snakemake.cli import parse_config
     from snakemake.common.configfile import load_configfile
@@ -52,6 +53,8 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
 
     if missing := [overlay for overlay in overlays if not Path(overlay).exists()]:
         raise PubmillError(f"there is no file {missing[0]}; expected a study, such as studies/gu2020.yaml")
+    own = base.with_name(WORKSPACE.name)
+    overlays = [*([str(own)] if own.is_file() else []), *overlays]
     check_files([base, *overlays])
     try:
         config = load_configfile(base)

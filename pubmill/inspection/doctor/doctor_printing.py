@@ -1,5 +1,6 @@
-"""Output of the doctor."""
+"""Output of the doctor: the answer, then a line for each dataset and model, then what to do."""
 
+import itertools
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -10,7 +11,7 @@ from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.messages.wording import counted
-from pubmill.planning.terminal_tables import BAD, DIM, GOOD
+from pubmill.planning.terminal_tables import BAD, DIM, GOOD, table
 
 FROM = {
     "results": "taken already",
@@ -20,63 +21,73 @@ FROM = {
     "absent": "not there",
 }
 
-MODEL_WORDS = {
-    True: ("available", GOOD),
-    False: ("NOT AVAILABLE", BAD),
-    None: ("to be fetched", DIM),
-}
+STATES = {True: ("ready", GOOD), False: ("NOT AVAILABLE", BAD), None: ("to be fetched", DIM)}
 
 
-def print_findings(to: Console, findings: Sequence[DatasetFinding], links: Links | None) -> None:
-    """Print the datasets that the study uses, then the others, then a summary."""
+def print_summary(
+    to: Console, findings: Sequence[DatasetFinding], models: Sequence[ModelFinding], links: Links | None
+) -> None:
+    """Print how many of the study's datasets and models are ready, and whether links were checked."""
+    wanted = [finding for finding in findings if finding.wanted]
+    sound = {"dataset": [one.sound for one in wanted], "model": [one.sound for one in models]}
+    parts = [f"{sum(some)} of {counted(len(some), noun)}" for noun, some in sound.items() if some]
+    all_sound = all(itertools.chain(*sound.values()))
+    line = f"In order: {' and '.join(parts) or 'nothing to look at'} that the study uses"
+    to.print(Text(line, style=GOOD if all_sound else BAD))
+    if links is not None and not links.network:
+        to.print("There is no network: no host answers, so links were not checked.")
+    if links is None:
+        to.print("Links were not checked (--offline).")
+
+
+def print_findings(to: Console, findings: Sequence[DatasetFinding], verbose: bool = False) -> None:
+    """Print a table of the datasets that the study uses, and what to do about them; `verbose`: also their
+    licences, and the other datasets."""
     wanted = [finding for finding in findings if finding.wanted]
     others = [finding for finding in findings if not finding.wanted]
-    for heading, chosen in (("Datasets that the study uses", wanted), ("Other datasets", others)):
-        if chosen:
-            to.print(Text(f"\n{heading}", style="bold"))
-        for finding in chosen:
-            _print_finding(to, finding)
-    if links is not None and not links.network:
-        to.print("\nThere is no network: no host answers, so links were not checked.")
-    if links is None:
-        to.print("\nLinks were not checked (--offline).")
-    sound = sum(finding.sound for finding in wanted)
-    to.print(f"\nIn order: {sound} of {counted(len(wanted), 'dataset')} that the study uses")
+    _print_datasets(to, "dataset", wanted, verbose)
+    if verbose:
+        _print_datasets(to, "other dataset", others, verbose)
+    elif others:
+        to.print(f"{counted(len(others), 'other dataset')} and all licences: -v", style=DIM)
+
+
+def _print_datasets(to: Console, heading: str, findings: Sequence[DatasetFinding], verbose: bool) -> None:
+    if not findings:
+        return
+    made = table(heading, "state", "files", "counts")
+    for finding in findings:
+        word, style = STATES[finding.available]
+        files = ", ".join(f"{number} {FROM[where]}" for where, number in finding.sources.items() if number)
+        counts = Text(finding.counts, style={True: GOOD, False: BAD, None: DIM}[finding.counted])
+        made.add_row(finding.dataset, Text(word, style), files or "none", counts)
+    to.print(made)
+    for finding in findings:
+        lines = [f"{finding.spec.access}; licence: {finding.spec.licence}"] if verbose else []
+        lines += [f"dead link: {link}" for link in finding.dead]
+        lines += [f"to do: {what}" for what in finding.to_do]
+        for line in lines:
+            to.print(f"{finding.dataset}: {line}", soft_wrap=True)
 
 
 def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
-    """Print the models of the study's tables; nothing if it has none."""
-    if findings:
-        to.print(Text("\nModels that the study uses", style="bold"))
+    """Print a table of the models of the study's tables, and what to do; nothing if it has none."""
+    if not findings:
+        return
+    made = table("model", "state", "source")
     for finding in findings:
-        word, style = MODEL_WORDS[finding.available]
-        to.print(Text.assemble((finding.model, "bold"), ": ", (word, style), f" ({finding.source})"))
+        word, style = STATES[finding.available]
+        made.add_row(finding.model, Text(word, style), finding.source)
+    to.print(made)
+    for finding in findings:
         if finding.to_do:
-            to.print(f"    to do: {finding.to_do}", soft_wrap=True)
+            to.print(f"{finding.model}: to do: {finding.to_do}", soft_wrap=True)
 
 
 def print_compiler(to: Console) -> None:
     """Print whether this machine has what compiles kernels for a GPU."""
     fault = compiler_fault()
-    word, style = ("NOT AVAILABLE", BAD) if fault else ("available", GOOD)
-    to.print(Text.assemble("\n", ("C compiler for kernels of GPUs", "bold"), ": ", (word, style)))
+    word, style = STATES[not fault]
+    to.print(Text.assemble("C compiler for kernels of GPUs: ", (word, style)))
     if fault:
         to.print(f"    {fault}", soft_wrap=True)
-
-
-def _print_finding(to: Console, finding: DatasetFinding) -> None:
-    word, style = {
-        True: ("available", GOOD),
-        False: ("NOT AVAILABLE", BAD),
-        None: ("available if its links are alive", DIM),
-    }[finding.available]
-    files = (
-        ", ".join(f"{number} {FROM[where]}" for where, number in finding.sources.items() if number) or "none"
-    )
-    counts = Text(finding.counts, style={True: GOOD, False: BAD, None: DIM}[finding.counted])
-    to.print(Text.assemble((finding.dataset, "bold"), ": ", (word, style), f" (files: {files}); ", counts))
-    lines = [f"{finding.spec.access}; licence: {finding.spec.licence}"]
-    lines += [f"dead link: {link}" for link in finding.dead]
-    lines += [f"to do: {what}" for what in finding.to_do]
-    for line in lines:
-        to.print(f"    {line}", soft_wrap=True)

@@ -192,7 +192,7 @@ def _explain_cell(
         others = dict.fromkeys(todo for part in parts if not part.lacking for todo in part.to_do)
         commands = (explainer.command(lacking),) if lacking else ()
         return replace(shown, parts=parts, lacking=lacking, to_do=(*commands, *others))
-    paths = recipe.record_paths.get(column.key, {}).get(row.key, ())
+    paths = recipe.records.get(column.key, {}).get(row.key, ())
     return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
 
 

@@ -30,6 +30,8 @@ def to_json(explanation: Explanation | TableStatements) -> str:
 def print_explanation(to: Console, explanation: Explanation) -> None:
     """Print the cell, its runs, then the inputs of those runs."""
     to.print(Text(f"{explanation.table}, {explanation.row}, {explanation.column}", style="bold"))
+    if explanation.value.get("value") is not None:
+        to.print(Text(_verdict_line(explanation.value), style="bold"))
     for line in _value_lines(explanation.value):
         to.print(line)
     if explanation.refused:
@@ -89,6 +91,17 @@ def _print_statement(to: Console, one: WeighedStatement) -> None:
             to.print(Padding(Text(f"{name}: {text}"), (0, 0, 0, 2)))
 
 
+def _verdict_line(value: Mapping[str, Any]) -> str:
+    """Return the verdict of a cell, our value, the published one, their difference, and the runs."""
+    published, verdict = value.get("published"), value.get("verdict")
+    word = verdict["verdict"] if isinstance(verdict, Mapping) else "no verdict"
+    parts = [f"{word}: {number(value['value'])} here"]
+    parts += [f"{number(published['value'])} published"] if isinstance(published, Mapping) else []
+    parts += [f"difference {signed(value['difference'])}"] if value.get("difference") is not None else []
+    parts += [f"{value['n']} of {value['expected']} runs"] if value.get("expected") else []
+    return ", ".join(parts)
+
+
 def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield the cell's numbers and reasons, line by line; a mean score has two decimals, a count has none."""
     for name, found in value.items():
@@ -102,9 +115,18 @@ def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
         elif isinstance(found, float):
             yield f"{name}: {signed(found) if name == 'difference' else number(found)}"
         elif isinstance(found, Mapping):
-            yield f"{name}: {json.dumps(found, ensure_ascii=False)}"
+            yield f"{name}: {json.dumps(_rounded(found), ensure_ascii=False)}"
         else:
             yield f"{name}: {found}"
+
+
+def _rounded(value: Any) -> Any:
+    """Return a value with all its numbers to four digits."""
+    if isinstance(value, Mapping):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _verdict_text(verdict: Mapping[str, Any]) -> str:

@@ -84,7 +84,7 @@ def overlap_account(graph: Graph, table: str, row: str, column: str) -> Account 
     file = BELOW.overlap(table, "json")
     path = Path(graph.paths.at(file))
     if not path.is_file():
-        return {"file": file, "split": "not yet"} if table in graph.overlap.tables() else None
+        return {"file": file, "split": "not yet"} if table in graph.requests.split_tables() else None
     cells = [one for one in read_overlap_table(path).cells if (one.row, one.column) == (row, column)]
     parts = {one.by: _parts_account(one) for one in cells if one.says_something}
     dated = next((one.dated for one in cells if one.dated), None)

@@ -65,12 +65,27 @@ const openCard = (id) => {
   const command = [explain, grid.table.dataset.table, row.head.dataset.key, column.head.dataset.key].join(" ");
   const more = make("p", { className: "small" }, "Where it comes from, down to the source files: ");
   more.append(make("code", { textContent: command }), " ", copyButton(command));
-  const bar = make("div", { className: "bar-top" }, button("Back to the table", () => dialog.close()));
+  const steps = [["Previous", -1], ["Next", 1]].map(([text, step]) => button(text, () => openBeside(step)));
+  const bar = make("div", { className: "bar-top" }, button("Back to the table", () => dialog.close()), " ", ...steps);
   const where = make("p", { className: "small soft", textContent: grid.table.dataset.title });
   dialog.replaceChildren(bar, title, where, shown, card, more);
   if (!dialog.open) dialog.showModal();
   return true;
 };
+const openBeside = (step) => {
+  const ids = [...document.querySelectorAll(".scores a[href^='#']")]
+    .filter((link) => link.offsetParent && placeOf(link.hash.slice(1)))
+    .map((link) => link.hash.slice(1));
+  const next = ids[ids.indexOf(hashId()) + step];
+  if (next === undefined || !openCard(next)) return;
+  history.replaceState({ card: true }, "", `#${next}`);
+};
+dialog.addEventListener("keydown", (event) => {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!step || event.target.closest("input, select, [tabindex='0']")) return;
+  event.preventDefault();
+  openBeside(step);
+});
 const hashId = () => location.hash.slice(1);
 let opener = null;
 document.addEventListener("click", (event) => {

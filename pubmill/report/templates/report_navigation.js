@@ -34,6 +34,16 @@ search.addEventListener("input", () => {
   }
   nothing.textContent = links.every((link) => link.parentElement.hidden) ? "Nothing matches." : "";
 });
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") links.find((link) => !link.parentElement.hidden)?.click();
+});
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select, dialog, [contenteditable]")) return;
+  event.preventDefault();
+  menu.open = true;
+  search.focus();
+});
 menu.querySelector("nav").prepend(search, nothing);
 
 let waiting = false;

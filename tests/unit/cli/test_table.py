@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pubmill.cli.studies import configuration
 from tests.unit.cli.conftest import Said
 from tests.unit.tiny_encoders import tiny_bert
 
@@ -38,6 +39,17 @@ def test_a_folder_of_the_checkout_can_be_named_again(started: Said, checkout: Pa
     command = started("table", "gu2020/table06", "--model", "./my-bert")
     assert json.dumps({"my-bert": str(checkout / "my-bert")}) in command
     assert started("table", "gu2020/table06", "--model", "./my-bert") == command
+
+
+def test_a_folder_is_remembered_and_its_name_is_enough(started: Said, checkout: Path, own: Path) -> None:
+    (checkout / "workspace.yaml").write_text("mirror: /data\nlocal_files: {theirs: /there}\n")
+    started("table", "gu2020/table06", "--model", str(own))
+    remembered = {"mirror": "/data", "local_files": {"theirs": "/there", "my-bert": str(own)}}
+    assert yaml.safe_load((checkout / "workspace.yaml").read_text()) == remembered
+    assert configuration([], None)["local_files"] == remembered["local_files"]
+    assert 'models=["my-bert"]' in started("table", "gu2020/table06", "--model", "my-bert")
+    (checkout / "workspace.yaml").write_text("local_files: {a: b}\nlocal_files: {c: d}\n")
+    assert "workspace.yaml:2" in started("table", "gu2020/table06", "--model", str(own))
 
 
 def test_known_models_need_no_spec(started: Said, checkout: Path) -> None:

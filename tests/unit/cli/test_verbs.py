@@ -24,9 +24,9 @@ GU = "--configfile studies/gu2020.yaml"
         ("run gu2020", f"{SNAKEMAKE} {LOCAL} {GU}"),
         ("run studies/gu2020.yaml -n -j4", f"{SNAKEMAKE} {LOCAL} {GU} -n -j4"),
         (
-            "run gu2020 table06 gu2020/table12 -n",
+            "run gu2020 table06 gu2020/table12 -n --quiet",
             f"{SNAKEMAKE} results/full/tables/gu2020/table06.html results/full/tables/gu2020/table12.html "
-            f"{LOCAL} {GU} -n",
+            f"{LOCAL} {GU} -n --quiet",
         ),
         (
             "run gu2020 table06 --profile profiles/slurm --config mirror=/data results=there",
@@ -55,10 +55,7 @@ def test_a_verb_starts_snakemake_and_prints_it(
         ),
         ("table gu2020/table06 --model x --scale tiny", "there is no scale 'tiny'; the nearest: "),
         ("predict kept notes.txt --format text", "after kept, name the text to annotate, then the file"),
-        ("audit value 9 --metric f2 --n 3", "there is no metric 'f2'; the nearest: f1"),
-        ("audit floors --format xml", "there is no format 'xml'; the nearest: "),
         ("export bc2gm there --form biocs", "there is no form 'biocs'; the nearest: bioc"),
-        ("score x --dataset bc2gm --form tvs", "there is no form 'tvs'; the nearest: "),
         ("explain gu2020/table06 BC2GM", "COLUMN is missing: name ROW and COLUMN for a cell"),
         ("plan", "which study? Name one of studies/, as in: .venv/bin/pubmill plan gu2020"),
         ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/snakemake"),
@@ -105,7 +102,7 @@ def test_the_help_lists_every_verb_by_group_in_a_whole_line(started: Said) -> No
 
 
 def test_a_verb_shows_its_own_options(started: Said) -> None:
-    assert "--all-scorers" in started("score", "--help") and "--offline" in started("doctor", "--help")
+    assert "--offline" in started("doctor", "--help")
     assert "Further options are Snakemake's: .venv/bin/snakemake --help" in started("run", "--help")
 
 
@@ -131,3 +128,20 @@ def test_names_are_listed_with_what_they_are(started: Said, kind: str, line: str
 def test_the_command_is_installed(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"pubmill": "pubmill.cli:main"}
+
+
+@pytest.mark.parametrize(("options", "why"), [("-n", False), ("--dry-run --why", True)])
+def test_a_dry_run_alone_is_listed_without_snakemake(
+    started: Said, monkeypatch: pytest.MonkeyPatch, options: str, why: bool
+) -> None:
+    listed: list[tuple[object, ...]] = []
+    monkeypatch.setattr("pubmill.cli.run_command.print_dry_run", lambda *about: listed.append(about[2:]))
+    said = started("run", "gu2020", "table06", *options.split())
+    table = "results/full/tables/gu2020/table06.html"
+    assert listed == [(["studies/gu2020.yaml"], [table], why)]
+    assert f"$ .venv/bin/snakemake {table} {LOCAL} {GU} {options.split()[0]}\n" in said
+
+
+@pytest.mark.parametrize("options", ["--why", "--why -n -j4"])
+def test_why_goes_with_a_dry_run_alone(started: Said, options: str) -> None:
+    assert "--why goes with -n alone" in started("run", "gu2020", *options.split())

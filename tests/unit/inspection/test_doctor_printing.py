@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.inspection.doctor.dataset_diagnoses import DatasetFinding
-from pubmill.inspection.doctor.doctor_printing import print_findings, print_models
+from pubmill.inspection.doctor.doctor_printing import print_findings, print_models, print_summary
 from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.specs import Specs, load
@@ -30,9 +30,8 @@ def finding(specs: Specs, name: str, wanted: bool = True, **changes: Any) -> Dat
     return DatasetFinding(name, wanted, specs.datasets[name], **changes)
 
 
-def test_datasets_of_the_study_come_first_with_their_state(specs: Specs) -> None:
-    licence = specs.datasets["bc2gm"].licence
-    found = [
+def findings(specs: Specs) -> list[DatasetFinding]:
+    return [
         finding(specs, "bc2gm", available=None, sources=Counter(network=2, absent=0),
                 counts="not converted yet"),
         finding(specs, "jnlpba", wanted=False, counted=True, counts="counts as expected"),
@@ -41,30 +40,44 @@ def test_datasets_of_the_study_come_first_with_their_state(specs: Specs) -> None
             to_do=["one", "two"],
         ),
     ]  # fmt: skip
-    made = lines(print_findings, found, Links(True, {}))
-    assert made[:3] == [
-        "", "Datasets that the study uses",
-        "bc2gm: available if its links are alive (files: 2 from the network); not converted yet",
+
+
+def words(made: list[str]) -> list[str]:
+    return [" ".join(line.split()) for line in made if line.strip(" \N{BOX DRAWINGS LIGHT HORIZONTAL}")]
+
+
+def test_datasets_are_a_table_and_below_it_is_what_to_do(specs: Specs) -> None:
+    made = words(lines(print_findings, findings(specs)))
+    assert made == [
+        "dataset state files counts",
+        "bc2gm to be fetched 2 from the network not converted yet",
+        "gad@blurb NOT AVAILABLE none counts differ",
+        "gad@blurb: dead link: u: 404", "gad@blurb: to do: one", "gad@blurb: to do: two",
+        "1 other dataset and all licences: -v",
     ]  # fmt: skip
-    assert made[3] == f"    public; licence: {licence}"
-    assert made[4] == "gad@blurb: NOT AVAILABLE (files: none); counts differ"
-    assert made[6:9] == ["    dead link: u: 404", "    to do: one", "    to do: two"]
-    assert made[9:12] == ["", "Other datasets", "jnlpba: available (files: none); counts as expected"]
-    assert made[13:] == ["", "In order: 1 of 2 datasets that the study uses"]
+
+
+def test_verbose_adds_licences_and_the_other_datasets(specs: Specs) -> None:
+    made = words(lines(print_findings, findings(specs), True))
+    assert f"bc2gm: public; licence: {specs.datasets['bc2gm'].licence}" in made
+    assert "jnlpba ready none counts as expected" in made and not made[-1].endswith("-v")
 
 
 @pytest.mark.parametrize(
     ("links", "text"),
     [
-        (Links(True, {}), None),
-        (Links(False, {}), "There is no network: no host answers, so links were not checked."),
-        (None, "Links were not checked (--offline)."),
+        (Links(True, {}), []),
+        (Links(False, {}), ["There is no network: no host answers, so links were not checked."]),
+        (None, ["Links were not checked (--offline)."]),
     ],
 )
-def test_unchecked_links_are_said_to_be(specs: Specs, links: Links | None, text: str | None) -> None:
-    made = lines(print_findings, [finding(specs, "bc2gm", wanted=False)], links)
-    assert [line for line in made if "inks were" in line] == ([text] if text else [])
-    assert "Datasets that the study uses" not in made and made[-1].startswith("In order: 0 of 0 datasets")
+def test_the_answer_comes_first_and_unchecked_links_are_said_to_be(
+    specs: Specs, links: Links | None, text: list[str]
+) -> None:
+    models = [ModelFinding("a", "made here"), ModelFinding("c", "a folder", False, "bring it")]
+    made = lines(print_summary, findings(specs), models, links)
+    assert made == ["In order: 1 of 2 datasets and 1 of 2 models that the study uses", *text]
+    assert lines(print_summary, [], models, Links(True, {}))[0].startswith("In order: 1 of 2 models that")
 
 
 def test_models_have_their_source_and_what_to_do() -> None:
@@ -73,9 +86,9 @@ def test_models_have_their_source_and_what_to_do() -> None:
         ModelFinding("a", "made here"), ModelFinding("b", "the hub", None),
         ModelFinding("c", "a folder", False, "bring it"),
     ]  # fmt: skip
-    assert lines(print_models, found) == [
-        "", "Models that the study uses", "a: available (made here)", "b: to be fetched (the hub)",
-        "c: NOT AVAILABLE (a folder)", "    to do: bring it",
+    assert words(lines(print_models, found)) == [
+        "model state source", "a ready made here", "b to be fetched the hub",
+        "c NOT AVAILABLE a folder", "c: to do: bring it",
     ]  # fmt: skip
     assert [one.sound for one in found] == [True, True, False]
 

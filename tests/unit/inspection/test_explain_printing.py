@@ -49,11 +49,22 @@ def test_numbers_of_a_cell_have_two_decimals_and_what_it_lacks_has_no_line() -> 
         "missing": "", "spread": None, "seeds": (), "per label": {"é": 1},
     }  # fmt: skip
     assert lines(cell(value=value, refused="mixed data"))[1:] == [
+        "no verdict: 81.26 here, 82.00 published, difference \N{MINUS SIGN}0.50",
         "value: 81.26", "difference: \N{MINUS SIGN}0.50", "published: 82.00 (from [1])",
         "n: 2", 'per label: {"é": 1}',
         "refused: mixed data", "scale: demo",
     ]  # fmt: skip
     assert lines(cell(value={"published": {"value": 82.0}}))[1] == "published: 82.00"
+
+
+def test_a_cell_begins_with_its_verdict_and_its_numbers_are_rounded() -> None:
+    value = {
+        "value": 81.256, "difference": 0.75, "published": {"value": 80.5}, "n": 3, "expected": 5,
+        "verdict": {"verdict": "reproduced"}, "interval": {"low": 80.123456, "high": [1.000049]},
+    }  # fmt: skip
+    found = lines(cell(value=value))
+    assert found[1] == "reproduced: 81.26 here, 80.50 published, difference +0.75, 3 of 5 runs"
+    assert 'interval: {"low": 80.12, "high": [1.0]}' in found
 
 
 def test_a_verdict_is_words_and_the_numbers_that_it_has() -> None:

@@ -5,14 +5,17 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.new_table import table_values, write_table
+from pubmill.inspection.new_table import BLANK, HEADING, table_values, write_table
 from pubmill.specs import load
+from pubmill.specs.study import Study
+from pubmill.stages import Graph
+from pubmill.tables.published_values import check_keys, read_published
 
 
 def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
     known = load(specs, "full")
     values = table_values("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known)
-    written = write_table(values, specs)
+    written = write_table(values, specs, known)
     assert [path.name for path in written] == ["table01.yaml", "table01.published.csv"]
     lines = written[0].read_text().splitlines()
     keys = [line.partition(":")[0] for line in lines if line[0].isalpha()]
@@ -23,14 +26,56 @@ def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
     assert [row.label for row in table.rows] == ["BC2GM", "ChemProt (BLURB)"]
     assert table.columns[0].label == known.models["pubmedbert-base"].label != "pubmedbert-base"
     with pytest.raises(PubmillError, match="exists; give the new table another name"):
-        write_table(values, specs)
+        write_table(values, specs, known)
+
+
+def new_table(specs: Path) -> tuple[Graph, Path]:
+    """Return the graph of a study of a new table, and the file of its published values."""
+    known = load(specs, "full")
+    values = table_values("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known)
+    _, published = write_table(values, specs, known)
+    study = Study(study="mine", title="", scale="full", tables=("mine/table01",))
+    return Graph(study, load(specs, "full")), published
+
+
+def test_published_values_come_with_their_keys_and_a_number_is_enough(specs: Path) -> None:
+    graph, file = new_table(specs)
+    assert file.read_text().splitlines() == [
+        HEADING,
+        f"pubmedbert-base,bc2gm,entity_f1,,{BLANK}",
+        f"pubmedbert-base,chemprot,micro_f1,,{BLANK}",
+    ]
+    recipe = graph.tables.recipe("mine/table01")
+    check_keys(recipe, read_published(file))
+    file.write_text(file.read_text().replace(f"micro_f1,,{BLANK}", "micro_f1,77.24,"))
+    check_keys(recipe, read_published(file))
+    assert read_published(file)["printed"].tolist() == ["", "77.24"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("pubmedbert-base,bc2gn,entity_f1,80.1,", ":2: no cell pubmedbert-base / bc2gn / entity_f1; the "
+         "nearest: pubmedbert-base / bc2gm / entity_f1"),
+        ("bc2gm,pubmedbert-base,entity_f1,80.1,", ":2: no cell bc2gm / pubmedbert-base / entity_f1"),
+        ("pubmedbert-base,bc2gm,entity_f1,80.1 %,", ":2: the value '80.1 %' is not a number, such as 93.33"),
+        ("pubmedbert-base,bc2gm,entity_f1,80.1", ":2: expected 5 fields; quote notes that contain commas"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_published_values_name_their_line(specs: Path, wrong: str, message: str) -> None:
+    graph, file = new_table(specs)
+    file.write_text(f"{HEADING}\n{wrong}\n")
+    with pytest.raises(PubmillError) as error:
+        check_keys(graph.tables.recipe("mine/table01"), read_published(file))
+    assert f"{file}{message}" in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["first", "section3", "table00"])
 def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, name: str) -> None:
     """Its page, the audit and the contradictions name it by its number."""
-    values = table_values("mine/table01", ["bc2gm"], ["pubmedbert-base"], "blurb", load(specs, "full"))
-    write_table(values | {"name": name}, specs)
+    known = load(specs, "full")
+    values = table_values("mine/table01", ["bc2gm"], ["pubmedbert-base"], "blurb", known)
+    write_table(values | {"name": name}, specs, known)
     with pytest.raises(PubmillError, match=rf"tables/mine/{name}\.yaml:\d+: name: .*table0\*"):
         load(specs, "full")
 

@@ -13,7 +13,6 @@ import pubmill
 from pubmill import load_dataset, read_jats, read_medline, score
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SequenceExample, TokensExample, write_examples
-from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.prediction.toy_annotators import fake
 
 CITATION = b"""<?xml version="1.0"?><PubmedArticleSet><PubmedArticle><MedlineCitation>
@@ -89,18 +88,6 @@ def test_scores_are_those_of_records(results: Path) -> None:
     for label in ("gene", "b-Gene", "E-Gene", ""):
         with pytest.raises(PubmillError, match=f"prediction 1: '{label}' is none of O, B, I"):
             score(test, [["B", "O"], ["O", label]])
-
-
-def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
-    toy.make(tmp_path, "ner")
-    path = tmp_path / "predictions.conll"
-    path.write_text(toy.conll(toy.iobes).replace("S-Disease", "S-Illness"))
-    with pytest.raises(PubmillError, match="labels that the dataset lacks: Illness"):
-        pubmill.score_predictions(path, "ner", tmp_path)
-    found = pubmill.score_predictions(path, "ner", tmp_path, mapping={"Illness": "Disease"})
-    assert (found.metrics["entity_f1"], found.left_aside()) == (1.0, [])
-    with pytest.raises(PubmillError, match=r"has no card\.json: .* not converted there.*nearest first: ner$"):
-        pubmill.score_predictions(path, "rel", tmp_path)
 
 
 def test_a_tagger_returns_the_mentions_of_each_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

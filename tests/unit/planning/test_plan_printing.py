@@ -42,56 +42,49 @@ def test_hours_of_trainings_are_added_up() -> None:
     assert hours([SMALL, BIG], GPUS) == pytest.approx({"A": 2 + 40, "B": 1 + 20})
 
 
-def test_stages_have_jobs_hours_and_sources() -> None:
-    plan = Plan(seconds={"tables": 7200.0, "other": 36000.0}, sources={"tables": {"b", "a"}})
+def test_a_plan_begins_with_its_answer() -> None:
+    plan = Plan(seconds={"tables": 7200.0}, pretraining={"small": SMALL}, finetuning={"big": BIG})
+    plan.bytes_known, plan.bytes_assumed, plan.files_unknown, plan.disk = 1.25e9, 5.67e9, 1000, 8.9e9
+    plan.to_do.update(tables=1200)
+    assert lines(plan)[:5] == [
+        "GPU-hours: 21 of one B, 42 of one A",
+        "CPU-hours: 2.0",
+        "to fetch: 6.9 GB (1.2 of known size) and 1,000 files of unknown size",
+        "on disk: 8.9 GB (assumed) and 1,000 files of unknown size",
+        "jobs: 1,200 to do, 0 done already",
+    ]
+    assert lines(Plan())[0] == "GPU-hours: none"
+
+
+def test_stages_have_jobs_and_hours_and_their_sources_follow() -> None:
+    plan = Plan(seconds={"tables": 7200.0, "other": 36000.0}, sources={"tables": {"b", "a"}, "other": {"a"}})
     plan.to_do.update(tables=1200, other=1)
     plan.there.update(tables=1, convert=5)
     found = lines(plan)
-    assert found[:5] == [
-        "stage jobs to do done already CPU-hours source",
-        "convert 0 5 0.0",
-        "tables 1,200 1 2.0 a; b",
-        "other 1 0 10",
-        "all 1,201 6 12",
-    ]
-    assert found[-1] == "left out: x"
+    assert found[5:9] == ["stage to do done CPU-hours", "convert 0 5", "tables 1,200 1 2.0", "other 1 0 10"]
+    sources = ["CPU-hours of tables, other: a", "CPU-hours of tables: b", "left out: x"]
+    assert found[9:] == ["Where the figures come from", *sources]
 
 
-def test_bytes_are_gigabytes() -> None:
-    found = lines(Plan(bytes_known=1.234e9, bytes_assumed=5.67e9, files_unknown=1000, disk=8.9e9))
-    assert found[2] == (
-        "to download: 1.23 GB (sizes known), 5.7 GB (sizes assumed), and 1,000 files of unknown size"
-    )
-    assert found[3] == "on disk: 8.9 GB (assumed), and the files of unknown size" and len(found) == 5
-
-
-def test_trainings_have_operations_hours_and_jobs_of_unknown_size() -> None:
+def test_trainings_have_hours_and_their_sources_and_unknown_sizes_follow() -> None:
     found = lines(Plan(pretraining={"small": SMALL}, finetuning={"small": SMALL, "big": BIG}))
-    assert found[4:8] == [
-        "Pretraining jobs operations A-hours B-hours",
-        "small 2 3.6e+15 2.0 1.0",
-        "all 2 3.6e+15 2.0 1.0",
-        "hours of one GPU; assumed: 50% of the peak",
+    assert found[6:9] == ["Pretraining: GPU-hours jobs A B", "small 2 2.0 1.0", "all 2 2.0 1.0"]
+    assert found[9:13] == [
+        "Fine-tuning: GPU-hours jobs A B",
+        "small 2 2.0 1.0",
+        "big 1,000 40 20",
+        "all 1,002 42 21",
     ]
-    assert found[8:12] == [
-        "Fine-tuning jobs operations A-hours B-hours",
-        "small 2 3.6e+15 2.0 1.0",
-        "big 1,000 (3 of unknown size) 3.6e+16 40 20",
-        "all 1,002 (3 of unknown size) 4.0e+16 42 21",
-    ]
-    assert found[12].startswith(
-        "hours of one GPU; assumed: 25% of the peak; number of examples: from the specs"
-    )
+    assert found[14] == "pretraining: assumed: 50% of the peak"
+    assert found[15].startswith("fine-tuning: assumed: 25% of the peak; number of examples: from the specs")
+    assert found[16] == "3 trainings of unknown size not in the hours"
 
 
 @pytest.mark.parametrize(("number", "more"), [(SHOWN_RUNS, []), (SHOWN_RUNS + 2, ["and 2 more"])])
 def test_finished_trainings_are_listed_up_to_a_limit(number: int, more: list[str]) -> None:
     found = lines(Plan(runs_there=[f"run {i:02d}" for i in reversed(range(number))]))
-    assert found[4] == f"{number} trainings are finished already and will not run again"
-    rest = " ".join(found[5:])
-    assert found[5] == "run 00" and rest == " ".join(
-        [*(f"run {i:02d}" for i in range(20)), *more, "left out: x"]
-    )
+    assert found[7] == f"{number} trainings will not run again"
+    assert found[8:] == [*(f"run {i:02d}" for i in range(20)), *more, "left out: x"]
 
 
 def test_recipes_are_a_table_of_markdown() -> None:

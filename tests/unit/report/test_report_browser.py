@@ -185,6 +185,24 @@ def test_a_number_opens_its_card_and_back_closes_it(browser: Any, address: str) 
     assert "Ours, Second" in linked.locator("dialog[open]").inner_text()
 
 
+def test_arrows_step_from_card_to_card_and_slash_searches(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    page.locator(f"table a[href='#{CARD}']").click()
+    title = page.locator("#card-title")
+    first = title.inner_text()
+    assert first.startswith("Ours, Second")
+    page.keyboard.press("ArrowLeft")
+    assert title.inner_text() != first
+    page.get_by_role("button", name="Next").click()
+    assert title.inner_text() == first
+    page.go_back()
+    assert page.locator("dialog[open]").count() == 0
+    page.keyboard.press("/")
+    page.keyboard.type("provenance")
+    page.keyboard.press("Enter")
+    assert "provenance" in page.evaluate("location.hash")
+
+
 def test_all_is_reached_by_the_keyboard(browser: Any, address: str) -> None:
     page = opened(browser, address)
     page.keyboard.press("Tab")

@@ -36,7 +36,7 @@ def test_losses_on_held_out_documents_are_shown_by_checkpoint(results: Path) -> 
 def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> None:
     empty = made_up.table(tmp_path, made_up.recipe(records={}))
     put_table(tmp_path, empty)
-    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources={})
+    bare = recipe(pretraining={}, corpora=[], vocabs=[], datasets=[], models=[], sources=[])
     assert "No run has a score yet" in render(read_report(bare, tmp_path))
 
 

@@ -221,7 +221,7 @@ def test_nothing_is_wider_than_a_phone(results: Path) -> None:
     """Tables scroll by themselves; a browser's own windows are no narrower than 500 pixels, a frame is."""
     folder, name = "h" * 100, "a" * 100
     put_source(results, name, folder)
-    made = recipe(sources={f"sources/{folder}": [f"{name}.source.json"]})
+    made = recipe(sources=[f"sources/{folder}/{name}.source.json"])
     text = re.sub(r"<meta http-equiv=.*?>", "", render(read_report(made, results)))
     text = text.replace("<details", "<details open")
     script = "<script>onload = () => parent.postMessage(document.documentElement.scrollWidth, '*')</script>"
@@ -272,7 +272,7 @@ def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
 def test_a_column_that_is_the_best_of_others_is_shown_as_ours(results: Path) -> None:
     table = made_up.table_with_pipelines(results)
     assert table.has_runs == dict.fromkeys(("best", "genes", "drugs", "bert", "ours"), True)
-    without = made_up.recipe_with_pipelines(records=made_up.recipe().record_paths)
+    without = made_up.recipe_with_pipelines(records=made_up.recipe().records)
     assert made_up.table(results, without).has_runs["best"] is False
 
 

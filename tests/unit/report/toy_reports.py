@@ -37,7 +37,7 @@ def recipe(**changes: Any) -> ReportRecipe:
         "checkpoints": {},
         "fits": {},
         "datasets": ["bc2gm"],
-        "sources": {"sources/host": ["one.tsv.source.json"]},
+        "sources": ["sources/host/one.tsv.source.json"],
         "references": {"gu2020": {"text": "Gu et al. (2021).", "doi": "10.1145/3458754"}},
     }
     return build(ReportRecipe, values | changes, "here")

@@ -12,6 +12,8 @@ from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.dataset_recipes import published_recipe
+from pubmill.stages.params_text import LONG, LongRecipe, recipe_argument
+from pubmill.storage.result_paths import Paths
 
 
 def targets(root: Path, **config: object) -> Graph:
@@ -64,3 +66,18 @@ def test_programs_read_what_the_graph_writes(root: Path, tmp_path: Path) -> None
     for recipe in whole:
         text = as_json(recipe)
         assert as_json(read(type(recipe), text)) == text
+
+
+def test_a_long_recipe_is_a_file_in_commands_and_its_text_elsewhere(tmp_path: Path) -> None:
+    paths = Paths(str(tmp_path))
+    short = recipe_argument({"a": "b"}, paths)
+    assert f"{short}" == '{"a": "b"}' == repr(short)[1:-1] and not isinstance(short, LongRecipe)
+    values = {"a": "b" * LONG}
+    made = recipe_argument(values, paths)
+    assert isinstance(made, LongRecipe) and made == as_json(values) and repr(made) == repr(as_json(values))
+    assert f"{made}" == made.path and Path(made.path).parent == tmp_path / ".recipes"
+    assert recipe_argument({"a": "c" * LONG}, paths).path != made.path  # type: ignore[attr-defined]
+    assert not Path(made.path).exists()
+    made.write()
+    made.write()
+    assert json.loads(Path(made.path).read_text()) == values

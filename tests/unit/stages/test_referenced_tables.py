@@ -4,8 +4,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pubmill.recipes.other_tables import table_title
 from pubmill.recipes.tables import Reason
 from pubmill.recipes.writing import as_json
@@ -56,7 +54,7 @@ def test_a_table_names_the_cells_that_it_refers_to(tmp_path: Path) -> None:
     assert {one.key for one in part.rows} == {"bc5-chem", "bc5-disease", "ncbi-disease", "chemprot@blurb"}
     assert "bert-base-uncased" not in {one.key for one in part.columns}
     assert part.composites == () and part.equivalence.runs.keys() == {one.key for one in part.rows}
-    assert part.record_paths["biobert-base"].keys() == {one.key for one in part.rows}
+    assert part.records["biobert-base"].keys() == {one.key for one in part.rows}
 
 
 def test_cells_of_a_table_of_the_study_are_inputs_and_others_are_taken_from_the_disk(tmp_path: Path) -> None:
@@ -65,7 +63,7 @@ def test_cells_of_a_table_of_the_study_are_inputs_and_others_are_taken_from_the_
     assert f"{tmp_path}/full/runs/blurb/biobert-base/bc5-chem/standard/final/seed-1.json" in files
     assert set(files) <= set(both.tables.record_files(ORIGIN)) and not both.tables.all_found_records(COPIES)
     part = alone.tables.recipe(COPIES).others[ORIGIN]
-    assert alone.tables.other_files(COPIES) == [] and not any(part.record_paths.values())
+    assert alone.tables.other_files(COPIES) == [] and not any(part.records.values())
     assert part.missing["biobert-base"] == "gu2020 Table 6 is not a table of this study"
 
 
@@ -78,7 +76,7 @@ def test_a_record_on_disk_of_a_table_outside_the_study_is_read(tmp_path: Path) -
     path = Path("runs") / run[0] / run[1] / run[2] / run[3] / "final/seed-1"
     (tmp_path / "full" / f"{path}.items.npz").touch()
     part = graph(tmp_path, COPIES).tables.recipe(COPIES).others[ORIGIN]
-    assert f"{path}.json" in part.record_paths["biobert-base"]["bc5-chem"]
+    assert f"{path}.json" in part.records["biobert-base"]["bc5-chem"]
     assert part.found == ("biobert-base/bc5-chem",)
     assert f"{path}.json" in graph(tmp_path, COPIES).tables.all_found_records(COPIES)
 
@@ -91,7 +89,7 @@ def test_a_difference_has_the_margin_of_its_row_and_all_records_of_both_cells(tm
     assert one.of == "blurb" and len(one.minus) == 4
     part = recipe.others[BASE]
     assert [composite.name for composite in part.composites] == ["blurb"] and len(part.rows) == 13
-    base = part.record_paths["pubmedelectra-base.stabilised"]
+    base = part.records["pubmedelectra-base.stabilised"]
     settings = {row: paths[0].split("/")[4] for row, paths in base.items()}
     assert (settings["biosses"], settings["pubmedqa"]) == ("layer-reinit", "layerwise-decay")
     assert {setting for row, setting in settings.items() if row not in ("biosses", "pubmedqa")} == {
@@ -124,7 +122,7 @@ def test_a_cell_of_another_model_and_dataset_is_run_and_noted(tmp_path: Path) ->
     only = {"models": ["biobert-large", "biobert-base"], "datasets": ["bc2gm", "jnlpba"]}
     made = graph(tmp_path, ORIGIN, own=own, **only)
     recipe = made.tables.recipe(ORIGIN)
-    paths = recipe.record_paths["biobert-base"]["bc5-chem"]
+    paths = recipe.records["biobert-base"]["bc5-chem"]
     assert paths[0] == "runs/blurb/biobert-large/bc2gm/standard/final/seed-1.json"
     assert recipe.datasets == {"biobert-base/bc5-chem": "bc2gm"}
     own_cell = Reason(
@@ -151,7 +149,7 @@ def test_a_cell_that_is_not_comparable_is_noted_and_run(tmp_path: Path) -> None:
     recipe = graph(tmp_path, ORIGIN, own=own).tables.recipe(ORIGIN)
     assert recipe.not_comparable == {"biobert-base/bc5-chem": "another split"}
     assert Reason(text="not comparable: another split", cells=("biobert-base/bc5-chem",)) in recipe.reasons
-    assert recipe.record_paths["biobert-base"]["bc5-chem"]
+    assert recipe.records["biobert-base"]["bc5-chem"]
 
 
 def test_a_table_shows_why_its_cells_have_other_settings_and_what_is_known_of_its_models(
@@ -176,13 +174,6 @@ def test_a_table_shows_what_a_setting_tries_and_why(tmp_path: Path) -> None:
     text = "setting layer-freeze, frozen_layers 6 or 12 or 18, dropout 0.2: made up"
     [found] = [one for one in reasons if "layer-freeze" in one.text]
     assert found.text == text and "biobert-large.freeze/" in found.cells and len(found.cells) == 4
-
-
-@pytest.mark.parametrize("table", [COPIES, LARGE])
-def test_recipes_with_parts_of_other_tables_stay_short(tmp_path: Path, table: str) -> None:
-    """They are arguments of a command, of which one may have 131,072 bytes."""
-    made = graph(tmp_path, *specs().tables)
-    assert len(as_json(made.tables.recipe(table))) < 131072 / 2
 
 
 def test_the_title_of_a_table_is_its_paper_and_number() -> None:

@@ -156,7 +156,7 @@ def test_a_cell_may_have_another_model_or_dataset(full: Graph, graph_of: Callabl
     """Which must be run for it; the reason is the cell's own if not."""
     made = graph_of(with_cell(full, dataset="jnlpba", why="w"), **STUDY).tables.recipe("gu2020/table06")
     assert made.datasets == {"pubmedbert-base/bc2gm": "jnlpba"}
-    assert all("jnlpba" in path for path in made.record_paths["pubmedbert-base"]["bc2gm"])
+    assert all("jnlpba" in path for path in made.records["pubmedbert-base"]["bc2gm"])
     assert "pubmedbert-base/bc2gm" not in made.missing
     assert any(one.text == "ours has dataset jnlpba: w" for one in made.reasons)
     made = graph_of(with_cell(full, dataset="gad@blurb", why="w"), **STUDY).tables.recipe("gu2020/table06")
@@ -169,7 +169,7 @@ def test_a_cell_may_have_another_model_or_dataset(full: Graph, graph_of: Callabl
         **(STUDY | {"models": ("pubmedbert-base", "biobert-base")}),
     )
     found = both.tables.recipe("gu2020/table06")
-    assert all("biobert-base" in path for path in found.record_paths["pubmedbert-base"]["bc2gm"])
+    assert all("biobert-base" in path for path in found.records["pubmedbert-base"]["bc2gm"])
 
 
 def test_a_cell_that_must_not_be_compared_has_its_reason(full: Graph, graph_of: Callable[..., Graph]) -> None:

@@ -4,15 +4,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.specs import load
 from pubmill.specs.spec_types import FileName, FilePath, Https, LocalKey, Name
 from pubmill.storage.name_patterns import FILE, PATH, SPEC, URL, fits
-from pubmill.storage.path_lists import by_folder, paths_of
 
 HOSTILE = (
     "x;touch P;y",
@@ -74,25 +71,3 @@ def test_an_included_name_is_a_name(root: Path, tmp_path: Path) -> None:
         PubmillError, match=r"odd.yaml:1: expected the name of a spec, found '../datasets/bc2gm'"
     ):
         load(specs, "demo")
-
-
-def test_numbered_names_become_runs() -> None:
-    paths = [f"a/pubmed26n{number:04d}.xml.gz" for number in (1, 2, 3, 7)] + ["b/one.tsv", "a/x"]
-    assert by_folder(paths) == {
-        "a": [["pubmed26n", "0001", "0003", ".xml.gz"], "pubmed26n0007.xml.gz", "x"],
-        "b": ["one.tsv"],
-    }
-
-
-def test_a_number_of_another_width_is_of_another_run() -> None:
-    assert by_folder(["a/9", "a/10", "a/11"]) == {"a": ["9", ["", "10", "11", ""]]}
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("ab"), st.from_regex(r"[x0-9.\[\]-]{1,6}", fullmatch=True)), unique=True
-    )
-)
-def test_they_come_back_as_they_were(pairs: list[tuple[str, str]]) -> None:
-    paths = [f"{folder}/{name}" for folder, name in sorted(pairs, key=lambda pair: pair[0])]
-    assert list(paths_of(by_folder(paths))) == paths

@@ -186,9 +186,9 @@ def test_a_record_without_the_rows_metric_is_refused(tmp_path: Path) -> None:
             made_up.HEADER + "bert,gad,micro_f1,80,\n" * 2,
             ":3: duplicate entry bert / gad / micro_f1",
         ),
-        (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "without a cell: bert / bc2gm / micro_f1"),
+        (made_up.HEADER + "bert,bc2gm,micro_f1,80.9,\n", "no cell bert / bc2gm / micro_f1"),
         (made_up.HEADER + "bert,bc2gm,entity_f1,,\n", ":2: the value '' is not a number"),
-        (made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\n", "values without a cell: bret / bc2gm"),
+        (made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\n", "no cell bret / bc2gm"),
     ],
 )
 def test_malformed_published_values_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -249,7 +249,7 @@ def test_the_best_of_pipelines_is_chosen_in_each_row(tmp_path: Path) -> None:
 
 def test_the_best_of_what_is_not_whole_is_missing(tmp_path: Path) -> None:
     made = made_up.recipe_with_pipelines()
-    found = {model: paths for model, paths in made.record_paths.items() if model != "drugs"}
+    found = {model: paths for model, paths in made.records.items() if model != "drugs"}
     reasons = made.missing | {"drugs": "needs a pipeline"}
     cells = made_up.table_with_pipelines(
         tmp_path, made_up.recipe_with_pipelines(records=found, missing=reasons)

@@ -68,7 +68,7 @@ def made_records(name: str, story: Story) -> Records:
 def add_records(found: Records, known: TableRecipe, story: Story) -> None:
     rows = {row.key: row for row in known.rows}
     for column in known.columns:
-        for key, paths in known.record_paths.get(column.key, {}).items():
+        for key, paths in known.records.get(column.key, {}).items():
             row, margin = rows[key], known.equivalence.margins[key].points
             value = value_of(known.paper, column, row)
             centre = UNPUBLISHED if value is None else value
@@ -84,7 +84,7 @@ def owners(name: str) -> dict[str, tuple[str, str]]:
     """Path of a record -> column and row of the first cell that shows it, around whose value it scores."""
     found: dict[str, tuple[str, str]] = {}
     for column in recipe(name).columns:
-        for key, paths in recipe(name).record_paths.get(column.key, {}).items():
+        for key, paths in recipe(name).records.get(column.key, {}).items():
             for path in paths:
                 found.setdefault(path, (column.key, key))
     return found
@@ -271,7 +271,7 @@ def test_at_another_scale_nothing_is_comparable(name: str) -> None:
 
 def spot(name: str) -> tuple[str, str]:
     """The column and row of the first cell of several runs."""
-    records = recipe(name).record_paths
+    records = recipe(name).records
     return next((c, r) for c, rows in records.items() for r, paths in rows.items() if len(paths) > 1)
 
 
@@ -281,7 +281,7 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
     """A failed seed, or one without record: it is named, and all other cells are as before."""
     records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
     before, known = story_table(name, "equal"), recipe(name)
-    runs = known.record_paths[column][row]
+    runs = known.records[column][row]
     one = records.pop(runs[-1])
     if failed:
         changes = {"metrics": None, "counts": None, "failed": "nan"}
@@ -293,7 +293,7 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
     aggregate = known.aggregate
     assert cell.missing == f"no {aggregate}: {len(runs) - 1} of {len(runs)} seeds ({why}: seed {seed})"
     assert (cell.value, cell.difference, cell.verdict) == (None, None, None)
-    touched = {key for key, paths in known.record_paths[column].items() if runs[-1] in paths}
+    touched = {key for key, paths in known.records[column].items() if runs[-1] in paths}
     touched |= {one.name for one in known.composites if touched & set(sum(one.groups.values(), ()))}
     touched |= {one.name for one in known.differences if one.of in touched}
     for key, other in made.cells[column].items():
@@ -315,7 +315,7 @@ FIELD_CASES = [
 @pytest.mark.parametrize(("name", "field"), FIELD_CASES)
 def test_records_that_were_made_differently_are_refused(name: str, field: str) -> None:
     records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
-    last = recipe(name).record_paths[column][row][-1]
+    last = recipe(name).records[column][row][-1]
     other = {"versions": {"finetune": 9}, "recipe": {"epochs": 9}}.get(field, "other")
     records[last] = records[last].model_copy(update={field: other})
     with pytest.raises(PubmillError, match="must not share one") as error:
@@ -327,7 +327,7 @@ def test_records_that_were_made_differently_are_refused(name: str, field: str) -
 def test_a_record_of_another_scale_is_refused(name: str, tmp_path: Path) -> None:
     column, row = spot(name)
     known = recipe(name)
-    path = known.record_paths[column][row][0]
+    path = known.records[column][row][0]
     made = run(path, next(one for one in known.rows if one.key == row), UNPUBLISHED)
     write_record(tmp_path / path, made.model_copy(update={"scale": "small"}))
     with pytest.raises(PubmillError, match="scale is 'small', expected 'full'"):

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable
 from pubmill.recipes.tables import Composite
-from pubmill.stages.study_graph import audit_recipe
+from pubmill.stages.study_graph import graph_of_all_tables
 from pubmill.tables.cells import PublishedValue
 from pubmill.tables.rank_text import as_text, reproductions_as_text
 from pubmill.tables.ranks import FEW, MEAN, ONE_MODEL, Ranking, rankings_of, weights_of_means
@@ -22,7 +22,7 @@ DATASETS = [f"d{number}" for number in range(8)]
 
 @pytest.fixture(scope="module")
 def table06() -> list[Ranking]:
-    [table] = [one for one in audit_recipe(SPECS).tables if one.name == "gu2020/table06"]
+    table = graph_of_all_tables(SPECS).audited_tables.table("gu2020/table06")
     return rankings_of(table, SPECS)[0]
 
 
@@ -43,7 +43,7 @@ def test_most_adjacent_ranks_of_gu2020_table_6_are_unresolved(table06: list[Rank
 
 
 def test_the_same_values_give_the_same_ranks(table06: list[Ranking]) -> None:
-    [table] = [one for one in audit_recipe(SPECS).tables if one.name == "gu2020/table06"]
+    table = graph_of_all_tables(SPECS).audited_tables.table("gu2020/table06")
     assert rankings_of(table, SPECS)[0] == table06
 
 

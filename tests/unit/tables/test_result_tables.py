@@ -7,11 +7,10 @@ import pytest
 
 from pubmill.metrics.records import Record
 from pubmill.recipes.reading import read
-from pubmill.recipes.tables import Column, Listed, Row, TableRecipe
+from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import Study, with_own_weights
 from pubmill.stages import Graph, checked_graph
-from pubmill.storage.path_lists import by_folder
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Table
@@ -46,7 +45,7 @@ def fed(name: str) -> Table:
     """The table, where each run scores what is printed of its cell, here or in another table of the paper."""
     recipe = read(TableRecipe, as_json(targets().tables.recipe(name)))
     records: dict[str, Record] = {}
-    paths: dict[str, dict[str, Listed]] = {}
+    paths: dict[str, dict[str, tuple[str, ...]]] = {}
     for column in recipe.columns:
         for row in recipe.rows:
             score = value_of(recipe.paper, column, row)
@@ -54,7 +53,7 @@ def fed(name: str) -> Table:
                 run = row.folds[0] if row.folds else row.dataset or ""
                 path = BELOW.record(row.key, column.key, run, "standard", 1)
                 records[path] = made(column, row, run, score)
-                paths.setdefault(column.key, {})[row.key] = by_folder([path])
+                paths.setdefault(column.key, {})[row.key] = (path,)
     differences = tuple(replace(one, minus={}) for one in recipe.differences)
     recipe = replace(recipe, records=paths, copied={}, differences=differences, others={})
     published = read_published(SPECS / f"tables/{name}.published.csv", recipe.left_out)

@@ -37,6 +37,7 @@ def test_commands_name_places_that_are_not_compared() -> None:
     found = {name: place({}, []) for name, place in places(Path("/a"), "results/full", "m").items()}
     assert found == {
         "scripts": "/a/scripts",
+        "extras": "/a/pubmill/extras",
         "specs": "/a/specs",
         "results": "results/full",
         "mirror": ["--mirror", "m"],

@@ -6,12 +6,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake.jobs import Reason
 
 from pubmill.errors import PubmillError
 from pubmill.messages.run_sources import VARIABLE
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.params_text import LONG, recipe_argument
+from pubmill.storage.result_paths import Paths
 from pubmill.workflow import run_start
 
 URL = (
@@ -32,10 +35,16 @@ def targets(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Grap
 
 def workflow(run: str | None = None, *, to_do: bool = True) -> SimpleNamespace:
     """A workflow whose graph has one download; `run`: the name of its Slurm jobs."""
-    job = SimpleNamespace(rule=SimpleNamespace(name="download"), wildcards_dict={"path": URL})
+    params = ["1", recipe_argument({"a": "b" * LONG}, Paths("results"))]
+    job = SimpleNamespace(rule=SimpleNamespace(name="download"), wildcards_dict={"path": URL}, params=params)
     executor = SimpleNamespace(run_uuid=run) if run else SimpleNamespace()
     return SimpleNamespace(
-        dag=SimpleNamespace(jobs=[job], needrun=lambda _: to_do),
+        dag=SimpleNamespace(
+            jobs=[job],
+            needrun=lambda _: to_do,
+            reason=lambda _: Reason(),
+            workflow=SimpleNamespace(_localrules={"download"}),
+        ),
         scheduler=SimpleNamespace(_executor=executor),
         config_settings=SimpleNamespace(configfiles=[Path("studies/mine.yaml")]),
     )
@@ -54,6 +63,7 @@ def test_files_that_cannot_be_reached_are_named_with_the_command_that_fetches_th
 
 def test_finished_jobs_need_no_files_and_the_run_holds_the_lock(targets: Graph) -> None:
     held = run_start.begin(workflow(to_do=False), targets, {"graph": {"a": "0"}})
+    assert not Path("results/.recipes").exists()
     assert held.is_locked and (Path(targets.results) / ".lock").is_file()
     assert not (Path(targets.results) / ".slurm-run").exists()
     assert json.loads(Path(os.environ[VARIABLE]).read_text()) == {"graph": {"a": "0"}}

@@ -81,7 +81,12 @@ def test_the_floors_of_a_dataset_for_tables(root: Path, tmp_path: Path) -> None:
         write_examples(tmp_path / f"pubmedqa/{split}.jsonl.gz", questions(split, number))
     recipe = {"name": "pubmedqa", "kind": "sequence", "task": "yes-no", "splits": ["train", "dev", "test"]}
     more = {"access": "public", "metric": "accuracy"}
-    line = [sys.executable, str(root / "scripts/measure_floors.py"), "--recipe", json.dumps(recipe | more)]
+    line = [
+        sys.executable,
+        str(root / "pubmill/extras/baselines/programs/floors.py"),
+        "--recipe",
+        json.dumps(recipe | more),
+    ]
     line += ["--examples", str(tmp_path / "pubmedqa"), "--predictions", str(tmp_path / "floors/pubmedqa")]
     output = tmp_path / "floors/pubmedqa.json"
     subprocess.run([*line, "--output", str(output)], check=True)

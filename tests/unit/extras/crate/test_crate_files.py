@@ -43,10 +43,10 @@ def recipe(**changes: Any) -> CrateRecipe:
         "author": {"name": "Ada Lovelace", "orcid": ORCID},
         "tables": ["gu2020/table06"],
         "results": RESULTS,
-        "sources": {
-            "sources/host.example/a": ["b.tsv.source.json"],
-            "sources/local/notes": ["my file.csv.source.json"],
-        },
+        "sources": [
+            "sources/host.example/a/b.tsv.source.json",
+            "sources/local/notes/my file.csv.source.json",
+        ],
         "licences": {PUBLIC: "CC BY-NC 4.0 (a; b)"},
         "conditions": {OWN: "https://apply.example/here"},
         "versions": {"crate": 1},
@@ -281,7 +281,7 @@ def test_files_have_their_media_types(results: Path, checkout: Path, tmp_path: P
     odd = ("sources/local/notes/README", "sources/local/notes/a.odd", "sources/local/notes/b.xml.gz")
     for path in odd:
         write_json(results / f"{path}.source.json", source)
-    made = recipe(sources={"sources/local/notes": [f"{Path(path).name}.source.json" for path in odd]})
+    made = recipe(sources=[f"{path}.source.json" for path in odd])
     write_crate(made, results, checkout, tmp_path / "small.crate")
     graph = read(tmp_path / "small.crate")
     types = {name: one.get("encodingFormat") for name, one in graph.items()}

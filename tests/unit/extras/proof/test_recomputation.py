@@ -11,7 +11,7 @@ import pytest
 from pydantic_core import to_jsonable_python
 from scipy import special
 
-from pubmill.extras.proof.basis import with_record_paths
+from pubmill.extras.proof.basis import without_others
 from pubmill.extras.proof.verifier import equivalence, items, metrics, resampling
 from pubmill.extras.proof.verifier.cells import NO_RECORD, Builder, check_cells, read_published
 from pubmill.extras.proof.verifier.container import RefusedError
@@ -166,7 +166,7 @@ def builder(name: str, records: Records, made: Table) -> Builder:
         return 100 * one["metrics"][metric], None, one["collapsed"]
 
     def build(name: str, part: Any, cells: Any, others: Mapping[str, Builder]) -> Builder:
-        own = with_record_paths(part)
+        own = without_others(part)
         check_form(own, RECIPE, name)
         content = (SPECS / f"tables/{name}.published.csv").read_bytes()
         return Builder(own, read_published(content, own["left_out"], name), score, cells, others)

@@ -23,9 +23,9 @@ from pubmill.extras.proof.verifier.container import (
 )
 from pubmill.extras.proof.verifier.items import implausible_counts, is_constant
 from pubmill.extras.proof.verifier.verification import check_proof
-from tests.attack import proof_structure as attack
-from tests.attack.proof import answer
+from tests.unit.extras.proof import structure_attacks as attack
 from tests.unit.extras.proof import toy_proof as toy
+from tests.unit.extras.proof.proof_attacks import answer
 from tests.world.dice import Dice
 
 

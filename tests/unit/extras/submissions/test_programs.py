@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import pubmill
 from pubmill.cli.app import APP
+from pubmill.errors import PubmillError
 from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.programs import Ended, make_checkout, run_verb
 
@@ -153,3 +155,26 @@ def test_predictions_of_others_are_read_under_limits(checkout: Path, monkeypatch
     )
     CliRunner().invoke(APP, ["score", "file", "--dataset", "rel"])
     assert len(begun) == 1
+
+
+def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    path = tmp_path / "predictions.conll"
+    path.write_text(toy.conll(toy.iobes).replace("S-Disease", "S-Illness"))
+    with pytest.raises(PubmillError, match="labels that the dataset lacks: Illness"):
+        pubmill.score_predictions(path, "ner", tmp_path)
+    found = pubmill.score_predictions(path, "ner", tmp_path, mapping={"Illness": "Disease"})
+    assert (found.metrics["entity_f1"], found.left_aside()) == (1.0, [])
+    with pytest.raises(PubmillError, match=r"has no card\.json: .* not converted there.*nearest first: ner$"):
+        pubmill.score_predictions(path, "rel", tmp_path)
+
+
+def test_the_program_that_reads_untrusted_files_is_limited(root: Path) -> None:
+    program = root / "pubmill/extras/submissions/programs/take_predictions.py"
+    assert "\n    run(limited(program(main)))\n" in program.read_text()
+
+
+def test_a_form_that_does_not_exist_is_reported_with_the_nearest() -> None:
+    said = run_verb("score", "x", "--dataset", "bc2gm", "--form", "tvs").stderr
+    assert "there is no form 'tvs'; the nearest: " in said
+    assert "--all-scorers" in run_verb("score", "--help").stdout

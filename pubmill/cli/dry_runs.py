@@ -1,0 +1,50 @@
+"""What a run would do, printed without Snakemake's own dry run, which words the message of every job."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+
+DRY = {"-n", "--dry-run", "--dryrun"}
+
+
+def is_plain(options: Sequence[str], why: bool) -> bool:
+    """Return whether a run is only to be listed, without further options of Snakemake."""
+    others = [option for option in options if option not in DRY]
+    if why and (others or not options):
+        raise PubmillError(f"--why goes with -n alone; got {' '.join(options) or 'neither -n nor --dry-run'}")
+    return bool(options) and not others
+
+
+def print_dry_run(
+    root: Path, config: dict[str, Any], files: list[str], targets: list[str], why: bool
+) -> None:
+    """Print the jobs of a run by stage, and what is left out; with `why`, what makes them run.
+
+    Published values that no cell has are an error here already, which a table's job would end with.
+    """
+    from pubmill.cli.studies import SPECS
+    from pubmill.specs.study import check_study
+    from pubmill.stages import checked_graph, published_values
+    from pubmill.tables.published_values import check_keys, read_published
+    from pubmill.workflow.causes import cause_lines
+    from pubmill.workflow.listed_jobs import jobs_of_study
+    from pubmill.workflow.run_display import NOTHING
+    from pubmill.workflow.run_lines import left_out_lines, plan_lines
+    from pubmill.workflow.run_progress import RunProgress
+
+    jobs = jobs_of_study(root, config, targets)
+    graph = checked_graph(*check_study(config, SPECS, files))
+    for table in graph.requests.result_tables():
+        recipe, values = graph.tables.recipe(table), Path(published_values(table, SPECS))
+        check_keys(recipe, read_published(values, recipe.left_out))
+    progress = RunProgress()
+    progress.planned = Counter(job.rule for job in jobs if job.to_do)
+    if not progress.planned:
+        pages = targets or [graph.paths.report(graph.study.study, "html")]
+        lines = [f"{NOTHING}.", *left_out_lines(graph.left_out()), *(f"To read: {page}" for page in pages)]
+    else:
+        lines = [*plan_lines(progress, graph.left_out()), *(cause_lines(jobs) if why else ())]
+    print("\n".join(lines))

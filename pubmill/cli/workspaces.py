@@ -1,0 +1,27 @@
+"""The settings of one checkout alone: workspace.yaml, which every command reads over config.yaml."""
+
+from collections.abc import Mapping
+
+import yaml
+
+from pubmill.errors import PubmillError
+from pubmill.specs import strict_yaml
+from pubmill.specs.study import WORKSPACE
+from pubmill.storage.files import writing
+
+HEADER = "# Settings of this checkout, over those of config.yaml; pubmill adds folders of models\n"
+
+
+def remember_folders(folders: Mapping[str, str]) -> None:
+    """Add folders of the user's own to `local_files` of workspace.yaml, so that their names are enough."""
+    if not folders:
+        return
+    errors: list[str] = []
+    found = strict_yaml.read(WORKSPACE, str(WORKSPACE), errors).value if WORKSPACE.is_file() else {}
+    if errors:
+        raise PubmillError("\n".join(errors))
+    known = dict(found.get("local_files") or {})
+    if known | dict(folders) != known:
+        settings = {**found, "local_files": known | dict(folders)}
+        with writing(WORKSPACE) as temporary:
+            temporary.write_text(HEADER + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))

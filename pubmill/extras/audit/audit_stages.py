@@ -1,0 +1,46 @@
+"""The audit of the papers' published values."""
+
+from pathlib import Path
+from typing import Any
+
+from pubmill.recipes.audits import AuditRecipe, StatedRuns
+from pubmill.specs import ProtocolSpec
+from pubmill.stages.stage import TEMPLATES, Stage
+from pubmill.stages.study_graph import graph_of_all_tables
+
+
+class AuditStage(Stage):
+    """Recipe of the audit of the published values."""
+
+    name, group, label = "audit", "report", "Auditing the published values"
+    version = 4
+    read_by_name = (TEMPLATES,)
+
+    def recipe_of(self, wildcards: Any) -> AuditRecipe:
+        """Return the recipe of the audit. Its counts and runs are the papers' only at a scale that is
+        comparable with them."""
+        return AuditRecipe(
+            tables=self.graph.audited_tables.all(),
+            protocols={name: self._stated(spec) for name, spec in self._specs.protocols.items()},
+            facts=tuple(
+                name for name in self._specs.fact_tables if "/table" in name
+            ),  # not numbers of a text
+            versions={"audit": self.version},
+        )
+
+    def _stated(self, protocol: ProtocolSpec) -> StatedRuns:
+        """Return the runs of a protocol; of a row with folds, those of all its folds together."""
+        folds = {name: sum(map(protocol.runs, one.reported)) for name, one in protocol.folds.items()}
+        statement = {key: one for keys, one in protocol.method.items() for key in keys.split(", ")}
+        runs, combined = statement.get("final.seeds"), statement.get("folds")
+        return StatedRuns(
+            aggregate=protocol.final.aggregate,
+            runs={**protocol.final.seeds, **folds},
+            stated=(runs.section or "") if runs and runs.says else "",
+            unstated=tuple(folds) if combined and combined.ours else (),
+        )
+
+
+def audit_recipe(folder: Path) -> AuditRecipe:
+    """Return the recipe of the audit by the specs in a folder, at the scale of the papers."""
+    return graph_of_all_tables(folder).stage(AuditStage).recipe_of(None)

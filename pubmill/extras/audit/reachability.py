@@ -1,0 +1,201 @@
+"""Whether a printed score can result from the stated test split, runs, aggregate and rounding.
+
+As GRIM (Brown and Heathers 2017) for means of whole numbers, and as the consistency tests of mlscorecheck
+(Fazekas and Kovacs 2023) for scores of one confusion matrix, but exact: intervals and scores are fractions.
+A printed score stands for the closed interval half a unit of its last digit around it. Half up, half even and
+binary floating-point numbers round a score at an end of the interval in either direction, so both ends belong
+to it. Truncation is tested apart (`truncation_interval`).
+"""
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import count
+from math import floor
+
+from pubmill.errors import PubmillError
+from pubmill.extras.audit.attainable_scores import (
+    Interval,
+    Neighbours,
+    Quotient,
+    f1_beside,
+    f1_near,
+    highest_f1_below_one,
+    lowest_f1_above_zero,
+    shares_beside,
+    within,
+)
+from pubmill.recipes.audits import Over, ScoreCounts
+
+SUMMED = ("share", "reciprocal_rank")
+"""Kinds whose mean over runs is the same score over that many times the items."""
+ANCHORS = 400
+"""Number of scores near the printed one that a mean of unequal runs is searched from."""
+MOST_DECIMALS = 3
+"""Decimals with which numbers are counted at most."""
+MOST_RUNS, MOST_SIZES = 1000, 1000
+"""How far the smallest change that makes a score reachable is searched."""
+
+Counts = tuple[ScoreCounts, ...]
+"""The counts of one test split, or of the folds that are scored together."""
+
+
+def printed_number(printed: str) -> tuple[Fraction, Fraction]:
+    """Return a printed score and one unit of its last digit, both in per cent."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?", printed):
+        raise PubmillError(f"{printed!r} is not a printed score; expected digits, such as 87.56")
+    return Fraction(printed), Fraction(1, 10 ** len(printed.partition(".")[2]))
+
+
+def rounding_interval(printed: str) -> Interval:
+    """Return the scores that are printed so, if they are rounded."""
+    value, unit = printed_number(printed)
+    return Interval((value - unit / 2) / 100, (value + unit / 2) / 100)
+
+
+def truncation_interval(printed: str) -> Interval:
+    """Return the scores that are printed so, if their further digits are cut off; the upper end, which is
+    printed otherwise, is in the interval too."""
+    value, unit = printed_number(printed)
+    return Interval(value / 100, (value + unit) / 100)
+
+
+def is_reachable(interval: Interval, scores: Counts, runs: int, over: Over) -> bool | None:
+    """Return whether runs exist whose mean, median or maximum is in the interval; None if that is not
+    decided.
+
+    Of several test splits (folds), a median of an odd number of runs and a maximum is the score of one run on
+    one of them.
+    """
+    averaged = _averaged(runs, over)
+    if all(score.kind in SUMMED for score in scores) and len(scores) == 1:
+        return within(interval, _summed(scores[0], averaged)) is not None
+    found = [within(interval, score) is not None for score in scores]
+    if any(found) if over != "mean" or len(scores) == 1 else all(found):
+        return True
+    if any(score.kind == "mean_f1" for score in scores):
+        return None
+    if averaged == 1:
+        return False
+    return _unequal_runs(interval, scores[0], averaged) if len(scores) == 1 else None
+
+
+def _averaged(runs: int, over: Over) -> int:
+    """Return the number of runs whose mean the score is."""
+    return {"mean": runs, "median": 2 - runs % 2, "max": 1}[over]
+
+
+def _summed(score: ScoreCounts, runs: int) -> ScoreCounts:
+    return ScoreCounts(kind=score.kind, sizes=(score.sizes[0] * runs,))
+
+
+def _unequal_runs(interval: Interval, score: ScoreCounts, runs: int) -> bool | None:
+    """Decide for the mean of runs whose scores can't all be in the interval: all runs but one have the same
+    score near it, and the last makes up for the difference."""
+    if score.kind != "f1":
+        return False
+    gold, wrong = score.sizes[0], score.wrong
+    if interval.high < 0 or interval.low > 1:
+        return False
+    if interval.high < 1 and interval.low > 1 - (1 - highest_f1_below_one(gold, wrong)) / runs:
+        return False
+    if interval.low > 0 and interval.high < lowest_f1_above_zero(gold, wrong) / runs:
+        return False
+    near = {one.value for one in f1_near(interval, gold, wrong)}
+    middle = (interval.low + interval.high) / 2
+    for value in sorted(near, key=lambda one: abs(one - middle))[:ANCHORS]:
+        rest = Interval(*(runs * end - (runs - 1) * value for end in interval))
+        if within(rest, score):
+            return True
+    return None
+
+
+def beside(interval: Interval, scores: Counts, runs: int, over: Over) -> Neighbours:
+    """Return the scores around an interval that contains none; of F1, those of one run."""
+    score = scores[0]
+    if score.kind == "share":
+        return shares_beside(interval, score.sizes[0] * _averaged(runs, over))
+    if score.kind == "f1" and len(scores) == 1:
+        return f1_beside(interval, score.sizes[0], score.wrong)
+    return None, None
+
+
+def fewest_runs(interval: Interval, scores: Counts, over: Over) -> int | None:
+    """Return the smallest number of runs with which a score is reachable, None if none is found."""
+    numbers = range(1, MOST_RUNS + 1) if over == "mean" else (1, 2)
+    return next((runs for runs in numbers if is_reachable(interval, scores, runs, over)), None)
+
+
+def nearest_runs(interval: Interval, scores: Counts, runs: int, over: Over) -> int | None:
+    """Return the number of runs nearest to the stated one with which a score is reachable, the smaller one of
+    two; None if none is found."""
+    numbers = (runs + step * sign for step in range(1, MOST_RUNS + 1) for sign in (-1, 1))
+    known = (one for one in numbers if one >= 1 and is_reachable(interval, scores, one, over))
+    return next(known, None) if over == "mean" else fewest_runs(interval, scores, over)
+
+
+def nearest_size(interval: Interval, scores: Counts, runs: int, over: Over) -> int | None:
+    """Return the size of the test split (items, or gold items) nearest to the stated one with which a score
+    is reachable, the smaller one of two; None if none is found."""
+    score = scores[0]
+    if len(scores) > 1 or len(score.sizes) != 1:
+        return None
+    for step in count(1):
+        for size in (score.sizes[0] - step, score.sizes[0] + step):
+            other = ScoreCounts(kind=score.kind, sizes=(max(size, 1),), wrong=score.wrong)
+            if size >= 1 and is_reachable(interval, (other,), runs, over):
+                return size
+        if step == MOST_SIZES:
+            break
+    return None
+
+
+@cache
+def reachable_share(scores: Counts, runs: int, over: Over, decimals: int, whole: int) -> tuple[int, int]:
+    """Return how many of the printable scores with this whole part (87: 87.00 to 87.99) are reachable, and
+    their number: what a printed number has by chance."""
+    number = 10**decimals
+    texts = [f"{whole}.{part:0{decimals}d}" if decimals else str(whole) for part in range(number)]
+    known = [is_reachable(rounding_interval(text), scores, runs, over) for text in texts]
+    return sum(one is not False for one in known), number
+
+
+def chance(printed: str, scores: Counts, runs: int, over: Over) -> tuple[int, int]:
+    """Return `reachable_share` around a printed score, counted with at most three decimals."""
+    value, _ = printed_number(printed)
+    decimals = min(len(printed.partition(".")[2]), MOST_DECIMALS)
+    return reachable_share(scores, runs, over, decimals, floor(value))
+
+
+def mean_interval(groups: Sequence[Sequence[Interval]]) -> Interval:
+    """Return the interval of the mean over groups of the means of their values."""
+    ends = zip(*(_mean(group) for group in groups), strict=True)
+    low, high = (sum(end, Fraction(0)) / len(groups) for end in ends)
+    return Interval(low, high)
+
+
+def _mean(group: Sequence[Interval]) -> tuple[Fraction, Fraction]:
+    low, high = (sum(end, Fraction(0)) / len(group) for end in zip(*group, strict=True))
+    return low, high
+
+
+def f1_of_means(precision: Interval, recall: Interval) -> Interval:
+    """Return the interval of the mean F1 of any number of runs with these mean precisions and recalls.
+
+    F1, the harmonic mean, is a concave function of precision and recall, so the mean of F1 is at most the F1
+    of the means; and F1 is at least the smaller of the two, hence at least their sum minus 1.
+    """
+    low = max(precision.low + recall.low - 1, Fraction(0))
+    return Interval(low, harmonic_mean(min(precision.high, Fraction(1)), min(recall.high, Fraction(1))))
+
+
+def harmonic_mean(one: Fraction, other: Fraction) -> Fraction:
+    """Return the harmonic mean of two scores, 0 if both are 0."""
+    return 2 * one * other / (one + other) if one + other else Fraction(0)
+
+
+def in_per_cent(score: Fraction | Quotient, decimals: int) -> str:
+    """Return a score in per cent, rounded half even to some decimals."""
+    value = score.value if isinstance(score, Quotient) else score
+    return f"{float(round(100 * value, decimals)):.{decimals}f}"

@@ -1,0 +1,230 @@
+"""Scores of finished runs split by what the scored items share with training, from their stored predictions.
+
+The parts of each run must add up to the counts of its record.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.examples.concept_files import Concepts, all_identifiers, read_concepts
+from pubmill.examples.kinds import Example, SequenceExample, Split, TokensExample, read_examples
+from pubmill.metrics.records import Record, read_predictions, read_record
+from pubmill.metrics.training_overlap import (
+    Counts,
+    KnownConcepts,
+    KnownMentions,
+    KnownPairs,
+    Part,
+    corpus_parts,
+    document_parts,
+    entity_counts,
+    entity_parts,
+    label_counts,
+    relation_parts,
+    total,
+    year_parts,
+)
+from pubmill.storage.files import read_json
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, FINAL_RECORDS, PREDICTIONS, RECORD
+from pubmill.tables.overlap_tables import Dated
+
+Parts = dict[str, dict[Part, Counts]]
+"""What items are split by -> part -> counts: `mentions` or `arguments`, `documents`, and where known
+`pretraining` and `years`."""
+KINDS: Mapping[str, type[Example]] = {"tokens": TokensExample, "sequence": SequenceExample}
+
+
+class Overlap(NamedTuple):
+    """The parts of some runs on one dataset, added up. `training`: the splits that items are compared with;
+    `dated`: its scored documents, if their years were looked up."""
+
+    dataset: str
+    training: tuple[Split, ...]
+    runs: int
+    parts: Parts
+    dated: Dated | None = None
+
+
+def overlaps_of_runs(
+    folders: Sequence[Path], training: tuple[Split, ...], corpora: Sequence[str] = ()
+) -> list[Overlap]:
+    """Split the scores of runs, by dataset; `folders`: their `runs/PROTOCOL/MODEL/DATASET/SETTING`;
+    `corpora`: those that their models were pretrained on."""
+    runs: dict[tuple[Path, str], list[Path]] = {}
+    for record in (record for folder in folders for record in _records(folder)):
+        place = record.absolute().parents[6], run_of(record).dataset
+        runs.setdefault(place, []).append(record)
+    return [
+        _overlap(DatasetItems(results, dataset, training), records, corpora)
+        for (results, dataset), records in runs.items()
+    ]
+
+
+def _records(folder: Path) -> list[Path]:
+    """Return the records of the final runs in a folder."""
+    records = sorted(folder.glob(FINAL_RECORDS))
+    if not records:
+        raise PubmillError(
+            f"{folder} has no records of final runs; expected a folder "
+            "results/SCALE/runs/PROTOCOL/MODEL/DATASET/SETTING"
+        )
+    return records
+
+
+def _overlap(items: "DatasetItems", records: Sequence[Path], corpora: Sequence[str]) -> Overlap:
+    """Split the scores of runs on one dataset."""
+    made = [items.parts(path, corpora, corpora) for path in records]
+    dated = items.dated(read_record(records[0]), corpora) if corpora else None
+    return Overlap(items.dataset, items.training, len(made), added(made), dated)
+
+
+def added(runs: Sequence[Parts]) -> Parts:
+    """Add up the parts of runs; what some of them lack is left out."""
+    shared = [by for by in runs[0] if all(by in one for one in runs)]
+    return {by: _added_parts([one[by] for one in runs]) for by in shared}
+
+
+def _added_parts(runs: Sequence[Mapping[Part, Counts]]) -> dict[Part, Counts]:
+    names = dict.fromkeys(part for one in runs for part in one)
+    return {part: total(one.get(part, Counts()) for one in runs) for part in names}
+
+
+class DatasetItems:
+    """The items of a dataset in a results folder, and what they share with its training splits."""
+
+    def __init__(self, results: Path, dataset: str, training: tuple[Split, ...]) -> None:
+        self.dataset = dataset
+        self.training = training
+        self._results = results
+        self._examples = cache(self._read)
+        self._held = cache(self._read_held)
+        self._years = cache(self._read_years)
+
+    def dated(self, record: Record, corpora: Sequence[str]) -> Dated:
+        """Return how many documents of a run's scored split have a year in the sources of these corpora."""
+        gold = self._examples(record.split, record.recipe["task"])
+        documents = self._documents(record.split, gold)
+        named = {name for name in documents if name is not None}
+        dated = named & self._all_years(corpora).keys()
+        return Dated(documents=len(named), with_year=len(dated), unnamed=documents.count(None))
+
+    def parts(self, path: Path, corpora: Sequence[str] = (), dated: Sequence[str] = ()) -> Parts:
+        """Return the parts of the run of a record, which add up to the counts of the record; `corpora`: those
+        that its model was pretrained on; `dated`: those in whose sources years are looked up."""
+        record = read_record(path)
+        if record.counts is None:
+            raise PubmillError(f"{path}: the run has no score: {record.failed}; leave it out")
+        task = _task(path, record)
+        gold = self._examples(record.split, task)
+        predicted = read_predictions(path.with_name(path.name.removesuffix(RECORD) + PREDICTIONS), gold)
+        negative = record.recipe.get("negative")
+        if task == "tokens":
+            counts = [entity_counts(*both) for both in zip(gold, predicted, strict=True)]
+            first = {"mentions": self._mention_parts(record.split, gold, predicted)}
+        else:
+            pairs = zip(gold, predicted, strict=True)
+            counts = [label_counts(one.label, label, negative) for one, label in pairs]
+            first = {"arguments": relation_parts(self._pairs, gold, predicted, negative)}
+        parts = first | self._document_parts(record.split, task, counts, corpora)
+        if years := self._all_years(dated):
+            parts["years"] = year_parts(years, self._documents(record.split, gold), counts)
+        _check_sums(path, record.counts, parts)
+        return parts
+
+    def _mention_parts(
+        self, split: str, gold: Sequence[TokensExample], predicted: Sequence[Sequence[str]]
+    ) -> dict[Part, Counts]:
+        concepts = None
+        if self._concepts is not None:
+            known, here = self._concepts, self._concepts[split]
+            training = all_identifiers(one for name in self.training for one in known[name].values())
+            scored = [here[one.id].identifiers if one.id in here else {} for one in gold]
+            concepts = KnownConcepts(training, scored)
+        return entity_parts(self._mentions, gold, predicted, concepts)
+
+    def _document_parts(
+        self, split: str, task: str, counts: Sequence[Counts], corpora: Sequence[str]
+    ) -> Parts:
+        """Return the parts by document, and where known by pretraining."""
+        gold = self._examples(split, task)
+        documents = self._documents(split, gold)
+        known = {name for one in self.training for name in self._documents(one, self._examples(one, task))}
+        parts = {"documents": document_parts(known, documents, counts)}
+        if corpora:
+            found = frozenset[str]().union(*(self._held(name, split) for name in corpora))
+            held = {name for one, name in zip(gold, documents, strict=True) if one.id in found and name}
+            parts["pretraining"] = corpus_parts(
+                [one.id in found or name in held for one, name in zip(gold, documents, strict=True)], counts
+            )
+        return parts
+
+    def _read(self, split: str, task: str) -> list[Any]:
+        return list(read_examples(self._results / BELOW.examples(self.dataset, split), KINDS[task]))
+
+    def _known(self, task: str) -> list[Any]:
+        return [one for split in self.training for one in self._examples(split, task)]
+
+    @cached_property
+    def _mentions(self) -> KnownMentions:
+        return KnownMentions(self._known("tokens"))
+
+    @cached_property
+    def _pairs(self) -> KnownPairs:
+        return KnownPairs(self._known("sequence"))
+
+    @cached_property
+    def _concepts(self) -> Concepts | None:
+        path = self._results / BELOW.concepts(self.dataset)
+        return read_concepts(path) if path.is_file() else None
+
+    def _documents(self, split: str, examples: Sequence[Example]) -> list[str | None]:
+        """Return the documents of examples, by their source, else by the file of identifiers."""
+        known = self._concepts[split] if self._concepts else {}
+        return [
+            known[one.id].document if one.document is None and one.id in known else one.document
+            for one in examples
+        ]
+
+    def _read_held(self, corpus: str, split: str) -> frozenset[str]:
+        """Return the examples that a corpus contains."""
+        path = self._results / BELOW.corpus(corpus, "contamination.json")
+        found = read_json(path)["datasets"].get(self.dataset, {}).get(split)
+        if found is None:
+            raise PubmillError(
+                f"{path} has nothing on {split} of {self.dataset}; its study has other datasets"
+            )
+        return frozenset(found["ids"])
+
+    def _all_years(self, corpora: Sequence[str]) -> dict[str, int]:
+        """Return the years of the dataset's documents in the sources of any of these corpora."""
+        return {name: year for corpus in corpora for name, year in self._years(corpus).items()}
+
+    def _read_years(self, corpus: str) -> Mapping[str, int]:
+        """Return the years of the dataset's documents: those that a corpus's sources have."""
+        path = self._results / BELOW.corpus(corpus, DOCUMENT_YEARS)
+        found: Mapping[str, int] = read_json(path).get(self.dataset, {}) if path.is_file() else {}
+        return found
+
+
+def _task(path: Path, record: Record) -> str:
+    """Return the kind of a run's examples, if its scores can be split."""
+    task = str(record.recipe.get("task", ""))
+    if task not in KINDS:
+        raise PubmillError(f"{path}: its examples are {task}, not labelled words or relations; leave it out")
+    return task
+
+
+def _check_sums(path: Path, recorded: Mapping[str, int], parts: Parts) -> None:
+    """Check that the parts add up to the counts of the record."""
+    whole = Counts(*(recorded[name] for name in Counts._fields))
+    for by, found in parts.items():
+        counted = total(found.values())
+        if counted != whole:
+            raise PubmillError(
+                f"{path}: gold, predicted and correct {by} are {tuple(counted)}, but "
+                f"{tuple(whole)} in the record; score the run again"
+            )

@@ -1,0 +1,114 @@
+"""Scores of tables split by what the scored items share with training."""
+
+from collections.abc import Iterator
+
+from pubmill.extras.overlap.overlap_recipes import OverlapRecipe
+from pubmill.recipes.corpora import YearsRecipe
+from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.stage import TEMPLATES, Stage
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, PREDICTIONS, RECORD
+
+TASKS = ("ner", "de-identification", "relation")
+"""Tasks whose scores count entities or relations."""
+TRAINING = ("train",)
+"""The splits that scored items are compared with."""
+
+
+class OverlapStage(Stage):
+    """Recipes and inputs of the splits."""
+
+    name, group = "overlap", "tables"
+    label = "Splitting the scores of {wildcards.results_table} by what items share with training"
+    version = 1
+    read_by_name = (TEMPLATES,)
+
+    def recipe(self, table: str) -> OverlapRecipe:
+        """Return the OverlapRecipe of a table."""
+        cells: dict[str, list[str]] = {}
+        corpora: dict[str, tuple[str, ...]] = {}
+        for column, row, _ in self._cells(table):
+            cells.setdefault(column.name, []).append(row.name)
+            corpora.setdefault(column.name, self._pretrained_on(column.model))
+        return OverlapRecipe(
+            cells={column: tuple(rows) for column, rows in cells.items()},
+            corpora={column: names for column, names in corpora.items() if names},
+            dated=tuple(sorted({name for names in corpora.values() for name in names})),
+        )
+
+    def _cells(self, table: str) -> Iterator[tuple[ColumnSpec, RowSpec, list[str]]]:
+        """Yield the cells with runs on entities or relations, and their records."""
+        for column, row, records in self.graph.tables.cells_with_runs(table):
+            if all(self._specs.datasets[name].task in TASKS for name in _datasets_of(records)):
+                yield column, row, records
+
+    def _pretrained_on(self, model: str | None) -> tuple[str, ...]:
+        """Return the corpora that a model is pretrained on in this study."""
+        if model is None or model in self.graph.pipelines.names():
+            return ()
+        recipes = self.graph.models.last_steps([model])
+        return tuple(sorted({self._specs.pretraining[recipe].corpus for recipe in recipes}))
+
+    def run_files(self, table: str) -> list[str]:
+        """Return the predictions of a table's runs, and the examples that they are compared with."""
+        records = [path for *_, found in self._cells(table) for path in found]
+        predictions = [f"{path.removesuffix(RECORD)}{PREDICTIONS}" for path in records]
+        splits = {
+            (run.dataset, split)
+            for run in map(run_of, records)
+            for split in (*TRAINING, self._scored_split(run.protocol, run.model, run.dataset))
+        }
+        examples = [BELOW.examples(*one) for one in sorted(splits)]
+        return [self._paths.at(path) for path in (*records, *predictions, *examples)]
+
+    def _scored_split(self, protocol: str, model: str, dataset: str) -> str:
+        """Return the split that runs of a model predict."""
+        if model in self.graph.pipelines.names():
+            return self.graph.pipelines.split(model, dataset)
+        return self.graph.runs.scored_split(protocol, dataset)
+
+    def files_beside(self, table: str) -> list[str]:
+        """Return what is known of the documents of a table's examples, and of the corpora that contain
+        them."""
+        datasets = {name for *_, records in self._cells(table) for name in _datasets_of(records)}
+        corpora = {name for names in self.recipe(table).corpora.values() for name in names}
+        return [
+            *map(self._paths.concepts, sorted(filter(self.graph.datasets.has_concepts, datasets))),
+            *(self._paths.corpus(name, "contamination.json") for name in sorted(corpora)),
+            *(self._paths.corpus(name, DOCUMENT_YEARS) for name in sorted(corpora)),
+        ]
+
+    def years_recipe(self, corpus: str) -> YearsRecipe:
+        """Return the YearsRecipe of a corpus, with the documents of the study's datasets."""
+        return YearsRecipe(
+            sources=self.graph.corpora.latest_recipe(corpus).sources,
+            documents={name: tuple(files) for name, files in self._dated().items()},
+        )
+
+    def dated_files(self) -> list[str]:
+        """Return the files with the PMIDs of the study's datasets."""
+        return [self._paths.at(path) for files in self._dated().values() for path in files]
+
+    def _dated(self) -> dict[str, list[str]]:
+        """Return the files below the results with a dataset's PMIDs."""
+        found = {}
+        for name in self.graph.scope.datasets():
+            spec = self._specs.datasets[name]
+            if spec.pmids:
+                found[name] = [BELOW.examples(name, split) for split in spec.splits if split != "train"]
+            elif spec.concepts and spec.concepts.pmids and self.graph.datasets.has_concepts(name):
+                found[name] = [BELOW.concepts(name)]
+        return found
+
+
+def _datasets_of(records: list[str]) -> list[str]:
+    """Return the datasets of records, each once."""
+    return list(dict.fromkeys(run_of(path).dataset for path in records))
+
+
+class DocumentYears(Stage):
+    """Years of the datasets' documents."""
+
+    name, group = "document_years", "select"
+    label = "Looking up years of datasets' documents in the sources of {wildcards.corpus}"
+    version = 1

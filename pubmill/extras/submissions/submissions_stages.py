@@ -1,0 +1,54 @@
+"""Predictions that users supply, as runs of the study."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
+from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.run_stages import Score
+from pubmill.stages.stage import Inputs, Origin, Stage
+
+
+class TakePredictions(Stage):
+    """Predictions that a user supplies."""
+
+    name, group = "take_predictions", "annotate"
+    label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+    version = 2
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"dataset": self._paths.dataset_files(wildcards.dataset)}
+
+    def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
+        return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Convert, {"dataset": wildcards.dataset})
+
+
+class ScorePredictions(Score):
+    """The record of predictions that a user supplies."""
+
+    name = "score_predictions"
+    label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        model, dataset = wildcards.submission, wildcards.dataset
+        run = self.graph.pipelines.run(model, dataset, wildcards.seed)
+        return {
+            "predictions": self._paths.predictions(*run),
+            "training": self._paths.training(*run),
+            "examples": self._paths.examples(dataset, self.graph.pipelines.split(model, dataset)),
+        }
+
+    def recipe_of(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.records.pipeline_recipe(
+            wildcards.submission, wildcards.dataset, int(wildcards.seed)
+        )
+
+    def described(self, wildcards: Any) -> ScoringRecipe:
+        return self.graph.pipelines.scoring_recipe(wildcards.submission, wildcards.dataset)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(TakePredictions, {"submission": wildcards.submission, "dataset": wildcards.dataset})

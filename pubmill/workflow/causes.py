@@ -1,0 +1,110 @@
+"""Causes of jobs: what changed since their outputs were made, in words of specs."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pubmill.messages.wording import counted
+from pubmill.planning.job import Job
+
+NOT_MADE = "not made yet"
+INTERRUPTED = "an earlier run was interrupted"
+OTHER_INPUTS = "reads other files than before"
+OTHER_SOFTWARE = "other environment of software"
+SPECS = {
+    "protocol": "protocols",
+    "recipe": "pretraining",
+    "vocab": "vocabs",
+    "corpus": "corpora",
+    "dataset": "datasets",
+    "results_table": "tables",
+    "fact_table": "tables",
+    "model": "models",
+}
+"""Wildcard -> folder of specs; the first that a job has is the spec that its recipe comes from."""
+VERSION = "the stage's version"
+FILES_SHOWN = 2
+ABSENT = "none"
+
+
+def cause_of(reason: Any, wildcards: Mapping[str, str]) -> str:
+    """Return what makes a job run, of Snakemake's reason; empty if it follows from another job."""
+    if changed := reason.params_changed:
+        found = differences(changed.only_old, changed.only_new)
+        of_spec = any(not one.startswith(VERSION) for one in found)
+        return f"{spec_of(wildcards) if of_spec else 'the program'}: {'; '.join(found)}"
+    if reason.updated_input:
+        files = sorted(map(str, reason.updated_input))
+        more = f" and {len(files) - FILES_SHOWN} more" if len(files) > FILES_SHOWN else ""
+        return f"newer: {', '.join(files[:FILES_SHOWN])}{more}"
+    if reason.input_changed:
+        return OTHER_INPUTS
+    if reason.software_stack_changed:
+        return OTHER_SOFTWARE
+    if reason.forced:
+        return INTERRUPTED
+    return NOT_MADE if reason.missing_output and not reason.updated_input_run else ""
+
+
+def spec_of(wildcards: Mapping[str, str]) -> str:
+    """Return the spec that determines a job's recipe."""
+    for wildcard, folder in SPECS.items():
+        if wildcard in wildcards:
+            return f"specs/{folder}/{wildcards[wildcard]}.yaml"
+    return "the study"
+
+
+def differences(old: Iterable[str], new: Iterable[str]) -> list[str]:
+    """Return what differs between the parameters of a job before and now: `warmup 0.1 -> 0.2`."""
+    before, now = _values(old), _values(new)
+    keys = sorted(before.keys() | now.keys())
+    return [
+        f"{key} {_shown(before, key)} -> {_shown(now, key)}"
+        for key in keys
+        if before.get(key) != now.get(key)
+    ]
+
+
+def _values(parameters: Iterable[str]) -> dict[str, Any]:
+    """Return the values in parameters: those of recipes by their keys, a stage's version, and all others."""
+    found: dict[str, Any] = {}
+    for text in sorted(parameters):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        if isinstance(value, dict):
+            found |= _flat(value)
+        else:
+            numbers = value if isinstance(value, list) else [value]
+            is_version = all(isinstance(number, int) for number in numbers)
+            name = VERSION if is_version else "parameter"
+            found[name if name not in found else f"{name} {text}"] = value
+    return found
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the leaves of a recipe by their keys, joined by dots."""
+    found: dict[str, Any] = {}
+    for key, one in value.items():
+        found |= _flat(one, f"{prefix}{key}.") if isinstance(one, dict) else {f"{prefix}{key}": one}
+    return found
+
+
+def _shown(values: Mapping[str, Any], key: str) -> str:
+    text = json.dumps(values[key], ensure_ascii=False) if key in values else ABSENT
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def cause_lines(jobs: Iterable[Job]) -> Iterator[str]:
+    """Yield one line for each cause, that of most jobs first, with its jobs; then those that follow."""
+    by_cause: dict[str, Counter[str]] = {}
+    for job in jobs:
+        if job.to_do:
+            by_cause.setdefault(job.cause, Counter())[job.rule] += 1
+    following = by_cause.pop("", Counter())
+    for cause, rules in sorted(by_cause.items(), key=lambda one: (-one[1].total(), one[0])):
+        yield f"{cause}: {', '.join(counted(number, rule) for rule, number in rules.most_common())}"
+    if following:
+        yield f"and what follows from these: {counted(following.total(), 'job')}"

@@ -1,0 +1,104 @@
+"""Work that Snakemake repeats for each of a study's thousands of jobs, done once.
+
+All answers stay Snakemake's own: tests/unit/workflow/test_snakemake_speed.py compares both. Snakemake's
+version is pinned; a new one that lacks a replaced method fails that test.
+"""
+
+import gc
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import snakemake.api  # before its parts, which import each other
+from snakemake import common, rules
+from snakemake.common import FUNC_OVERWRITE_PARAMS_ATTR
+from snakemake.iocontainers import InputFiles
+
+Dag: Any = snakemake.dag.DAG
+Job: Any = snakemake.jobs.Job
+Inputs: Any = InputFiles
+match_again = Dag.file2jobs
+compare_all_outputs = Dag.check_directory_outputs
+
+
+def speed_up() -> None:
+    """Replace what Snakemake computes again for each job, or each pair of jobs."""
+    vars(common)["get_function_params"] = vars(rules)["get_function_params"] = parameters
+    Job.conda_env_spec = property(environment)
+    Job.output_mintime = property(oldest_output)
+    Inputs.__contains__ = is_input
+    Dag.file2jobs = producers
+    Dag.check_directory_outputs = check_outputs_in_outputs
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Don't search for unreachable objects meanwhile: a graph only grows."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@lru_cache(4096)
+def parameters(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the parameters of a function, which Snakemake inspects at each call."""
+    if hasattr(function, FUNC_OVERWRITE_PARAMS_ATTR):
+        named: Mapping[str, Any] = getattr(function, FUNC_OVERWRITE_PARAMS_ATTR)
+        return named
+    return inspect.signature(function).parameters
+
+
+def environment(job: Any) -> Any:
+    """Return the environment that a job's rule names.
+
+    Snakemake computes the job's parameters for it, although only an environment that is a function reads
+    them.
+    """
+    if job._conda_env_spec is None:
+        reads = (job.params, job.input) if callable(job.rule._conda_env) else ()
+        job._conda_env_spec = job.rule.expand_conda_env(job.wildcards_dict, *reads)
+    return job._conda_env_spec
+
+
+async def oldest_output(job: Any) -> float | None:
+    """Return the time of a job's oldest output, or None; Snakemake starts a task for each file."""
+    files = [*job.output, *([job.benchmark] if job.benchmark else [])]
+    times = [(await file.mtime()).local_or_storage() for file in files if await file.exists()]
+    return min(times, default=None)
+
+
+def is_input(files: Any, file: Any) -> bool:
+    """Return whether a job reads a file; Snakemake compares it with each of the job's files."""
+    size, known = vars(files).get("_known_files", (-1, ()))
+    if size != len(files):
+        known = frozenset(map(str, files))
+        vars(files)["_known_files"] = len(files), known
+    return str(file) in known
+
+
+async def producers(dag: Any, targetfile: Any, wildcards_dict: Any = None) -> Any:
+    """Return the jobs that make a file; Snakemake matches its name again for each job that reads it."""
+    key = ("producers", str(targetfile))
+    if key not in dag.job_cache:
+        dag.job_cache[key] = await match_again(dag, targetfile, wildcards_dict=wildcards_dict)
+    return dag.job_cache[key]
+
+
+def check_outputs_in_outputs(dag: Any) -> None:
+    """Let Snakemake find an output in another job's folder, if there is one: it sorts all outputs for it."""
+    made = {str(file): job for job in dag.jobs for file in job.output}
+    if any(made.get(parent, job) is not job for file, job in made.items() for parent in parents(file)):
+        compare_all_outputs(dag)
+
+
+def parents(file: str) -> Iterator[str]:
+    """Yield the folders above a file, from its own."""
+    while "/" in file:
+        file = file.rpartition("/")[0]
+        yield file

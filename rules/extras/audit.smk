@@ -1,0 +1,23 @@
+"""Audit of the published values."""
+
+
+rule audit:
+    input:
+        [published_values(table, ROOT / "specs") for table in [*SPECS.tables, *SPECS.fact_tables]],
+    output:
+        graph.paths.audit_files(),
+    log:
+        graph.paths.log(graph.paths.audit()),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **graph.audit.resources,
+    params:
+        **PLACES,
+        **graph.audit.params,
+        stem=not_compared(lambda w: graph.paths.audit()),
+    message:
+        graph.audit.label
+    shell:
+        "python {params.extras:q}/audit/programs/audit.py --recipe {params.recipe:q} --specs {params.specs:q}"
+        " --output {params.stem:q} > {log:q} 2>&1"

@@ -1,0 +1,181 @@
+"""The scores of one run, against all of them for small test splits."""
+
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubmill.extras.audit.attainable_scores import (
+    Interval,
+    Quotient,
+    f1_beside,
+    f1_within,
+    highest_f1_below_one,
+    lowest_f1_above_zero,
+    reciprocal_ranks_within,
+    share_within,
+    shares_beside,
+    within,
+)
+from pubmill.recipes.audits import ScoreCounts
+
+RANKS = [Fraction(0), *(Fraction(1, rank) for rank in range(1, 6))]
+ends = st.fractions(min_value=Fraction(-1, 10), max_value=Fraction(11, 10), max_denominator=400)
+intervals = st.tuples(ends, ends).map(lambda pair: Interval(min(pair), max(pair)))
+
+
+def f1_scores(gold: int, wrong: int) -> set[Fraction]:
+    """Every F1 of one run, by its definition from tp, fp and fn."""
+    counts = ((tp, fp, gold - tp) for tp in range(gold + 1) for fp in range(wrong + 1))
+    return {Fraction(2 * tp, 2 * tp + fp + fn) for tp, fp, fn in counts}
+
+
+def inside(interval: Interval, scores: set[Fraction]) -> set[Fraction]:
+    return {score for score in scores if interval.low <= score <= interval.high}
+
+
+@given(intervals, st.integers(1, 12), st.integers(0, 9))
+def test_f1_is_found_if_and_only_if_some_counts_give_it(interval: Interval, gold: int, wrong: int) -> None:
+    known = inside(interval, f1_scores(gold, wrong))
+    found = f1_within(interval, gold, wrong)
+    assert (found is not None) == bool(known)
+    assert found is None or found.value in known
+
+
+@given(intervals, st.integers(1, 12), st.integers(0, 9))
+def test_the_f1_beside_an_empty_interval_are_the_nearest(interval: Interval, gold: int, wrong: int) -> None:
+    scores = f1_scores(gold, wrong)
+    if interval.low <= Fraction(1, 100) or inside(interval, scores):
+        return
+    below, above = f1_beside(interval, gold, wrong)
+    assert (below and below.value) == max((one for one in scores if one < interval.low), default=None)
+    assert (above and above.value) == min((one for one in scores if one > interval.high), default=None)
+
+
+@given(st.integers(1, 12), st.integers(0, 9))
+def test_the_gaps_at_the_ends_of_f1(gold: int, wrong: int) -> None:
+    scores = f1_scores(gold, wrong)
+    assert highest_f1_below_one(gold, wrong) >= max(one for one in scores if one < 1)
+    assert lowest_f1_above_zero(gold, wrong) <= min(one for one in scores if one > 0)
+    assert lowest_f1_above_zero(gold, None) == 0
+
+
+@pytest.mark.parametrize("questions", [1, 2, 3, 4])
+def test_sums_of_reciprocal_ranks(questions: int) -> None:
+    known = {sum(ranks) / questions for ranks in combinations_with_replacement(RANKS, questions)}
+    for part in range(60 * questions + 2):
+        score = Fraction(part, 60 * questions)
+        found = reciprocal_ranks_within(Interval(score, score), questions)
+        assert (found is not None) == (score in known), score
+
+
+@given(intervals, st.integers(1, 40))
+def test_shares(interval: Interval, total: int) -> None:
+    scores = {Fraction(part, total) for part in range(total + 1)}
+    known, found = inside(interval, scores), share_within(interval, total)
+    assert (found and found.value) == min(known, default=None)
+    if not known:
+        below, above = shares_beside(interval, total)
+        assert (below and below.value) == max((one for one in scores if one < interval.low), default=None)
+        assert (above and above.value) == min((one for one in scores if one > interval.high), default=None)
+
+
+def test_a_quotient_is_shown_as_it_was_counted() -> None:
+    assert str(Quotient(1226, 1400)) == "1226/1400" and Quotient(2, 4).value == Fraction(1, 2)
+
+
+def between_and_on(scores: set[Fraction]) -> list[Interval]:
+    """Intervals whose ends are scores, or lie between two of them, or beyond the last."""
+    known = [Fraction(-1, 4), *sorted(scores), Fraction(5, 4)]
+    ends_ = sorted([*known, *((one + other) / 2 for one, other in pairwise(known))])
+    return [Interval(low, high) for low, high in combinations_with_replacement(ends_, 2)]
+
+
+def is_nearest_below_and_above(
+    found: tuple[Quotient | None, Quotient | None], scores: set[Fraction], interval: Interval
+) -> bool:
+    below, above = (one and one.value for one in found)
+    return (below, above) == (
+        max((one for one in scores if one < interval.low), default=None),
+        min((one for one in scores if one > interval.high), default=None),
+    )
+
+
+@pytest.mark.parametrize("total", [1, 2, 5])
+def test_shares_in_and_beside_every_interval(total: int) -> None:
+    scores = {Fraction(part, total) for part in range(total + 1)}
+    for interval in between_and_on(scores):
+        found = share_within(interval, total)
+        assert (found and found.value) == min(inside(interval, scores), default=None)
+        if not found:
+            assert is_nearest_below_and_above(shares_beside(interval, total), scores, interval), interval
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+@pytest.mark.parametrize("gold", [1, 2, 3])
+def test_f1_in_and_beside_every_interval(gold: int, wrong: int) -> None:
+    scores = f1_scores(gold, wrong)
+    for interval in between_and_on(scores):
+        found = f1_within(interval, gold, wrong)
+        assert (found is not None) == bool(inside(interval, scores)), interval
+        assert found is None or found.value in inside(interval, scores)
+        if not found and interval.low > 0:
+            assert is_nearest_below_and_above(f1_beside(interval, gold, wrong), scores, interval), interval
+
+
+@pytest.mark.parametrize("gold", [1, 2])
+def test_without_a_bound_as_many_wrong_predictions_count_as_an_f1_allows(gold: int) -> None:
+    """An F1 of at least 1/2 has at most two wrong predictions a gold item."""
+    for interval in between_and_on({one for one in f1_scores(gold, 2 * gold) if one >= Fraction(1, 2)}):
+        if interval.low > Fraction(1, 2):
+            assert f1_within(interval, gold, None) == f1_within(interval, gold, 2 * gold)
+            assert f1_beside(interval, gold, None)[1] == f1_beside(interval, gold, 2 * gold)[1]
+
+
+@pytest.mark.parametrize("questions", [1, 2])
+def test_reciprocal_ranks_in_every_interval(questions: int) -> None:
+    answers = combinations_with_replacement(RANKS, questions)
+    scores = {sum(ranks, Fraction(0)) / questions for ranks in answers}
+    for interval in between_and_on(scores):
+        found = reciprocal_ranks_within(interval, questions)
+        assert (found and found.value) == min(inside(interval, scores), default=None)
+        assert found is None or found.whole == 60 * questions
+
+
+def test_intervals_that_touch_have_a_point_in_common() -> None:
+    low, middle, high = Fraction(0), Fraction(1, 2), Fraction(1)
+    assert Interval(low, middle).meets(Interval(middle, high))
+    assert Interval(middle, high).meets(Interval(low, middle))
+    assert not Interval(low, Fraction(1, 3)).meets(Interval(middle, high))
+    assert not Interval(middle, high).meets(Interval(low, Fraction(1, 3)))
+
+
+def test_the_gaps_at_the_ends_of_f1_are_those_of_one_error() -> None:
+    """With any number of wrong predictions 2n/(2n+1) is the last F1 below 1; without any, 2(n-1)/(2n-1)."""
+    for gold in (2, 3, 7):
+        assert (
+            highest_f1_below_one(gold, 5) == highest_f1_below_one(gold, None) == max(f1_scores(gold, 5) - {1})
+        )
+        assert highest_f1_below_one(gold, 0) == max(f1_scores(gold, 0) - {1})
+        assert lowest_f1_above_zero(gold, 3) == min(f1_scores(gold, 3) - {0})
+
+
+@pytest.mark.parametrize(
+    ("score", "low", "high", "found"),
+    [
+        (ScoreCounts(kind="correlation"), -2, -1, Quotient(1, 1)),
+        (ScoreCounts(kind="correlation"), 1, 2, Quotient(1, 1)),
+        (ScoreCounts(kind="correlation"), Fraction(101, 100), 2, None),
+        (ScoreCounts(kind="correlation"), -2, Fraction(-101, 100), None),
+        (ScoreCounts(kind="share", sizes=(4,)), Fraction(1, 4), Fraction(1, 4), Quotient(1, 4)),
+        (ScoreCounts(kind="reciprocal_rank", sizes=(1,)), Fraction(1, 5), Fraction(1, 4), Quotient(12, 60)),
+        (ScoreCounts(kind="mean_f1", sizes=(1, 2), wrong=0), Fraction(2, 3), Fraction(2, 3), None),
+        (ScoreCounts(kind="mean_f1", sizes=(2, 5), wrong=0), 1, 1, Quotient(4, 4)),
+    ],
+)
+def test_each_kind_of_score_is_searched_in_its_own_way(
+    score: ScoreCounts, low: int, high: int, found: Quotient | None
+) -> None:
+    assert within(Interval(Fraction(low), Fraction(high)), score) == found

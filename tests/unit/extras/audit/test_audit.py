@@ -1,0 +1,309 @@
+"""The audit of published values: those of the five papers, and made-up tables with known verdicts."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pubmill.extras.audit.audit_stages import audit_recipe
+from pubmill.extras.audit.value_audit import (
+    BLANK,
+    FACT,
+    PARTS_NOT_PRINTED,
+    UNSTATED_FOLDS,
+    UNSTATED_RUNS,
+    audit,
+)
+from pubmill.recipes.audits import (
+    AuditedColumn,
+    AuditedRow,
+    AuditedTable,
+    AuditRecipe,
+    ScoreCounts,
+    StatedRuns,
+)
+from pubmill.recipes.tables import Composite
+from pubmill.tables.audit import Audit, Finding
+
+SPECS = Path(__file__).parents[4] / "specs"
+UNREACHABLE = ["73.69", "74.22", "74.44", "75.20", "76.41", "78.51", "87.20", "87.56"]
+"""BioASQ of gu2020: no k/1400."""
+
+
+@pytest.fixture(scope="module")
+def papers() -> Audit:
+    return audit(audit_recipe(SPECS), SPECS)
+
+
+def test_every_published_value_has_one_verdict(papers: Audit) -> None:
+    lines = [path.read_text().count("\n") - 1 for path in SPECS.glob("tables/*/table*.published.csv")]
+    assert len(papers.findings) == sum(lines) == 2072
+    counts = papers.counts["all"]
+    assert counts["unreachable"] == 13 and sum(counts.values()) == 2072
+    assert sum(papers.reasons.values()) == counts["untestable"] and all(papers.reasons)
+
+
+def test_the_values_of_bioasq_and_pubmedqa_in_gu2020(papers: Audit) -> None:
+    tests = {(one.paper, one.dataset): one for one in papers.tests}
+    bioasq, pubmedqa = tests["gu2020", "BioASQ"], tests["gu2020", "PubMedQA"]
+    assert bioasq.unreachable == UNREACHABLE and len(bioasq.distinct) == 15
+    assert pubmedqa.unreachable == [] and len(pubmedqa.distinct) == 15
+    assert (bioasq.by_chance, pubmedqa.by_chance) == (0.14, 0.5)
+    assert tests["tinn2021", "BioASQ"].unreachable == ["87.56"]
+
+
+def test_a_value_is_listed_once_with_its_places_arithmetic_and_smallest_change(papers: Audit) -> None:
+    assert [one.first.printed for one in papers.unreachable] == UNREACHABLE
+    last = papers.unreachable[-1]
+    assert last.places == "gu2020 Tables 6, 7, 8, 9; tinn2021 Tables 2, 8"
+    assert last.first.test == "mean of 10 runs of k/140, which is k/1400"
+    assert "1225/1400 = 87.5000 and 1226/1400 = 87.5714; not reachable if cut off" in last.first.why
+    assert last.first.change.startswith("reachable with at least 12 runs on the same 140 items, or with")
+    assert "PubMedBERT uncased" in last.models
+
+
+def test_the_values_of_some_tables(papers: Audit) -> None:
+    own = papers.of_tables(("gu2020/table09",))
+    assert [one.places for one in own.unreachable] == ["gu2020 Table 9"]
+    assert set(own.counts) == {"gu2020", "all"}
+
+
+def test_runs_and_aggregates_are_as_stated() -> None:
+    recipe = audit_recipe(SPECS)
+    stated = {name: bool(one.stated) for name, one in recipe.protocols.items()}
+    assert stated == {
+        "alrowili2021": True,
+        "blurb": True,
+        "blurb-2026": False,
+        "lewis2020": True,
+        "shin2020": False,
+        "tinn2021": True,
+    }
+    lewis = recipe.protocols["lewis2020"]
+    assert (lewis.aggregate, lewis.of("gad"), lewis.of("bc5-chem")) == ("median", 45, 5)
+    assert lewis.unstated == ("gad", "eu-adr") and recipe.protocols["blurb"].unstated == ()
+
+
+PROTOCOLS = {
+    "ten": StatedRuns(aggregate="mean", runs={"default": 10}, stated="3"),
+    "open": StatedRuns(aggregate="mean", runs={"default": 5}, stated=""),
+    "folds": StatedRuns(aggregate="median", runs={"default": 45}, stated="3", unstated=("acc",)),
+}
+
+
+def row(key: str, metric: str, score: ScoreCounts | None = None, **more: object) -> AuditedRow:
+    scores = (score,) if score else ()
+    return AuditedRow(
+        key=key,
+        dataset=key.partition(".")[0],
+        label=key.upper(),
+        metric=metric,
+        published=key.partition(".")[0],
+        printed=metric,
+        scores=scores,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def column(key: str, **more: object) -> AuditedColumn:
+    return AuditedColumn(key=key, label=key.upper(), published=(key,), **more)  # type: ignore[arg-type]
+
+
+ROWS = (
+    row("acc", "accuracy", ScoreCounts(kind="share", sizes=(140,))),
+    row("few", "accuracy", ScoreCounts(kind="share", sizes=(10,))),
+    row("other", "macro_f1", why="no counts"),
+    row("ner.p", "entity_precision", why="no predictions", part="precision"),
+    row("ner.r", "entity_recall", ScoreCounts(kind="share", sizes=(960,)), part="recall"),
+    row("ner", "entity_f1", ScoreCounts(kind="f1", sizes=(960,)), part="f1"),
+)
+COLUMNS = (
+    column("a"),
+    column("b"),
+    column("pipeline", runs=1),
+    column("literature", why="of other work"),
+    column("best", combines=("a", "b"), by="best"),
+    column("drop", combines=("a", "b"), by="drop"),
+)
+COMPOSITE = Composite(name="mean", label="Mean", groups={"one": ("acc", "few"), "two": ("other",)})
+
+
+def judged(
+    folder: Path, *lines: str, protocol: str = "ten", copied: str = "", rows: tuple[AuditedRow, ...] = ()
+) -> dict[str, Finding]:
+    """The verdicts on lines of a published file, by `row/column/metric`."""
+    path = folder / "tables/p/table02.published.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(["row,column,metric,value,note", *lines]) + "\n")
+    table = AuditedTable(
+        name="p/table02",
+        paper="p",
+        number=2,
+        protocol=protocol,
+        columns=COLUMNS,
+        rows=rows or ROWS,
+        composites=() if rows else (COMPOSITE,),
+        left_out={"cost": "no score", "acc/speed": "a time"},
+        protocols={"b/acc": "open"},
+        copied={copied: "q Table 1"} if copied else {},
+    )
+    made = audit(AuditRecipe(tables=(table,), protocols=PROTOCOLS, facts=(), versions={}), folder)
+    assert len(made.findings) == len(lines)
+    return {"/".join(line.split(",")[:3]): one for line, one in zip(lines, made.findings, strict=True)}
+
+
+def test_verdicts_by_counts(tmp_path: Path) -> None:
+    found = judged(
+        tmp_path,
+        "a,acc,accuracy,87.56,",
+        "a,few,accuracy,87.00,",
+        "pipeline,few,accuracy,87,",
+        "pipeline,acc,accuracy,87.14,",
+        "b,acc,accuracy,87.56,",
+        "a,other,macro_f1,50.0,",
+        "literature,acc,accuracy,87.56,",
+    )
+    verdicts = Counter(one.verdict for one in found.values())
+    assert verdicts == {"unreachable": 2, "reachable": 2, "untestable": 3}
+    assert found["pipeline/few/accuracy"].test == "one run of k/10"
+    assert found["pipeline/acc/accuracy"].chance == (2, 100)  # 87.14 and 87.86
+    assert found["b/acc/accuracy"].why == UNSTATED_RUNS
+    assert found["b/acc/accuracy"].change.startswith("reachable with at least 12 runs")
+    assert found["a/other/macro_f1"].why == "no counts"
+    assert found["literature/acc/accuracy"].why == "of other work"
+
+
+def test_runs_over_folds_whose_combination_is_not_stated(tmp_path: Path) -> None:
+    one = judged(tmp_path, "a,acc,accuracy,87.56,", protocol="folds")["a/acc/accuracy"]
+    assert (one.verdict, one.why) == ("untestable", UNSTATED_FOLDS)
+    assert (
+        judged(tmp_path, "a,acc,accuracy,87.86,", protocol="folds")["a/acc/accuracy"].verdict == "reachable"
+    )
+
+
+def test_what_is_no_score_of_the_paper(tmp_path: Path) -> None:
+    found = judged(
+        tmp_path,
+        "a,acc,accuracy,87.56,",
+        "b,acc,accuracy,87.56,copied from elsewhere",
+        "a,few,accuracy,,not reported",
+        "a,cost,ratio,4.00x,",
+        "a,acc,speed,12,",
+        "stranger,acc,accuracy,50.0,",
+        copied="a/acc",
+    )
+    assert [(one.verdict, one.why) for one in found.values()] == [
+        ("untestable", "copied from q Table 1"),
+        ("untestable", "copied from another paper"),
+        ("untestable", BLANK),
+        ("untestable", "not a score shown here: no score"),
+        ("untestable", "not a score shown here: a time"),
+        ("untestable", "no cell of this name"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdict"), [("65.0", "reachable"), ("65.1", "reachable"), ("65.2", "unreachable")]
+)
+def test_composites_follow_from_their_printed_parts(tmp_path: Path, printed: str, verdict: str) -> None:
+    """The mean of 75 (of 70 and 80) and 55 is 65, within 0.1 by the rounding of parts and composite."""
+    parts = ("a,acc,accuracy,70.0,", "a,few,accuracy,80.0,", "a,other,macro_f1,55.0,")
+    one = judged(tmp_path, *parts, f"a,mean,score,{printed},")["a/mean/score"]
+    assert one.verdict == verdict
+    if verdict == "unreachable":
+        assert (one.why, one.change) == ("they give 64.9 to 65.1", "reachable if printed as 65.1")
+        assert (
+            judged(tmp_path, *parts[:2], f"a,mean,score,{printed},")["a/mean/score"].why == PARTS_NOT_PRINTED
+        )
+
+
+def test_columns_computed_from_others(tmp_path: Path) -> None:
+    parts = ("a,acc,accuracy,70.0,", "b,acc,accuracy,80.0,")
+    for best, drop, verdict in (("80.0", "10.1", "reachable"), ("80.2", "10.2", "unreachable")):
+        found = judged(tmp_path, *parts, f"best,acc,accuracy,{best},", f"drop,acc,delta,{drop},")
+        assert {found["best/acc/accuracy"].verdict, found["drop/acc/delta"].verdict} == {verdict}
+    one = judged(tmp_path, parts[0], "drop,acc,delta,-1.0,")["drop/acc/delta"]
+    assert (one.verdict, one.why) == ("untestable", PARTS_NOT_PRINTED)
+
+
+def test_f1_beside_its_precision_and_recall(tmp_path: Path) -> None:
+    """The mean F1 of any number of runs is at most the F1 of mean precision and mean recall."""
+    parts = ("a,ner,entity_precision,92.9,", "a,ner,entity_recall,92.0,")
+    for printed, verdict in (("92.4", "reachable"), ("92.6", "unreachable")):
+        one = judged(tmp_path, *parts, f"a,ner,entity_f1,{printed},")["a/ner/entity_f1"]
+        assert one.verdict == verdict, one
+    assert one.test == "mean F1 of any number of runs with the printed precision and recall"
+
+
+def test_facts_are_untestable(tmp_path: Path) -> None:
+    path = tmp_path / "tables/p/table01.published.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text("row,column,metric,value,note\na,words,count,3.1B,\na,bytes,text,,not reported\n")
+    made = audit(AuditRecipe(tables=(), protocols={}, facts=("p/table01",), versions={}), tmp_path)
+    assert [(one.number, one.why) for one in made.findings] == [(1, FACT), (1, BLANK)]
+
+
+def test_what_the_search_does_not_decide_is_untestable(tmp_path: Path) -> None:
+    """A mean of F1 that no equal runs give; and relaxed F1, which counts overlaps too."""
+    undecided = "the search over counts is not exhaustive for this score, and found none"
+    rows = (
+        row("one", "entity_f1", ScoreCounts(kind="f1", sizes=(1,))),
+        row("loose", "relaxed_f1", ScoreCounts(kind="f1", sizes=(26,))),
+    )
+    found = judged(
+        tmp_path, "a,one,entity_f1,80.00,", "pipeline,loose,relaxed_f1,99.99,", "pipeline,one,entity_f1,50,",
+        rows=rows,
+    )  # fmt: skip
+    assert [(one.verdict, one.why) for one in found.values()] == [
+        ("untestable", undecided), ("untestable", undecided), ("reachable", ""),
+    ]  # fmt: skip
+
+
+def test_numbers_of_others_by_chance(tmp_path: Path) -> None:
+    """Known of scores that are tested by counts, whatever comes of it; not of those tested by intervals."""
+    found = judged(
+        tmp_path, "a,acc,accuracy,87.56,", "b,acc,accuracy,80.0,", "drop,acc,delta,10.1,",
+        "a,few,accuracy,50,", "a,other,macro_f1,55.0,", "a,mean,score,61.9,",
+    )  # fmt: skip
+    chances = {name: one.chance for name, one in found.items()}
+    assert chances == {
+        "a/acc/accuracy": (14, 100), "b/acc/accuracy": (2, 10), "drop/acc/delta": None,
+        "a/few/accuracy": (1, 1), "a/other/macro_f1": None, "a/mean/score": None,
+    }  # fmt: skip
+    made = Audit(findings=tuple(found.values()))
+    assert [(one.dataset, one.test) for one in made.tests] == [
+        ("ACC", "mean of 10 runs of k/140, which is k/1400"), ("ACC", "one run of k/140"),
+    ], "a test that every number passes excludes nothing"  # fmt: skip
+    assert [one.by_chance for one in made.tests] == [0.14, 0.2]
+
+
+def test_the_best_and_the_drop_of_columns_have_the_ends_of_their_parts(tmp_path: Path) -> None:
+    """70.0 and 80.0 stand for 69.95 to 70.05 and 79.95 to 80.05."""
+    parts = ("a,acc,accuracy,70.0,", "b,acc,accuracy,80.0,")
+    found = judged(tmp_path, *parts, "best,acc,accuracy,80.2,", "drop,acc,delta,10.3,")
+    assert [(one.why, one.change) for one in list(found.values())[2:]] == [
+        ("they give 79.9 to 80.1", "reachable if printed as 80.1"),
+        ("they give 9.9 to 10.1", "reachable if printed as 10.1"),
+    ]
+    low = judged(tmp_path, *parts, "best,acc,accuracy,79.8,", "drop,acc,delta,9.7,")
+    assert [one.change for one in list(low.values())[2:]] == [
+        "reachable if printed as 79.9", "reachable if printed as 9.9",
+    ]  # fmt: skip
+
+
+def test_other_f1_or_other_datasets_make_no_triple(tmp_path: Path) -> None:
+    """Recall of another dataset says nothing of this F1, and precision alone neither."""
+    for alone in ("a,ner,entity_precision,92.9,", "a,ner,entity_recall,92.0,"):
+        one = judged(tmp_path, alone, "a,ner,entity_f1,92.6,")["a/ner/entity_f1"]
+        assert one.test == "mean of 10 runs of an F1 with 960 gold items"
+    rows = (*ROWS[3:5], row("other", "entity_f1", ScoreCounts(kind="f1", sizes=(960,)), part="f1"))
+    parts = ("a,ner,entity_precision,92.9,", "a,ner,entity_recall,92.0,")
+    one = judged(tmp_path, *parts, "a,other,entity_f1,92.6,", rows=rows)["a/other/entity_f1"]
+    assert one.test == "mean of 10 runs of an F1 with 960 gold items"
+
+
+def test_reasons_come_with_the_most_frequent_first_and_places_once(tmp_path: Path) -> None:
+    lines = ("a,acc,accuracy,,blank", "a,other,macro_f1,50.0,", "b,other,macro_f1,51.0,")
+    made = Audit(findings=tuple(judged(tmp_path, *lines).values()))
+    assert list(made.reasons.items()) == [("no counts", 2), (BLANK, 1)]
+    assert made.counts == {"p": Counter(untestable=3), "all": Counter(untestable=3)} and made.tests == []

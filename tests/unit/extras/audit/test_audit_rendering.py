@@ -1,0 +1,178 @@
+"""The page of the audit, docs/audit.md, and its section in the report."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
+from pubmill.report.rendering import to_json
+from pubmill.report.study_report import read_report, render
+from pubmill.report.table_rendering import TABLE_RENDERERS
+from pubmill.tables.audit import Audit, Finding, read_audit, with_unreachable
+from pubmill.tables.ranks import AdjacentPair, RankedModel, Ranking
+from tests.unit import toy_tables as made_up
+from tests.unit.extras.audit.audit_page import as_markdown
+from tests.unit.programs import run_verb
+from tests.unit.report.toy_reports import HOSTILE, put, put_table, recipe
+
+
+def finding(table: str, printed: str, verdict: str, why: str) -> Finding:
+    paper, _, name = table.partition("/")
+    values = {"table": table, "paper": paper, "number": int(name[-2:]), "model": HOSTILE, "dataset": "A|B"}
+    texts = {"metric": "accuracy", "printed": printed, "verdict": verdict, "test": "k/10", "why": why}
+    return Finding.model_validate({**values, **texts, "change": "none", "chance": (1, 10)})
+
+
+RANKS = tuple(
+    Ranking(
+        table=f"gu2020/table0{number}",
+        paper="gu2020",
+        number=number,
+        score="mean",
+        levels=("7 datasets",),
+        datasets=7,
+        models=(
+            RankedModel(model=HOSTILE, score=81.0, low=1, high=2, group=1),
+            RankedModel(model="B", score=80.0, low=1, high=2, group=1),
+            RankedModel(model="C", score=70.0, low=3, high=3, group=2),
+        ),
+        adjacent=tuple(
+            AdjacentPair(
+                upper="A", lower="B", difference=1.0, interval=(-1.0, 2.0), reversed=0.2, improvement=0.6,
+                resolved=resolved,
+            )
+            for resolved in (False, True)
+        ),
+    )
+    for number in (6, 7)
+)  # fmt: skip
+FOUND = Audit(
+    ranks=RANKS,
+    findings=(
+        finding("gu2020/table06", "-0.5", "unreachable", "the nearest scores"),
+        finding("gu2020/table06", "70.0", "reachable", ""),
+        finding("gu2020/table07", "-0.5", "unreachable", "the nearest scores"),
+        finding("shin2020/table01", "1.0", "untestable", f"not stated {HOSTILE}"),
+    ),
+)
+
+
+def test_the_page_in_the_documentation_is_up_to_date(root: Path) -> None:
+    page = (root / "docs/audit.md").read_text(encoding="utf-8")
+    assert page == as_markdown(root / "specs"), "run python -m tests.unit.extras.audit.audit_page --write"
+
+
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_pages_name_verdicts_places_and_reasons_and_escape_them(form: str) -> None:
+    page = AUDIT_RENDERERS[form](FOUND)
+    assert "gu2020 Tables 6, 7" in page and "The nearest scores." in page and "10.0 %" in page
+    assert "<img" not in page and "&lt;img" in page
+    assert "1 of 2" in page and "B 1\N{EN DASH}2; C 3" in page
+    assert ("A\\|B" if form == "md" else "A|B") in page
+
+
+def test_a_written_audit_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "audit.json"
+    path.write_text(AUDIT_RENDERERS["json"](FOUND))
+    assert read_audit(path) == FOUND
+    path.write_text("{}")
+    with pytest.raises(PubmillError, match=r"audit\.json is not a Audit"):
+        read_audit(path)
+
+
+def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_path: Path) -> None:
+    put_table(tmp_path, made_up.table(tmp_path, made_up.recipe(records={})))
+    bare: dict[str, Any] = {
+        "pretraining": {},
+        "corpora": [],
+        "vocabs": [],
+        "datasets": [],
+        "models": [],
+        "sources": [],
+    }
+    assert "Are these numbers possible?" not in render(read_report(recipe(**bare), tmp_path))
+    with pytest.raises(PubmillError, match=r"audit\.json"):
+        read_report(recipe(**bare, comparable=True), tmp_path)
+    put(tmp_path / "reports/audit.json", to_json(FOUND))
+    page = render(read_report(recipe(**bare, comparable=True), tmp_path))
+    assert page.count("Are these numbers possible?") == 2 and "gu2020 Table 6<" in page
+    assert page.count("B 1\N{EN DASH}2; C 3") == 1
+    assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
+
+
+def test_tables_and_report_mark_unreachable_values_which_the_tables_json_does_not(tmp_path: Path) -> None:
+    table = made_up.table(tmp_path)
+    [key, *_] = [f"{c.key}/{r.key}" for r, c, cell in table.read() if cell.published]
+    marked = with_unreachable(table, Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),)))
+    assert [bool(cell.published and cell.published.unreachable) for _, _, cell in marked.read()].count(
+        True
+    ) == 1
+    assert to_json(marked) == to_json(table) and "unreachable" not in to_json(table)
+    forms = {form: render_table(marked) for form, render_table in TABLE_RENDERERS.items()}
+    assert "80.90<sup>∄</sup>" in forms["md"] and "80.90: k/10: the nearest scores." in forms["md"]
+    assert (
+        r"80.90}\textsuperscript{\textdagger}" in forms["tex"]
+        and forms["html"].count("k/10: the nearest") == 1
+    )
+    for form in ("md", "tex", "html"):
+        plain = TABLE_RENDERERS[form](table)
+        assert "nreachable under the stated protocol" in forms[form], form
+        assert "∄" not in plain and "dagger" not in plain and "nreachable" not in plain
+    assert forms["csv"] == TABLE_RENDERERS["csv"](table)
+    put_table(tmp_path, table)
+    put(
+        tmp_path / "reports/audit.json",
+        to_json(Audit(findings=(FOUND.findings[0].model_copy(update={"cell": key}),))),
+    )
+    bare: dict[str, Any] = {"pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "sources": []}
+    page = render(read_report(recipe(**bare, comparable=True), tmp_path))
+    assert page.count("Unreachable under the stated protocol. K/10: the nearest scores.") == 1
+
+
+def test_the_page_by_the_command_names_its_files(tmp_path: Path) -> None:
+    made = run_verb("audit", "page", "--output", tmp_path / "pages/audit")
+    assert [Path(line) for line in made.stdout.splitlines()] == [
+        tmp_path / f"pages/audit.{form}" for form in ("json", "md", "html")
+    ]
+    assert all(Path(line).is_file() for line in made.stdout.splitlines())
+
+
+def test_one_number_by_the_command() -> None:
+    made = run_verb("audit", "value", "87.56", "--metric", "accuracy", "--n", "140", "--runs", "10")
+    assert made.returncode == 0 and made.stdout.splitlines() == [
+        "87.56: unreachable under the stated protocol",
+        "read as: mean of 10 runs of k/140, which is k/1400",
+        "reachable by chance: 14 of 100 numbers with the same whole part",
+        "arithmetic: the nearest scores are 1225/1400 = 87.5000 and 1226/1400 = 87.5714; "
+        "not reachable if cut off instead of rounded; not reachable if each run was rounded first",
+        "smallest change: reachable with at least 12 runs on the same 140 items, "
+        "or with the same runs on 135 instead of 140 items",
+    ]
+
+
+def test_ranks_by_the_command(tmp_path: Path) -> None:
+    made = run_verb("audit", "ranks", "tinn2021/table07")
+    assert made.returncode == 0 and "0 of 3 adjacent ranks unresolved at 5 %" in made.stdout
+    made = run_verb("audit", "ranks", "gu2020/table60")
+    assert made.returncode != 0 and "there is no table of results 'gu2020/table60'" in made.stderr
+    made = run_verb("audit", "ranks", "gu2020/table11", "--results", tmp_path)
+    assert made.returncode != 0 and "gu2020/table11.json" in made.stderr and "Traceback" not in made.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("87,56", "--n", "140"), "'87,56' is not a printed score; expected digits, such as 87.56"),
+        (("87.56", "--n", "0"), "--n and --runs must be at least 1, found 0 and 1"),
+    ],
+)
+def test_a_wrong_argument_is_one_message(arguments: tuple[str, ...], message: str) -> None:
+    made = run_verb("audit", "value", *arguments, "--metric", "accuracy")
+    assert made.returncode != 0 and made.stderr.strip() == f"pubmill: error: {message}"
+
+
+def test_a_metric_that_does_not_exist_is_reported_with_the_nearest() -> None:
+    said = run_verb("audit", "value", "9", "--metric", "f2", "--n", "3").stderr
+    assert "there is no metric 'f2'; the nearest: f1" in said

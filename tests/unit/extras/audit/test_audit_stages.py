@@ -1,0 +1,159 @@
+"""The counts that published values are audited by, and when the audit belongs to a study."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.extras.audit.audit_stages import AuditStage
+from pubmill.recipes.audits import AuditRecipe, ScoreCounts
+from pubmill.specs import Specs, load
+from pubmill.specs.study import Study
+from pubmill.stages import checked_graph
+from pubmill.stages.audited_tables import OF_OTHERS, score_counts
+
+SPECS = Path(__file__).parents[4] / "specs"
+
+
+@pytest.fixture(scope="module")
+def specs() -> Specs:
+    return load(SPECS, "full")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "metric", "counts"),
+    [
+        ("bioasq-yesno", "accuracy", ScoreCounts(kind="share", sizes=(140,))),
+        ("bioasq-factoid@7b-biobert", "mrr", ScoreCounts(kind="reciprocal_rank", sizes=(162,))),
+        ("ncbi-disease", "entity_f1", ScoreCounts(kind="f1", sizes=(960,))),
+        ("ncbi-disease", "entity_recall", ScoreCounts(kind="share", sizes=(960,))),
+        ("gad@blurb", "micro_f1", ScoreCounts(kind="f1", sizes=(281,), wrong=253)),
+        ("chemprot@blurb", "micro_f1", ScoreCounts(kind="f1", sizes=(3430,), wrong=15_745)),
+        ("chemprot@blurb", "micro_recall", ScoreCounts(kind="share", sizes=(3430,))),
+        ("hoc@blurb", "micro_f1", ScoreCounts(kind="f1", sizes=(484,), wrong=3226)),
+        ("ebm-pico", "word_macro_f1", ScoreCounts(kind="mean_f1", sizes=(4711, 3563, 8090))),
+        ("biosses", "pearson", ScoreCounts(kind="correlation")),
+        ("i2b2-2010", "entity_f1", "the spec of i2b2-2010 has no number of mentions of the scored split"),
+        ("i2b2-2010-re", "micro_f1", "the spec of i2b2-2010-re has no number of labels of the scored split"),
+        (
+            "bc5-chem",
+            "word_macro_f1",
+            "the spec of bc5-chem has no number of labelled words of the scored split",
+        ),
+    ],
+)
+def test_counts_of_a_score(specs: Specs, dataset: str, metric: str, counts: ScoreCounts | str) -> None:
+    assert score_counts(specs.datasets[dataset], metric, specs.protocols["blurb"]) == counts
+
+
+def test_a_score_without_a_test_has_a_reason(specs: Specs) -> None:
+    found = score_counts(specs.datasets["hoc@blue"], "example_f1", specs.protocols["lewis2020"])
+    assert isinstance(found, str) and "over documents" in found
+    assert score_counts(specs.datasets["biosses"], "rare", specs.protocols["blurb"]) == "no test for rare"
+
+
+def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(specs: Specs) -> None:
+    for scale, table, count in (("full", "table06", 3), ("full", "table03", 0), ("demo", "table06", 0)):
+        study = Study(study="x", title="", scale=scale, tables=(f"gu2020/{table}",))
+        graph = checked_graph(study, specs if scale == "full" else load(SPECS, scale))
+        assert len(set(graph.paths.audit_files()) & set(graph.publication.everything())) == count
+        assert (graph.paths.audit("json") in graph.report.inputs()) is bool(count)
+        assert graph.requests.verdicts() == [graph.paths.audit("json")] * bool(count)
+
+
+def test_no_study_is_called_audit() -> None:
+    with pytest.raises(ValueError, match="give the study another name"):
+        Study(study="audit", title="", scale="full", tables=())
+
+
+def test_counts_are_positive() -> None:
+    with pytest.raises(ValueError, match="a share needs counts of at least 1"):
+        ScoreCounts(kind="share", sizes=(0,))
+
+
+@pytest.fixture(scope="module")
+def recipe(specs: Specs) -> AuditRecipe:
+    return (
+        checked_graph(Study(study="x", title="", scale="full", tables=()), specs)
+        .stage(AuditStage)
+        .recipe_of(None)
+    )
+
+
+def test_runs_are_those_that_the_protocol_states(recipe: AuditRecipe) -> None:
+    """lewis2020 has 5 runs of each of 9 folds of GAD and EU-ADR; shin2020 states no number."""
+    runs = {name: one.runs for name, one in recipe.protocols.items()}
+    assert runs["lewis2020"] == {"default": 5, "gad": 45, "eu-adr": 45}
+    assert runs["blurb"] == {"default": 5, "biosses": 10, "pubmedqa": 10, "bioasq-yesno": 10}
+    stated = {name: (one.stated, one.unstated) for name, one in recipe.protocols.items()}
+    assert stated["blurb"] == ("6.2", ()) and stated["shin2020"] == ("", ())
+    assert stated["lewis2020"] == ("5.2", ("gad", "eu-adr"))
+
+
+def test_facts_of_a_text_are_not_audited(recipe: AuditRecipe) -> None:
+    assert "gu2020/table05" in recipe.facts and "lewis2020/section3" not in recipe.facts
+
+
+def test_columns_have_what_they_are_computed_from(recipe: AuditRecipe) -> None:
+    tables = {table.name: {one.key: one for one in table.columns} for table in recipe.tables}
+    tools = tables["tinn2021/table10"]
+    assert (tools["scispacy-bc5cdr"].runs, tools["scispacy-bc5cdr"].by) == (1, "")
+    assert (tools["scispacy-max"].combines, tools["scispacy-max"].by, tools["scispacy-max"].why) == (
+        ("scispacy-jnlpba", "scispacy-bc5cdr"), "best", "",
+    )  # fmt: skip
+    assert (tools["pubmedbert-base"].runs, tools["pubmedbert-base"].why) == (None, "")
+    drop = tables["tinn2021/table07"]["drop"]
+    assert (drop.by, len(drop.combines), drop.why) == ("drop", 4, "")
+    others = [
+        one for found in tables.values() for one in found.values() if not one.model and not one.combines
+    ]
+    assert others and {one.why for one in others} == {OF_OTHERS}
+
+
+def test_rows_have_the_counts_of_all_their_folds_or_why_not(recipe: AuditRecipe) -> None:
+    tables = {table.name: {one.key: one for one in table.rows} for table in recipe.tables}
+    rows = tables["lewis2020/table02"]
+    gad = [ScoreCounts(kind="f1", sizes=(280,), wrong=wrong) for wrong in (253, 252)]
+    assert (rows["gad"].scores, rows["gad"].why, rows["gad"].part) == (tuple(gad), "", "f1")
+    assert (rows["hoc@blue"].scores, rows["hoc@blue"].part) == ((), "")
+    assert rows["hoc@blue"].why.startswith("the program of the paper opens the dev split")
+    assert rows["i2b2-2012"].why.startswith("the spec of i2b2-2012 has no number of mentions")
+
+
+def test_cells_have_their_protocol_and_their_origin(recipe: AuditRecipe) -> None:
+    tables = {table.name: table for table in recipe.tables}
+    second = tables["tinn2021/table02"]
+    assert (second.number, second.protocol) == (2, "blurb")
+    assert set(second.protocols.values()) == {"tinn2021"} and len(second.protocols) == 4
+    copied = tables["alrowili2021/table02"].copied
+    assert len(copied) == 31 and copied["roberta-base/bc5-chem"] == "gu2020 Table 6"
+    assert not tables["gu2020/table06"].copied and not tables["gu2020/table06"].protocols
+    [delta] = tables["tinn2021/table06"].differences
+    assert (delta.key, delta.metric, delta.published) == ("delta", "difference", "blurb")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "counts"),
+    [
+        ("sequence", {"labels.no": 7, "labels.a": 2, "labels.b": 1, "examples": 10}, ((3,), 10)),
+        ("sequence", {"labels.no": 7, "labels.a": 3, "examples": 10}, ((3,), 7)),
+        ("multilabel", {"labels.a": 2, "labels.b": 1, "examples": 10}, ((3,), 17)),
+        ("sequence", {"labels.no": 7, "examples": 10}, None),
+        ("sequence", {"labels.a": 3}, None),
+    ],
+)
+def test_wrong_predictions_are_bounded_by_the_examples(
+    specs: Specs, kind: str, expected: dict[str, int], counts: tuple[tuple[int, ...], int] | None
+) -> None:
+    """With one positive label, every other example may be wrong; with several, every example; with any number
+    of labels each, every label of every document."""
+    changes = {"kind": kind, "expect": {"test": expected}, "negative": None if kind == "multilabel" else "no"}
+    data = specs.datasets["gad@blurb"].model_copy(update=changes)
+    found = score_counts(data, "micro_f1", specs.protocols["blurb"])
+    known = (found.sizes, found.wrong) if isinstance(found, ScoreCounts) else None
+    assert known == counts
+
+
+def test_without_counts_of_the_scored_split_a_score_has_none(specs: Specs) -> None:
+    data = specs.datasets["bioasq-yesno"].model_copy(update={"expect": {"train": {"examples": 5}}})
+    found = score_counts(data, "accuracy", specs.protocols["blurb"])
+    assert found == "the spec of bioasq-yesno has no number of examples of the scored split"

@@ -1,0 +1,190 @@
+"""Models of supplied predictions in tables."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pubmill.errors import PubmillError
+from pubmill.specs.model_specs import ModelSpec
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph, checked_graph
+from pubmill.tables.mixtures import OF_PREDICTING
+
+TABLE = "gu2020/table06"
+SYSTEM = {"name": "example/llm", "version": "1", "url": "https://example.org/llm"}
+SPEC: dict[str, Any] = {
+    "name": "llm",
+    "label": "LLM",
+    "lowercase": False,
+    "tables": [TABLE],
+    "weights": {"kind": "predictions", "local": "llm", "system": SYSTEM},
+}
+
+
+@pytest.fixture
+def specs(root: Path, tmp_path: Path) -> Path:
+    """A folder of specs with a model of supplied predictions."""
+    folder = tmp_path / "specs"
+    folder.mkdir()
+    for path in (root / "specs").iterdir():
+        if path.name != "models":
+            (folder / path.name).symlink_to(path)
+    (folder / "models").mkdir()
+    for path in (root / "specs/models").iterdir():
+        (folder / "models" / path.name).symlink_to(path)
+    (folder / "models/llm.yaml").write_text(yaml.safe_dump(SPEC))
+    return folder
+
+
+def graph(specs: Path, supplied: Path | None, **config: Any) -> Graph:
+    base = {
+        "study": "x",
+        "title": "x",
+        "scale": "demo",
+        "tables": [TABLE],
+        "models": ["llm", "no-pretraining"],
+    }
+    local = {"local_files": {"llm": str(supplied)}} if supplied else {}
+    return checked_graph(*check_study({**base, **local, **config}, specs))
+
+
+def supply(folder: Path, *files: str) -> Path:
+    for number, name in enumerate(files):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"{number}")
+    return folder
+
+
+def record(dataset: str, seed: int) -> str:
+    return f"runs/off-the-shelf/llm/{dataset}/as-it-is/final/seed-{seed}.json"
+
+
+def test_a_file_that_is_named_after_no_dataset_is_reported(specs: Path, tmp_path: Path) -> None:
+    files = supply(tmp_path / "llm", "bc2gm.conll", "chemprot.jsonl")
+    [line] = [line for line in graph(specs, files).left_out() if "llm" in line]
+    assert line.startswith(
+        f"left out of the tables: {files}/chemprot.jsonl (named after no dataset; the nearest: "
+    )
+    assert "chemprot@blurb" in line
+    assert not [
+        line for line in graph(specs, None, models=["no-pretraining"]).left_out() if "named after" in line
+    ]
+
+
+def test_every_supplied_file_is_a_run_of_a_marked_column(specs: Path, tmp_path: Path) -> None:
+    files = supply(tmp_path / "llm", "bc2gm.conll", "seed-1/biosses.json", "seed-2/biosses.json")
+    made = graph(specs, files)
+    assert made.tables.records(TABLE)["llm"] == {
+        "bc2gm": [record("bc2gm", 1)],
+        "biosses": [record("biosses", 1), record("biosses", 2)],
+    }
+    recipe = made.tables.recipe(TABLE)
+    [column] = [column for column in recipe.columns if column.key == "llm"]
+    assert column.pipeline and column.label == "LLM (not fine-tuned here)"
+    assert recipe.notes[-1] == (
+        "LLM is not fine-tuned here: its author supplied the predictions, and says that they are by "
+        "example/llm, version 1 (https://example.org/llm)."
+    )
+    assert recipe.missing["llm/gad@blurb"] == "no predictions for this dataset are supplied"
+    assert made.pipelines.supplied.file("llm", "biosses", 2) == files / "seed-2/biosses.json"
+    with pytest.raises(PubmillError, match="no predictions of seed 3; seeds: 1, 2"):
+        made.pipelines.supplied.file("llm", "biosses", 3)
+
+
+def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -> None:
+    made = graph(specs, supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll"))
+    recipes = (
+        made.records.recipe("blurb", "no-pretraining", "bc2gm", "standard", 2),
+        made.records.pipeline_recipe("llm", "bc2gm", 2),
+    )
+    common = [
+        {
+            **{name: getattr(one, name) for name in ("split", "kind", "metric", "negative", "scale", "seed")},
+            **{stage: version for stage, version in one.versions.items() if stage not in OF_PREDICTING},
+        }
+        for one in recipes
+    ]
+    assert common[0] == common[1] and recipes[1].made_by
+    other = made.records.pipeline_recipe("llm", "bc2gm", 1)
+    assert other.made_by == recipes[1].made_by
+
+
+def test_a_dataset_without_test_is_predicted_on_its_last_split(specs: Path, tmp_path: Path) -> None:
+    made = graph(specs, supply(tmp_path / "llm", "squad-v1.json"))
+    assert made.records.pipeline_recipe("llm", "squad-v1").split == "dev"
+
+
+def test_their_scores_are_split_by_what_is_known_from_training(specs: Path, tmp_path: Path) -> None:
+    """Entities and relations of supplied predictions; other tasks have no such parts."""
+    overlap = pytest.importorskip("pubmill.extras.overlap.overlap_stages")
+    files = supply(tmp_path / "llm", "bc2gm.conll", "biosses.json", "chemprot@blurb.jsonl")
+    made = graph(specs, files, overlap=True, models=["llm"])
+    recipe = made.stage(overlap.OverlapStage).recipe(TABLE)
+    assert recipe.cells["llm"] == ("bc2gm", "chemprot@blurb")
+    assert recipe.corpora == {} and recipe.dated == ()
+    read = made.stage(overlap.OverlapStage).run_files(TABLE)
+    for name in ("bc2gm", "chemprot@blurb"):
+        predicted = record(name, 1).replace(".json", ".predictions.jsonl.gz")
+        examples = [f"datasets/{name}/{split}.jsonl.gz" for split in ("train", "test")]
+        assert {made.paths.at(path) for path in (record(name, 1), predicted, *examples)} <= set(read)
+
+
+def test_scores_of_spacy_pipelines_are_split_too(specs: Path, tmp_path: Path) -> None:
+    overlap = pytest.importorskip("pubmill.extras.overlap.overlap_stages")
+    folder = supply(tmp_path / "pipeline", "config.cfg")
+    local = {"scispacy-bc5cdr": str(folder)}
+    table = "tinn2021/table10"
+    changes = {"tables": [table], "models": ["scispacy-bc5cdr"], "local_files": local}
+    split = graph(specs, None, overlap=True, **changes).stage(overlap.OverlapStage)
+    assert {"bc5-chem", "bc5-disease"} <= set(split.recipe(table).cells["scispacy-bc5cdr"])
+    assert any("off-the-shelf/scispacy-bc5cdr/bc5-chem" in path for path in split.run_files(table))
+
+
+def test_a_folder_that_is_not_named_is_a_reason(specs: Path) -> None:
+    made = graph(specs, None)
+    reason = "needs predictions that you supply (then set local_files: llm)"
+    assert made.tables.recipe(TABLE).missing["llm"] == reason
+    assert f"left out of the tables: llm ({reason})" in made.left_out()
+
+
+def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) -> None:
+    files = supply(tmp_path / "llm", "mednli.jsonl")
+    made = graph(specs, files)
+    assert made.pipelines.records("llm", "mednli") == []
+    assert "credentialed" in (made.pipelines.why_not("llm", "mednli") or "")
+    with pytest.raises(PubmillError, match=r"`local: true` of its statement"):
+        made.pipelines.supplied.file("llm", "mednli", 1)
+    spec = {**SPEC, "weights": {**SPEC["weights"], "system": {**SYSTEM, "local": True}}}
+    (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
+    assert graph(specs, files).pipelines.records("llm", "mednli") == [record("mednli", 1)]
+
+
+def test_a_copy_of_another_file_is_refused(specs: Path, tmp_path: Path) -> None:
+    files = supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll")
+    (files / "seed-2/bc2gm.conll").write_text("0")
+    with pytest.raises(PubmillError, match=r"seed-2/bc2gm.conll is a copy of the predictions of llm, seed 1"):
+        graph(specs, files).pipelines.supplied.content("llm", "bc2gm", 2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"system": {"name": "x", "version": "1"}}, "give `url` or `prompt`"),
+        ({"system": {"name": "", "version": "1", "url": "u"}}, "must not be empty"),
+        ({"system": {**SYSTEM, "lokal": True}}, "lokal"),
+        ({}, "system"),
+    ],
+)
+def test_a_statement_must_be_complete(weights: dict[str, Any], message: str) -> None:
+    spec = {**SPEC, "weights": {"kind": "predictions", "local": "llm", **weights}}
+    with pytest.raises(ValueError, match=message):
+        ModelSpec.model_validate(spec)
+
+
+def test_a_mapping_names_known_datasets_only(specs: Path) -> None:
+    spec = {**SPEC, "weights": {**SPEC["weights"], "mapping": {"bc2gn": {"a": ""}}}}
+    (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(PubmillError, match="bc2gn"):
+        graph(specs, None)
