@@ -28,8 +28,8 @@ CORE_TESTS = (
     *("cli", "library", "messages", "planning", "stages"),
     *("test_envs.py", "test_imports.py", "test_names.py", "test_rules.py"),
 )
-"""Unit tests of what finds extras: verbs, stages and rules. The demo, which runs without them too, makes tables
-and report; the other rooms do not know them (test_imports)."""
+"""Unit tests of what finds extras: verbs, stages and rules. The demo, which runs without them too, makes
+tables and report; the other rooms do not know them (test_imports)."""
 
 
 def remove_extras(folder: Path, names: Iterable[str]) -> None:
