@@ -92,13 +92,6 @@ def test_most_composites_are_computed() -> None:
     assert sum(cell.value is not None and cell.published is not None for cell in cells) > 100
 
 
-def test_recipes_fit_into_an_argument() -> None:
-    """Linux takes at most 128 KiB for one."""
-    made = targets()
-    recipes = [*map(made.tables.recipe, TABLES), made.report.recipe(), made.contradictions.recipe()]
-    assert max(len(as_json(recipe)) for recipe in recipes) < 100_000
-
-
 @pytest.mark.parametrize("name", TABLES)
 def test_every_published_value_has_its_cell(name: str) -> None:
     """`build` refuses a table that loses one; here none is shown twice either."""
