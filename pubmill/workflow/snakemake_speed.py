@@ -6,6 +6,7 @@ version is pinned; a new one that lacks a replaced method fails that test.
 
 import gc
 import inspect
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -18,6 +19,7 @@ from snakemake.iocontainers import InputFiles
 
 Dag: Any = snakemake.dag.DAG
 Job: Any = snakemake.jobs.Job
+Scheduler: Any = snakemake.scheduling.job_scheduler.JobScheduler
 Inputs: Any = InputFiles
 match_again = Dag.file2jobs
 compare_all_outputs = Dag.check_directory_outputs
@@ -31,6 +33,7 @@ def speed_up() -> None:
     Inputs.__contains__ = is_input
     Dag.file2jobs = producers
     Dag.check_directory_outputs = check_outputs_in_outputs
+    Scheduler._schedule_reevalutation = look_again
 
 
 @contextmanager
@@ -102,3 +105,21 @@ def parents(file: str) -> Iterator[str]:
     while "/" in file:
         file = file.rpartition("/")[0]
         yield file
+
+
+def look_again(scheduler: Any, delay: float) -> None:
+    """Look for jobs to start after a delay, unless such a look is waited for already.
+
+    Snakemake begins another wait with each look and with each job that ends, and each look begins the next
+    wait, so that a run of a thousand jobs looks a thousand times a second.
+    """
+
+    def look() -> None:
+        scheduler.look_is_due = False
+        scheduler._open_jobs.release()
+
+    if not vars(scheduler).get("look_is_due"):
+        scheduler.look_is_due = True
+        timer = threading.Timer(delay, look)
+        timer.daemon = True  # or the program would end only after the delay
+        timer.start()
