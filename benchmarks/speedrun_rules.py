@@ -10,6 +10,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from scipy import stats
+
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
@@ -153,21 +155,7 @@ def p_value(ours: Sequence[float], before: Sequence[float]) -> float | None:
     if freedom < 1 or squares == 0:
         return None
     error = math.sqrt(squares / freedom * (1 / len(ours) + 1 / len(before)))
-    return student_tail((fmean(before) - fmean(ours)) / error, freedom)
-
-
-def student_tail(t: float, freedom: int) -> float:
-    """Return the probability that Student's t is above `t`, by the finite sums of Abramowitz and Stegun
-    (26.7.3 and 26.7.4)."""
-    angle = math.atan(t / math.sqrt(freedom))
-    sine, square = math.sin(angle), math.cos(angle) ** 2
-    odd = freedom % 2
-    term, total = (math.cos(angle), 0.0) if odd else (1.0, 0.0)
-    for number in range(1 if odd else 0, freedom - 1, 2):
-        total += term
-        term *= square * (number + 1) / (number + 2)
-    within = 2 / math.pi * (angle + sine * total) if odd else sine * total
-    return (1 - within) / 2
+    return float(stats.t.sf((fmean(before) - fmean(ours)) / error, freedom))
 
 
 def verdict(record: SpeedRecord, before: SpeedRecord) -> tuple[str, float | None]:

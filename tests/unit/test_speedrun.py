@@ -19,7 +19,6 @@ from benchmarks.speedrun_rules import (
     p_value,
     read_record,
     read_records,
-    student_tail,
     verdict,
 )
 from pubmill.errors import PubmillError
@@ -41,15 +40,6 @@ def made_run(seed: int, loss: float, division: str = "1-minute", **changes: Any)
 def made_record(name: str, losses: list[float], **changes: Any) -> SpeedRecord:
     runs = [made_run(seed, loss) for seed, loss in enumerate(losses, 1)]
     return replace(SpeedRecord(name=name, division="1-minute", phases=[], runs=runs), **changes)
-
-
-@pytest.mark.parametrize(
-    ("t", "freedom", "tail"),
-    [(0.0, 3, 0.5), (1.0, 1, 0.25), (6.965, 2, 0.01), (4.541, 3, 0.01), (3.747, 4, 0.01), (-3.747, 4, 0.99),
-     (3.365, 5, 0.01), (2.764, 10, 0.01), (2.602, 15, 0.01)],
-)  # fmt: skip
-def test_student_s_tail_is_that_of_printed_tables(t: float, freedom: int, tail: float) -> None:
-    assert student_tail(t, freedom) == pytest.approx(tail, rel=2e-3)
 
 
 def test_losses_are_compared_by_one_rule_for_one_seed_and_for_three() -> None:
