@@ -41,6 +41,8 @@ use rule score as score_predictions with:
         contributions=graph.paths.contributions(graph.paths.record(*SUPPLIED)),
     log:
         graph.paths.log(graph.paths.final(*SUPPLIED) + ".score"),
+    conda:
+        "../../envs/data.yaml"
     resources:
         **graph.score_predictions.resources,
     params:
