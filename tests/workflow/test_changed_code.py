@@ -50,7 +50,7 @@ def test_every_result_of_a_finished_study_is_compared_except_these(copy: Project
     found = examine(results)
     assert [one for one in found if one.fault] == []
     bare = [one.path.relative_to(results / "demo") for one in found if one.fault == ""]
-    assert {path.parts[0] for path in bare} <= {"logs", "pretraining"}, bare
+    assert {path.parts[0] for path in bare} <= {"benchmarks", "logs", "pretraining"}, bare
     assert all("tensorboard" in path.parts for path in bare if path.parts[0] == "pretraining")
     checked = [one.path for one in found if one.fault is None and one.path.name != "SHA256SUMS"]
     kinds = {(path.relative_to(results).parts[1], path.suffix): path for path in checked}

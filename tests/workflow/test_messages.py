@@ -132,7 +132,7 @@ def test_a_model_of_ones_own_outlives_wrong_folders(project: Project, tmp_path: 
     assert f"model mine: {theirs} (local_files.mine) does not exist" in done.stderr
     theirs.mkdir()
     (theirs / "config.json").write_text('{"model_type": "bert"}')
-    (theirs / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n")
+    (theirs / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngene\n")
     (theirs / "model.safetensors").write_text("{}")
     done = project.run("-n", *target, f'local_files={{"mine": "{theirs}"}}')
     assert done.stdout.count("left out of the tables: mine (its spec names gu2020/table06") == 1

@@ -54,7 +54,7 @@ EDITS = {
         "# a remark\ndef score_entities(",
     ),
     "the text of a command": (
-        "rules/finetuning.smk",
+        "rules/scoring.smk",
         "python {params.scripts:q}/score.py",
         "exec python {params.scripts:q}/score.py",
     ),

@@ -265,7 +265,8 @@ def test_most_cells_are_tested_so() -> None:
 def test_at_another_scale_nothing_is_comparable(name: str) -> None:
     made = table(name, records_of(name, STORIES["equal"]), comparable=False, scale_title="small scale")
     verdicts = [cell.verdict for *_, cell in made.read() if cell.verdict]
-    assert {(one.verdict, one.why) for one in verdicts} == {("not comparable", "small scale")}
+    expected = {("not comparable", "small scale")} if len(published(name)) else set()
+    assert {(one.verdict, one.why) for one in verdicts} == expected
     assert made.heading.endswith("(small scale)")
 
 
