@@ -24,6 +24,7 @@ NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.st
 """Not compared by programs: messages are not an output, and a stage sees only its recipe, not the specs."""
 READ_AS_FILES = {
     "pubmill.report.rendering": "report/templates",
+    "pubmill.extras.compute.printed_costs": "extras/compute",
     "pubmill.extras.proof.assembling": "extras/proof/verifier",
 }
 """Module -> the folder below pubmill whose files it reads without importing them."""

@@ -112,7 +112,7 @@ def test_settings_that_lead_elsewhere_are_left_out(theirs: Path, capsys: pytest.
         ("config.json", {"hidden_size": 10**12}, "hidden_size is 1000000000000; expected a number"),
         ("config.json", {"layer_norm_eps": float("nan")}, "layer_norm_eps is nan; expected a number"),
         ("config.json", {"hidden_size": 64}, "has the shape"),
-        ("config.json", {"vocab_size": 9}, "has the shape"),
+        ("config.json", {"vocab_size": 9}, "25 pieces, the model 9 embeddings"),
         ("config.json", {"vocab_size": 10**8}, "by config.json 100000000 x 32; the two"),
         ("config.json", {"num_hidden_layers": 4}, "the weights lack 16 tensors that config.json describes"),
         ("config.json", {"hidden_size": "many"}, "transformers can't load this model folder"),
