@@ -114,14 +114,14 @@ class BatchPreparation:
             shared = len(whole.lengths) // size  # Every process has this many sequences, or one more.
             return PreparedBatch(whole, own, hidden, MicroBatches(parts, -(-shared // at_once), at_once))
         tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
-        flat = [
-            collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
-            for rows in flat_micro_batches(own.lengths, tokens)
-        ]
-        moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
         everyones = [
             flat_micro_batches(whole.lengths[share], tokens) for share in shares(whole.lengths, size)
         ]
+        flat = [
+            collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
+            for rows in everyones[self.world.rank]
+        ]
+        moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
         return PreparedBatch(whole, own, hidden, MicroBatches(moves, min(map(len, everyones)), at_once))
 
     def _tokens_per_micro_batch(self, at_once: int) -> int:
