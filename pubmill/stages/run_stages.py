@@ -127,7 +127,7 @@ class Choose(Stage):
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         of, spec = wildcards, self.graph.runs.protocol(wildcards.protocol)
-        models = self.graph.runs.searchers(of.protocol, self.chooser(of))
+        models = self.graph.runs.searchers(of.protocol, self.chooser(of), of.setting)
         for trial in spec.points(self._specs.datasets[of.dataset], models[0], of.setting):
             for model in models:
                 names = names_of((of.protocol, model, of.dataset, of.setting))
