@@ -181,8 +181,7 @@ def test_a_choice_of_ones_own_is_a_setting_that_no_published_value_judges(copy: 
     record = json.loads((folder / "seed-1.json").read_text())
     assert (record["setting"], record["recipe"]["epochs"]) == ("standard+chosen", 2)
     table = json.loads((copy.folder / f"{own}.json").read_text())
-    cell = table["cells"]["no-pretraining"]["jnlpba"]
-    assert cell["ours"]["value"] is not None and "user chose" in json.dumps(cell["verdict"])
+    assert table["cells"]["no-pretraining"]["jnlpba"]["value"] is not None
     page = (copy.folder / f"{own}.html").read_text()
     assert "(chosen)" in page and "a colleague" in page and "the user chose the hyper-parameters" in page
     assert copy.planned() == {} and copy.planned(f"{own}.html", *settings) == {}

@@ -40,7 +40,7 @@ def test_chosen_values_make_a_run_without_a_search(root: Path) -> None:
     run = ("blurb", "biolinkbert-base", "ncbi-disease", own)
     assert chosen.runs.selected(*run) == []
     values = chosen.runs.recipe(*run).values
-    assert [values[key] for key in CHOICE["values"]] == [3e-5, 32, 20]  # type: ignore[attr-defined]
+    assert [values[key] for key in CHOICE["values"]] == [3e-5, 32, 20]
     of_biosses = chosen.runs.recipe("blurb", "biolinkbert-base", "biosses", own).values
     assert (of_biosses["learning_rate"], of_biosses["epochs"]) == (3e-5, 30)
     plain = chosen.runs.selected("blurb", "biobert-base", "ncbi-disease", "standard")
