@@ -105,7 +105,7 @@ class TrialStage(FineTuning):
         protocol, model, dataset, setting = run_of(wildcards)
         spec = self.graph.runs.protocol(protocol)
         before = 0
-        for trial in spec.points(self._specs.datasets[dataset], model, setting):
+        for trial in self.graph.runs.points(protocol, model, dataset, setting):
             of_trial = SimpleNamespace(**names_of(run_of(wildcards)), trial=trial)
             each = self.needs_of(of_trial, gpus).minutes
             if trial == wildcards.trial:
@@ -150,9 +150,9 @@ class Choose(Stage):
         return [self.recipe_of(wildcards), search and search.seeds]
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
-        of, spec = wildcards, self.graph.runs.protocol(wildcards.protocol)
+        of = wildcards
         models = self.graph.runs.searchers(of.protocol, self.chooser(of), of.setting)
-        for trial in spec.points(self._specs.datasets[of.dataset], models[0], of.setting):
+        for trial in self.graph.runs.points(of.protocol, models[0], of.dataset, of.setting):
             for model in models:
                 names = names_of((of.protocol, model, of.dataset, of.setting))
                 yield Origin(TrialStage, {**names, "trial": trial})

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    pass
+    from pubmill.stages.study_graph import Graph
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -32,6 +32,10 @@ class Choice(NamedTuple):
 class Runs(GraphPart):
     """Recipes and inputs of trials, choices and final runs."""
 
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._points: dict[tuple[str, ...], Mapping[str, Mapping[str, Any]]] = {}
+
     def recipe(self, protocol: str, model: str, dataset: str, setting: str) -> PartialRecipe:
         """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
         spec, data = self.protocol(protocol), self._specs.datasets[dataset]
@@ -42,14 +46,25 @@ class Runs(GraphPart):
     ) -> PartialRecipe:
         """Return the keys of the FinetuningRecipe of a trial: a point of the grid."""
         spec, data = self.protocol(protocol), self._specs.datasets[dataset]
-        points = spec.points(data, model, setting)
+        point = self._point(protocol, model, dataset, setting, trial)
+        return PartialRecipe(FinetuningRecipe, {**spec.recipe(data, model, setting, trial=True), **point})
+
+    def _point(self, protocol: str, model: str, dataset: str, setting: str, trial: str) -> Mapping[str, Any]:
+        points = self.points(protocol, model, dataset, setting)
         if trial not in points:
             raise PubmillError(
                 f"protocol {protocol} has no trial {trial!r} of {model} on {dataset}, setting {setting}; "
                 f"it has {', '.join(points) or 'none'}"
             )
-        values = spec.recipe(data, model, setting, trial=True) | points[trial]
-        return PartialRecipe(FinetuningRecipe, values)
+        return points[trial]
+
+    def points(self, *run: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return the points of the grid of a run (protocol, model, dataset, setting), listed once."""
+        if run not in self._points:
+            protocol, model, dataset, setting = run
+            data = self._specs.datasets[dataset]
+            self._points[run] = self.protocol(protocol).points(data, model, setting)
+        return self._points[run]
 
     def protocol(self, name: str) -> ProtocolSpec:
         """Return a protocol; a `PubmillError` if it has no spec."""
@@ -88,7 +103,7 @@ class Runs(GraphPart):
 
     def trial_inputs(self, protocol: str, model: str, dataset: str, setting: str, trial: str) -> list[str]:
         self._check_names(protocol, model, dataset, setting)
-        self.trial_recipe(protocol, model, dataset, setting, trial)
+        self._point(protocol, model, dataset, setting, trial)
         return self._common_inputs(protocol, model, dataset, setting)
 
     def _common_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
@@ -103,7 +118,7 @@ class Runs(GraphPart):
         chosen_on = folds.chosen_on if folds else dataset
         choosing = spec.settings[setting].chosen_by or setting
         by = spec.searched_by(choosing)
-        if by is None or not spec.points(self._specs.datasets[chosen_on], model, choosing):
+        if by is None or not self.points(protocol, model, chosen_on, choosing):
             return None
         return Choice(model if by == "each" else None, chosen_on, choosing)
 
@@ -147,7 +162,7 @@ class Runs(GraphPart):
         assert spec.search
         return [
             self._paths.trial(protocol, one, dataset, setting, trial, seed, TRAINING)
-            for trial in spec.points(self._specs.datasets[dataset], models[0], setting)
+            for trial in self.points(protocol, models[0], dataset, setting)
             for one in models
             for seed in range(1, spec.search.seeds + 1)
         ]
