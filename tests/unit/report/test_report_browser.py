@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from pubmill.report.latex_tables import latex_table
 from pubmill.report.study_report import read_report, render
+from pubmill.tables.cells import read_table
 from tests import full_report
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put_page, put_study, put_training, recipe, training
@@ -64,6 +66,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     path.parent.mkdir()
     path.write_text(render(read_report(recipe(datasets=["bc2gm", "of-span"]), results)))
     return path.as_uri()
+
+
+def results_of(address: str) -> Path:
+    return Path(address.removeprefix("file://")).parents[1]
 
 
 def opened(browser: Any, address: str, size: str = "desk", **options: Any) -> Any:
@@ -225,23 +231,22 @@ def test_what_is_shown_is_exported(browser: Any, address: str) -> None:
     forms = {
         name: page.evaluate(f"FORMS.{name}[0](grids[0])") for name in ("LaTeX", "Markdown", "CSV", "JSON")
     }
-    body = forms["LaTeX"][forms["LaTeX"].index("\\begin") :].splitlines()
-    assert body == [
-        "\\begin{tabular}{@{}lrr@{}}",
-        "\\toprule",
-        "Dataset & BERT & Ours \\\\",
-        "\\midrule",
-        "First entity F1 & \\textbf{81.15} $\\pm$ 0.07 (80.9) & 61.15 $\\pm$ 0.07 \\\\",
-        "Second entity F1 & 71.15 $\\pm$ 0.07 (70.2) & \\textbf{91.15} $\\pm$ 0.07 \\\\",
-        "\\bottomrule",
-        "\\end{tabular}",
-    ]
+    whole = latex_table(read_table(results_of(address) / "tables/gu2020/table06.json"))
+    assert forms["LaTeX"] == whole
+    assert "First, entity F1 & \\textbf{81.15} & 61.15 \\\\ % pubmill: row first\n" in whole
     assert "| Second entity F1 | 71.15 ± 0.07 (70.2) | **91.15** ± 0.07 |" in forms["Markdown"]
     assert "gu2020/table06,small,first,bert,81.15,0.07,2/2,80.9,0.25,not comparable" in forms["CSV"]
     cells = json.loads(forms["JSON"])["cells"]
     assert len(cells) == 4 and cells[3]["value"] == 91.15 and cells[3]["published"] == ""
-    page.get_by_label("Only what was run").uncheck()
-    assert "Other \\& co" in page.evaluate("toLatex(grids[0])")
+    page.get_by_label("Filter rows and columns").fill("ours")
+    page.get_by_role("button", name="Models as rows").click()
+    turned = page.evaluate("toLatex(grids[0])")
+    assert (
+        "Model & First, entity F1 & Second, entity F1 \\\\ % pubmill: rows first second\n\\midrule\n"
+        in turned
+    )
+    assert "Ours & 61.15 & \\textbf{91.15} \\\\ % pubmill: column ours\n" in turned and "BERT" not in turned
+    assert "{@{}lrr@{}}" in turned
     with page.expect_download() as download:
         page.get_by_text("Copy or save").click()
         page.get_by_role("button", name="Save as LaTeX").click()
