@@ -142,9 +142,13 @@ class Report:
         return tally(self.tables.values())
 
     @property
-    def model_lines(self) -> list[ModelLine]:
-        """The verdicts by model and table."""
-        return model_lines(self.tables)
+    def matrices(self) -> dict[str, list[ModelLine]]:
+        """Paper -> the verdicts on its published values by model and table."""
+        papers: dict[str, dict[str, Table]] = {}
+        for name, table in self.tables.items():
+            papers.setdefault(table.paper, {})[name] = table
+        found = {paper: model_lines(tables) for paper, tables in papers.items()}
+        return {paper: lines for paper, lines in found.items() if any(one.tested for one in lines)}
 
     @property
     def composite_scores(self) -> list[CompositeScore]:

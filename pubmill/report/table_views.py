@@ -98,14 +98,19 @@ class TableView:
             p=pair.bootstrap_adjusted,
         )
 
+    @staticmethod
+    def has_card(cell: Cell) -> bool:
+        """Return whether a cell has anything of ours."""
+        return bool(cell.seeds) or cell.value is not None
+
     @property
     def cards(self) -> dict[Row, list[tuple[Column, Cell]]]:
-        """Row -> its cells with runs."""
+        """Row -> its cells that have a card."""
         found: dict[Row, list[tuple[Column, Cell]]] = {}
-        for row in self.table.rows:
+        for row in (*self.table.rows, *self.table.composites):
             for column in self.columns:
                 cell = self.table.cells[column.key][row.key]
-                if cell.seeds:
+                if self.has_card(cell):
                     found.setdefault(row, []).append((column, cell))
         return found
 

@@ -159,3 +159,9 @@ const near = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "1500px" });
 for (const grid of grids) near.observe(grid.table);
+
+// A table that is wider than the page scrolls sideways; any other keeps its head in view.
+const fitting = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.classList.toggle("fits", target.firstElementChild.offsetWidth <= target.clientWidth);
+});
+for (const grid of grids) fitting.observe(grid.table.parentElement);

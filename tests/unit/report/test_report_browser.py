@@ -164,6 +164,57 @@ def test_rows_and_columns_are_filtered(browser: Any, address: str) -> None:
     assert page.get_by_text("nothing matches").is_visible() and heads(page) == ["First", "Second"]
 
 
+def test_what_is_chosen_is_in_the_address(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    page.get_by_role("button", name="Models as rows").click()
+    page.get_by_role("button", name="Second").click()
+    page.get_by_label("Only what was run").check()
+    page.get_by_label("Filter rows and columns").fill("ours")
+    again = opened(browser, page.evaluate("location.href"))
+    assert heads(again) == ["Ours"]
+    again.get_by_label("Filter rows and columns").fill("")
+    assert heads(again) == ["Ours", "BERT"] and again.get_by_label("Only what was run").is_checked()
+    assert again.locator("th[data-key=second]").get_attribute("aria-sort") == "descending"
+    again.get_by_role("button", name="Second").click()
+    again.get_by_role("button", name="Second").click()
+    again.get_by_label("Only what was run").uncheck()
+    again.get_by_role("button", name="Models as rows").click()
+    assert again.evaluate("location.href") == address, "what is as at first is not named"
+
+
+def test_a_mostly_empty_table_begins_with_what_was_run(browser: Any, address: str, tmp_path: Path) -> None:
+    """Two of six cells have a value."""
+    text = Path(address.removeprefix("file://")).read_text()
+    bare = text.replace('data-value="81.15"', "").replace('data-value="71.15"', "")
+    (tmp_path / "page.html").write_text(bare)
+    page = opened(browser, (tmp_path / "page.html").as_uri())
+    columns = page.locator("table.scores[data-table] thead th[data-key]")
+    assert columns.all_inner_texts() == ["Ours"] and page.get_by_label("Only what was run").is_checked()
+    page.get_by_label("Only what was run").uncheck()
+    assert columns.count() == 3
+    assert (
+        opened(browser, page.evaluate("location.href"))
+        .locator("table.scores[data-table] thead th[data-key]")
+        .count()
+        == 3
+    )
+
+
+def test_cells_are_compact_and_heads_stay_in_view(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    cell = page.locator("td:has(a[href='#t1-bert-first'])")
+    shown = cell.inner_text()
+    assert "81.15" in shown and "+0.25" in shown and "80.9" not in shown and "2/2" not in shown
+    page.get_by_label("All of each cell").check()
+    assert "80.9" in cell.inner_text() and "2/2" in cell.inner_text()
+    box = page.locator(".scores-box").first
+    assert box.evaluate("(one) => one.scrollHeight <= one.clientHeight && one.classList.contains('fits')")
+    head = page.locator("table.scores[data-table] thead th").nth(1)
+    cell.evaluate("(one) => window.scrollTo(0, one.getBoundingClientRect().top + scrollY - 10)")
+    page.wait_for_function("scrollY > 0")
+    assert head.bounding_box()["y"] == 0
+
+
 def test_a_number_opens_its_card_and_back_closes_it(browser: Any, address: str) -> None:
     page = opened(browser, address)
     page.locator(f"table a[href='#{CARD}']").click()
