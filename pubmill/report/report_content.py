@@ -82,6 +82,11 @@ class SourceFolderSummary:
     files: tuple[dict[str, Any], ...]
     count: int
 
+    @property
+    def host(self) -> str:
+        """The host that the files come from."""
+        return self.name.partition("/")[0]
+
 
 @dataclass(frozen=True)
 class Report:

@@ -49,7 +49,7 @@ LISTED_FILES = 20
 
 MOST_DRAWN_RUNS = 1000
 """Studies with more runs have no figure with a point for each; the cards of cells list them."""
-SCRIPTS = ("grids", "exports", "cards", "compared", "navigation")
+SCRIPTS = ("grids", "exports", "cards", "compared", "navigation", "figures")
 """Parts of the page's script (`templates/report_*.js`), in order."""
 COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import etree
 
 from pubmill.report.latex_tables import latex_table
 from pubmill.report.study_report import read_report, render
@@ -146,7 +147,7 @@ def test_models_become_rows_and_are_sorted_by_a_score(browser: Any, address: str
         (["BERT", "Ours", "Other & co"], "ascending"),
         (["BERT", "Ours", "Other & co"], None),
     ):
-        page.get_by_role("button", name="Second").click()
+        page.locator("th[data-key=second] button").click()
         assert heads(page) == expected
         assert page.locator("th[data-key=second]").get_attribute("aria-sort") == said
     # a column without runs has nothing to sort by
@@ -167,7 +168,7 @@ def test_rows_and_columns_are_filtered(browser: Any, address: str) -> None:
 def test_what_is_chosen_is_in_the_address(browser: Any, address: str) -> None:
     page = opened(browser, address)
     page.get_by_role("button", name="Models as rows").click()
-    page.get_by_role("button", name="Second").click()
+    page.locator("th[data-key=second] button").click()
     page.get_by_label("Only what was run").check()
     page.get_by_label("Filter rows and columns").fill("ours")
     again = opened(browser, page.evaluate("location.href"))
@@ -175,8 +176,8 @@ def test_what_is_chosen_is_in_the_address(browser: Any, address: str) -> None:
     again.get_by_label("Filter rows and columns").fill("")
     assert heads(again) == ["Ours", "BERT"] and again.get_by_label("Only what was run").is_checked()
     assert again.locator("th[data-key=second]").get_attribute("aria-sort") == "descending"
-    again.get_by_role("button", name="Second").click()
-    again.get_by_role("button", name="Second").click()
+    again.locator("th[data-key=second] button").click()
+    again.locator("th[data-key=second] button").click()
     again.get_by_label("Only what was run").uncheck()
     again.get_by_role("button", name="Models as rows").click()
     assert again.evaluate("location.href") == address, "what is as at first is not named"
@@ -320,14 +321,52 @@ def test_a_card_names_only_the_lines_that_are_drawn(browser: Any, address: str) 
     page = opened(browser, address)
     for card, solid in ((CARD, True), ("t1-bert-second", False)):
         page.evaluate(f"openCard('{card}')")
-        text = page.locator("dialog .course-box").inner_text()
+        text = page.locator("dialog").inner_text()
         assert ("the solid line is the score on dev" in text) == solid
         assert "the dashed line is the loss in training" in text
 
 
-def test_paper_begins_with_the_title_and_has_no_contents(browser: Any, address: str) -> None:
+def test_a_card_has_the_ends_of_both_scales(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    page.evaluate(f"openCard('{CARD}')")
+    scales = page.locator("dialog .course-box span").all_inner_texts()
+    assert [text.split("\n") for text in scales] == [["91.0", "dev", "50.0"], ["0.9", "loss", "0.3"]]
+
+
+def test_figures_are_saved_as_svg_and_printed_alone(browser: Any, address: str, tmp_path: Path) -> None:
+    page = opened(browser, address, color_scheme="dark")
+    for one in page.locator("details.forests > summary").all():
+        one.click()
+    figure = page.locator("figure:has(svg.forest)").first
+    with page.expect_download() as download:
+        figure.get_by_role("button", name="as SVG").click()
+    text = Path(download.value.path()).read_text()
+    assert download.value.suggested_filename.endswith(".svg")
+    drawn = etree.fromstring(text.encode())
+    assert (
+        not drawn.xpath("//*[local-name()='use'] | //@class") and "var(" not in text and "color(" not in text
+    )
+    shapes = drawn.xpath("//*[local-name()='g']/*[local-name()='path']/@style")
+    assert shapes and all("fill: rgb(" in style for style in shapes)
+    page.evaluate("window.print = () => {}")
+    figure.get_by_role("button", name="as PDF").click()
+    page.emulate_media(media="print")
+    assert page.locator(".sheet figure").is_visible() and not page.locator("h1").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".sheet").count() == 0 and page.locator("h1").is_visible()
+
+
+def test_paper_begins_with_the_title_and_has_summary_and_tables(browser: Any, address: str) -> None:
     page = opened(browser, address, color_scheme="dark")
     page.emulate_media(media="print")
+    shown = [
+        page.locator(f"#{part}").is_visible() for part in ("overview", "t1", "figures", "provenance", "cite")
+    ]
+    assert shown == [True, True, False, False, True]
+    page.evaluate("window.print = () => {}; document.querySelector('header button').click()")
+    assert page.locator("#provenance").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not page.locator("#provenance").is_visible()
     assert page.locator("h1").bounding_box()["y"] < 40
     assert not page.locator(".menu").is_visible() and not page.locator(".tools").first.is_visible()
 
