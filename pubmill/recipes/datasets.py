@@ -64,8 +64,8 @@ class Glosses:
     """What is annotated and what its labels mean, in words, as the guidelines of the corpus have it.
 
     - `annotated`: what is annotated: a phrase.
-    - `labels`: the meaning of each label or type whose name does not say it: a phrase each; a null one removes
-      that of the included spec.
+    - `labels`: the meaning of each label or type whose name does not say it: a phrase each; a null one
+      removes that of the included spec.
     - `source`: the guidelines, or the paper that describes them.
     """
 

@@ -55,10 +55,6 @@ def _check_converter(name: str) -> str:
     return name
 
 
-def _is_of_label(measure: str) -> bool:
-    return measure.startswith(("labels.", "mentions.", "words."))
-
-
 def _without_nulls(values: Any) -> Any:
     """Remove null counts and glosses: those that the included spec has and this one does not."""
     if not isinstance(values, dict):
@@ -273,21 +269,6 @@ class DatasetSpec(Spec):
     def are_of_mentions(cls, value: Any, info: ValidationInfo) -> Any:
         if value is not None and info.data.get("kind", "tokens") != "tokens":
             raise ValueError(f"only datasets of labelled words (kind tokens) have `{info.field_name}`")
-        return value
-
-    @field_validator("glosses")
-    @classmethod
-    def are_of_its_labels(cls, value: Glosses | None, info: ValidationInfo) -> Glosses | None:
-        """Check the glossed labels against the expected counts, where these name labels."""
-        measures = {measure for counts in (info.data.get("expect") or {}).values() for measure in counts}
-        known = {
-            name for measure in measures if (name := measure.partition(".")[2]) and _is_of_label(measure)
-        }
-        strangers = sorted(set(value.labels) - known) if value and known else []
-        if strangers:
-            raise ValueError(
-                f"explains {', '.join(strangers)}, but `expect` counts {', '.join(sorted(known))}"
-            )
         return value
 
     @field_validator("negative")

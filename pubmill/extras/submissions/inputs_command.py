@@ -41,6 +41,9 @@ def inputs(
     examples = examples_of(converted, recipe)
     for path in write_inputs(folder, examples, recipe, wording_of(spec, recipe.labels)):
         print(path)
+    unused = sorted(set(spec.glosses.labels) - set(recipe.labels)) if spec.glosses else []
+    if unused:
+        print(f"the dataset has no label {', '.join(unused)}, which its glosses explain")
     print(f"{dataset} {recipe.split}: inputs of {len(examples)} examples, without gold")
 
 
