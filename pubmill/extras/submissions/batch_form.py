@@ -16,7 +16,7 @@ CUT = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
 """Reasons for the end of an answer that is not whole."""
 
 
-class _Answer(NamedTuple):
+class _Reply(NamedTuple):
     text: str
     end: Any
 
@@ -38,7 +38,7 @@ def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
         yield PredictionRow(where=place, id=name, key="output", value=found.text, cut=found.end in CUT)
 
 
-def _answer(row: dict[str, Any], where: str) -> _Answer:
+def _answer(row: dict[str, Any], where: str) -> _Reply:
     try:
         found = _of_anthropic(row) if "result" in row else _of_response(row)
     except (KeyError, TypeError, IndexError, AttributeError):
@@ -51,25 +51,25 @@ def _answer(row: dict[str, Any], where: str) -> _Answer:
     return found
 
 
-def _of_anthropic(row: dict[str, Any]) -> _Answer:
+def _of_anthropic(row: dict[str, Any]) -> _Reply:
     message = row["result"]["message"]
     parts = [part["text"] for part in message["content"] if part["type"] == "text"]
-    return _Answer("".join(parts), message.get("stop_reason"))
+    return _Reply("".join(parts), message.get("stop_reason"))
 
 
-def _of_response(row: dict[str, Any]) -> _Answer:
+def _of_response(row: dict[str, Any]) -> _Reply:
     response = row["response"]
     if "candidates" in response:
         [candidate] = _only(response["candidates"])
         parts = [part["text"] for part in candidate["content"]["parts"] if not part.get("thought")]
-        return _Answer("".join(parts), candidate.get("finishReason"))
+        return _Reply("".join(parts), candidate.get("finishReason"))
     body = response["body"]
     if "choices" in body:
         [choice] = _only(body["choices"])
-        return _Answer(choice["message"]["content"], choice.get("finish_reason"))
+        return _Reply(choice["message"]["content"], choice.get("finish_reason"))
     messages = [one for one in body["output"] if one["type"] == "message"]
     parts = [part["text"] for one in messages for part in one["content"] if part["type"] == "output_text"]
-    return _Answer("".join(parts), (body.get("incomplete_details") or {}).get("reason"))
+    return _Reply("".join(parts), (body.get("incomplete_details") or {}).get("reason"))
 
 
 def _only(answers: list[Any]) -> list[Any]:

@@ -28,7 +28,7 @@ _FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
 _BULLET = re.compile(r"\s*([-*•]|\d{1,3}[.)])\s+")
 
 
-class Item(NamedTuple):
+class FreeItem(NamedTuple):
     """One of the answers in a free string, and the type that JSON gives it."""
 
     text: str
@@ -38,7 +38,7 @@ class Item(NamedTuple):
 class FreeAnswer(NamedTuple):
     """The answers in a free string, and the rules by which they were read."""
 
-    items: list[Item]
+    items: list[FreeItem]
     rules: list[str]
 
     def text(self) -> str:
@@ -50,7 +50,7 @@ def read_answer(answer: str, source: str) -> FreeAnswer:
     """Read a free string. What stands in the source (the example's text) as it is, is an answer as it is."""
     text, rules = answer.strip(), []
     if text in source:
-        return FreeAnswer([Item(text)] if text else [], [])
+        return FreeAnswer([FreeItem(text)] if text else [], [])
     if thought := _REASONING.match(text):
         text = text[thought.end() :].strip()
         rules.append("reasoning")
@@ -63,11 +63,11 @@ def read_answer(answer: str, source: str) -> FreeAnswer:
     lines = [line for line in text.split("\n") if line.strip()]
     bare = [line if line.strip() in source else _BULLET.sub("", line, count=1) for line in lines]
     return FreeAnswer(
-        [Item(line.strip()) for line in bare], [*rules, *(["bullets"] if bare != lines else [])]
+        [FreeItem(line.strip()) for line in bare], [*rules, *(["bullets"] if bare != lines else [])]
     )
 
 
-def _json_items(text: str) -> list[Item] | None:
+def _json_items(text: str) -> list[FreeItem] | None:
     """Return the answers in JSON; None if it is none, or of another form."""
     if not text.startswith(("[", "{")):
         return None
@@ -77,7 +77,7 @@ def _json_items(text: str) -> list[Item] | None:
         return None
 
 
-def _items(value: Any) -> Iterable[Item]:
+def _items(value: Any) -> Iterable[FreeItem]:
     """Yield the answers in a JSON value; a `PubmillError` if it has another form."""
     if isinstance(value, dict) and len(value) == 1 and set(value) <= set(LISTS):
         [value] = value.values()
@@ -91,12 +91,12 @@ def _items(value: Any) -> Iterable[Item]:
         yield _item(value)
 
 
-def _item(value: Any) -> Item:
+def _item(value: Any) -> FreeItem:
     if isinstance(value, dict):
         name = next((key for key in NAMES if key in value), None)
         kind = next((value[key] for key in TYPES if key in value and key != name), None)
         if name and (kind is None or isinstance(kind, str)):
             return _item(value[name])._replace(type=kind)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        return Item(str(value).strip())
+        return FreeItem(str(value).strip())
     raise PubmillError("another form of JSON")

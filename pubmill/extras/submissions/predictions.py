@@ -12,7 +12,7 @@ from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.extras.submissions.alignment import Lost, align, place_words
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
-from pubmill.extras.submissions.free_answers import FreeAnswer, Item, read_answer
+from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, read_answer
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, spans_of
 from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import SEPARATOR
@@ -239,7 +239,7 @@ class Normaliser:
             spans += found
         return spans
 
-    def _named_in_output(self, item: Item) -> tuple[str, str | None]:
+    def _named_in_output(self, item: FreeItem) -> tuple[str, str | None]:
         """Return the text and type of a mention in a free string; None: it has no type of the dataset."""
         of, colon, named = item.text.partition(":")
         if item.type is not None:

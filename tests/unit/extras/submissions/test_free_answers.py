@@ -2,7 +2,7 @@
 
 import pytest
 
-from pubmill.extras.submissions.free_answers import Item, read_answer
+from pubmill.extras.submissions.free_answers import FreeItem, read_answer
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_marks_are_taken_off(answer: str, items: list[str], rules: list[str]) ->
 
 @pytest.mark.parametrize("answer", ["[18F]", '["a"]', "- 5 mg", "1. Flu"])
 def test_what_stands_in_the_text_is_no_mark(answer: str) -> None:
-    assert read_answer(answer, f"It is {answer} here") == ([Item(answer)], [])
+    assert read_answer(answer, f"It is {answer} here") == ([FreeItem(answer)], [])
 
 
 def test_types_are_those_of_the_json() -> None:
