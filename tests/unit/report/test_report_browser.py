@@ -342,7 +342,7 @@ def test_figures_are_saved_as_svg_and_printed_alone(browser: Any, address: str, 
         figure.get_by_role("button", name="as SVG").click()
     text = Path(download.value.path()).read_text()
     assert download.value.suggested_filename.endswith(".svg")
-    drawn = etree.fromstring(text.encode())
+    drawn: Any = etree.fromstring(text.encode())
     assert (
         not drawn.xpath("//*[local-name()='use'] | //@class") and "var(" not in text and "color(" not in text
     )
