@@ -22,6 +22,9 @@ Job: Any = snakemake.jobs.Job
 Scheduler: Any = snakemake.scheduling.job_scheduler.JobScheduler
 Inputs: Any = InputFiles
 File: Any = io._IOFile
+Annotated: Any = io.AnnotatedString
+PathModifier: Any = path_modifier.PathModifier
+modify_by_prefix = PathModifier.modify
 NO_FLAGS: Mapping[str, Any] = {}
 match_again = Dag.file2jobs
 compare_all_outputs = Dag.check_directory_outputs
@@ -37,6 +40,9 @@ def speed_up() -> None:
     Dag.check_directory_outputs = check_outputs_in_outputs
     Scheduler._schedule_reevalutation = look_again
     File.exists = is_there
+    File.is_storage = property(is_in_storage)
+    io.IOCache.mtime_inventory = take_inventory
+    PathModifier.modify = modify
     Job.missing_output = missing_outputs
     for module in (io, rules, snakemake.dag, snakemake.jobs, iocontainers, path_modifier):
         vars(module)["is_flagged"] = is_flagged
@@ -91,7 +97,35 @@ async def oldest_output(job: Any) -> float | None:
 
 def is_flagged(value: Any, flag: str) -> bool:
     """Return whether a file or text has a flag; Snakemake asks first whether it can have flags."""
-    return bool(getattr(value, "flags", NO_FLAGS).get(flag))
+    kind = type(value)
+    if kind is File:
+        value = value._file
+        kind = type(value)
+    if kind is str:
+        return False
+    flags = value._flags if kind is Annotated else getattr(value, "flags", NO_FLAGS)
+    return bool(flags.get(flag))
+
+
+def is_in_storage(file: Any) -> bool:
+    """Return whether a file is one of a storage, such as a bucket."""
+    return is_flagged(file, "storage_object")
+
+
+async def take_inventory(cache: Any, jobs: Iterable[Any], n_workers: int = 0) -> None:
+    """Cache the times of all files of jobs that exist, without a queue for each of Snakemake's workers."""
+    for job in jobs:
+        for file in (*job.input, *job.output, *([job.benchmark] if job.benchmark else ())):
+            if not file.is_storage and await file.exists() and file not in cache.mtime:
+                cache.mtime[file] = await cache.collect_mtime(file)
+
+
+def modify(modifier: Any, path: Any, *more: Any, **named: Any) -> Any:
+    """Return a path below the prefix of a module; Snakemake looks for one although there is none."""
+    prefixes = (modifier.prefix, modifier._prefix_replacements, modifier.inner_modifier)
+    if prefixes == (None, None, None) and modifier.workflow.storage_settings.default_storage_provider is None:
+        return path
+    return modify_by_prefix(modifier, path, *more, **named)
 
 
 async def is_there(file: Any) -> bool:
