@@ -18,6 +18,7 @@ from huggingface_hub.errors import (
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
+from pubmill.inspection.doctor import links
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
 from pubmill.storage.encoder_checks import load_settings
@@ -104,8 +105,12 @@ def has_lowercase_vocabulary(model: NewModel) -> bool:
 
 def _tokenizer_of_hub(model: NewModel) -> Path:
     files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
+    # Without network a download would repeat its requests for half a minute before it reads the cache.
+    offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
     try:
-        found = huggingface_hub.snapshot_download(model.hub, revision=model.revision, allow_patterns=files)
+        found = huggingface_hub.snapshot_download(
+            model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
+        )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(
             f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "

@@ -15,6 +15,7 @@ from tokenizers.models import WordLevel
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from pubmill.errors import PubmillError
+from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.new_model import NewModel, has_lowercase_vocabulary, new_model, write_spec
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
@@ -117,11 +118,13 @@ def test_a_name_that_no_spec_may_have_is_refused(folder: Path, specs: Path) -> N
 def test_only_the_tokenizer_is_fetched_from_the_hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def fetch(model: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+    def fetch(model: str, *, revision: str | None, allow_patterns: list[str], local_files_only: bool) -> str:
         asked.extend([model, revision])
+        assert local_files_only, "without network, only the cache is read"
         assert "vocab.txt" in allow_patterns and not any("safetensors" in name for name in allow_patterns)
         return str(folder)
 
+    monkeypatch.setattr("pubmill.inspection.doctor.links.check_links", lambda _: Links(False, {}))
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
     assert has_lowercase_vocabulary(new_model(f"hub:group/model@{COMMIT}"))
     assert asked == ["group/model", COMMIT]

@@ -251,7 +251,13 @@ def add_own_table(specs: Path, file: str) -> None:
     text = re.sub(r"\{local: .*?\}", file, SPEC).replace(NAME, "mine").replace("credentialed", "public")
     (specs / "datasets/mine.yaml").write_text(re.sub("apply: .*\n", "", text))
     (specs / "tables/mine").mkdir()
-    table = {"name": "table01", "kind": "results", "paper": "mine", "title": "Mine", "caption": "Mine."}
+    table: dict[str, object] = {
+        "name": "table01",
+        "kind": "results",
+        "paper": "mine",
+        "title": "Mine",
+        "caption": "Mine.",
+    }
     table |= {
         "protocol": "blurb",
         "setting": "standard",
