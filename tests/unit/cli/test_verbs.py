@@ -33,6 +33,10 @@ GU = "--configfile studies/gu2020.yaml"
             f"{SNAKEMAKE} there/full/tables/gu2020/table06.html {GU} --config mirror=/data results=there "
             f"--profile profiles/slurm",
         ),
+        (
+            "run gu2020 results/full/datasets/bc2gm/card.json --forcerun convert",
+            f"{SNAKEMAKE} results/full/datasets/bc2gm/card.json {LOCAL} {GU} --forcerun convert",
+        ),
         ("run gu2020 --configfile mine.yaml", f"{SNAKEMAKE} {LOCAL} {GU} mine.yaml"),
     ],
 )

@@ -50,8 +50,8 @@ def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: 
     [lacking] = found.lacking
     assert lacking.endswith("bc2gm/standard/final/seed-2.json")
     [command] = found.to_do
-    assert command.startswith(".venv/bin/pubmill run ") and f"{tmp_path}/demo/{lacking}" in command
-    assert command.endswith("--configfile studies/x.yaml --config results=here")
+    assert command.startswith(".venv/bin/pubmill run x ") and f"{tmp_path}/demo/{lacking}" in command
+    assert command.endswith(" --config results=here")
 
 
 def test_a_failed_run_says_how(tmp_path: Path) -> None:
