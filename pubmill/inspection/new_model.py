@@ -16,12 +16,13 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from pydantic import ValidationError
+from transformers import AutoTokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor import links
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
-from pubmill.storage.encoder_checks import load_settings
+from pubmill.storage.encoder_checks import load_settings, makes_lowercase
 from pubmill.storage.files import writing
 from pubmill.storage.model_folder_checks import (
     check_finite,
@@ -86,9 +87,11 @@ def _as_name(path: str) -> str:
     return name
 
 
-def has_lowercase_vocabulary(model: NewModel) -> bool:
-    """Return whether no piece of the model's vocabulary has a capital, after checks of what fine-tuning needs
-    and, of a folder, that its weights are finite and fit its config.json."""
+def reads_lowercase(model: NewModel) -> bool:
+    """Return whether the model's tokenizer can make capitals small and no piece of its vocabulary has one.
+
+    Checks what fine-tuning needs and, of a folder, that its weights are finite and fit its config.json.
+    """
     folder = model.folder or _tokenizer_of_hub(model)
     check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)
@@ -100,7 +103,12 @@ def has_lowercase_vocabulary(model: NewModel) -> bool:
     with reported(f"{model.name}: transformers can't load this tokenizer"):
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
-    return not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
+        lowering = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, do_lower_case=True
+        )
+    return makes_lowercase(lowering) and not any(
+        re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece)
+    )
 
 
 def _tokenizer_of_hub(model: NewModel) -> Path:
@@ -146,7 +154,7 @@ def write_spec(model: NewModel, specs: Path) -> Path:
     values = {
         "name": model.name,
         "label": model.name,
-        "lowercase": has_lowercase_vocabulary(model),
+        "lowercase": reads_lowercase(model),
         **model.weights,
     }
     try:
