@@ -5,7 +5,7 @@ All paths are below the results folder.
 
 from dataclasses import dataclass, field
 
-from pubmill.recipes.datasets import PublishedFile
+from pubmill.recipes.datasets import Glosses, PublishedFile
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 
 
@@ -102,6 +102,7 @@ class PageRecipe:
     citation: str
     conflicts: tuple[str, ...]
     notes: tuple[str, ...]
+    glosses: Glosses | None
     scale: str
     scale_title: str
     made_up: bool

@@ -15,7 +15,7 @@ class TakePredictions(Stage):
 
     name, group = "take_predictions", "annotate"
     label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
-    version = 2
+    version = 3
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"dataset": self._paths.dataset_files(wildcards.dataset)}
