@@ -62,10 +62,10 @@ def reconciled(audited: Audit, graph: Graph) -> str:
     printed = [one for one in audited.findings if one.printed]
     scores = sum(one.table in graph.specs.tables for one in printed)
     counts = (len(audited.findings), scores, len(printed) - scores, len(audited.findings) - len(printed))
-    all_values, of_scores, facts, blank = (f"{number:,}".replace(",", "\u202f") for number in counts)
+    all_values, of_scores, facts, blank = (f"{number:,}".replace(",", " ") for number in counts)
     return (
-        f"\nThe {all_values} values are {of_scores} printed scores, which [fidelity](fidelity.md) divides by what "
-        f"they are compared with, {facts} printed facts, and {blank} cells that the papers leave empty.\n"
+        f"\nThe {all_values} values are {of_scores} printed scores, which [fidelity](fidelity.md) divides by "
+        f"what they are compared with, {facts} printed facts, and {blank} cells that the papers leave empty.\n"
     )
 
 
