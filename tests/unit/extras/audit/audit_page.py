@@ -65,7 +65,7 @@ def reconciled(audited: Audit, graph: Graph) -> str:
     all_values, of_scores, facts, blank = (f"{number:,}".replace(",", " ") for number in counts)
     return (
         f"\nThe {all_values} values are {of_scores} printed scores, which [fidelity](fidelity.md) divides by "
-        f"what they are compared with, {facts} printed facts, and {blank} cells that the papers leave empty.\n"
+        f"what they are compared with, {facts} printed facts, and {blank} cells that papers leave empty.\n"
     )
 
 
