@@ -16,13 +16,12 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from pydantic import ValidationError
-from transformers import AutoTokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor import links
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
-from pubmill.storage.encoder_checks import load_settings, makes_lowercase
+from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
 from pubmill.storage.files import writing
 from pubmill.storage.model_folder_checks import (
     check_finite,
@@ -103,12 +102,8 @@ def reads_lowercase(model: NewModel) -> bool:
     with reported(f"{model.name}: transformers can't load this tokenizer"):
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
-        lowering = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, do_lower_case=True
-        )
-    return makes_lowercase(lowering) and not any(
-        re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece)
-    )
+    small = not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
+    return small and can_make_lowercase(folder, model.name)
 
 
 def _tokenizer_of_hub(model: NewModel) -> Path:

@@ -72,6 +72,17 @@ def is_causal(config: "PreTrainedConfig") -> bool:
     return (alone and not config.is_encoder_decoder) or bool(getattr(config, "is_decoder", False))
 
 
+def can_make_lowercase(folder: Path, name: str) -> bool:
+    """Return whether a folder's tokenizer makes capitals small if it is told to."""
+    from transformers import AutoTokenizer
+
+    with reported(f"{name}: transformers can't load this tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, do_lower_case=True
+        )
+        return makes_lowercase(tokenizer)
+
+
 def makes_lowercase(tokenizer: "PreTrainedTokenizerBase") -> bool:
     """Return whether a fast tokenizer makes capitals small."""
     normalizer = tokenizer.backend_tokenizer.normalizer
