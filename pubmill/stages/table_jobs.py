@@ -364,7 +364,7 @@ class TableStage(Stage):
     """A table of results."""
 
     name, group, label = "table", "tables", "Building {wildcards.results_table}"
-    version = 11
+    version = 12
     needs = Needs(2_000, HOUR)
     read_by_name = (TEMPLATES,)
 
