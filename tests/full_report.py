@@ -49,7 +49,7 @@ RECIPE = {
 
 
 EXAMPLE = Path("docs/example-report.html")
-EXAMPLE_TABLES = ("gu2020/table06", "gu2020/table08", "tinn2021/table02")
+EXAMPLE_TABLES = ("gu2020/table06", "gu2020/table10", "tinn2021/table02")
 
 
 def write(folder: Path, names: Sequence[str] = ()) -> Report:

@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    pass
+    from pubmill.stages.study_graph import Graph
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
+from pubmill.messages.wording import unknown
 from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
 from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
@@ -31,6 +32,10 @@ class Choice(NamedTuple):
 class Runs(GraphPart):
     """Recipes and inputs of trials, choices and final runs."""
 
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._points: dict[tuple[str, ...], Mapping[str, Mapping[str, Any]]] = {}
+
     def recipe(self, protocol: str, model: str, dataset: str, setting: str) -> PartialRecipe:
         """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
         spec, data = self.protocol(protocol), self._specs.datasets[dataset]
@@ -41,14 +46,25 @@ class Runs(GraphPart):
     ) -> PartialRecipe:
         """Return the keys of the FinetuningRecipe of a trial: a point of the grid."""
         spec, data = self.protocol(protocol), self._specs.datasets[dataset]
-        points = spec.points(data, model, setting)
+        point = self._point(protocol, model, dataset, setting, trial)
+        return PartialRecipe(FinetuningRecipe, {**spec.recipe(data, model, setting, trial=True), **point})
+
+    def _point(self, protocol: str, model: str, dataset: str, setting: str, trial: str) -> Mapping[str, Any]:
+        points = self.points(protocol, model, dataset, setting)
         if trial not in points:
             raise PubmillError(
                 f"protocol {protocol} has no trial {trial!r} of {model} on {dataset}, setting {setting}; "
                 f"it has {', '.join(points) or 'none'}"
             )
-        values = spec.recipe(data, model, setting, trial=True) | points[trial]
-        return PartialRecipe(FinetuningRecipe, values)
+        return points[trial]
+
+    def points(self, *run: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return the points of the grid of a run (protocol, model, dataset, setting), listed once."""
+        if run not in self._points:
+            protocol, model, dataset, setting = run
+            data = self._specs.datasets[dataset]
+            self._points[run] = self.protocol(protocol).points(data, model, setting)
+        return self._points[run]
 
     def protocol(self, name: str) -> ProtocolSpec:
         """Return a protocol; a `PubmillError` if it has no spec."""
@@ -87,7 +103,7 @@ class Runs(GraphPart):
 
     def trial_inputs(self, protocol: str, model: str, dataset: str, setting: str, trial: str) -> list[str]:
         self._check_names(protocol, model, dataset, setting)
-        self.trial_recipe(protocol, model, dataset, setting, trial)
+        self._point(protocol, model, dataset, setting, trial)
         return self._common_inputs(protocol, model, dataset, setting)
 
     def _common_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
@@ -101,9 +117,10 @@ class Runs(GraphPart):
         folds = spec.fold_of(dataset)
         chosen_on = folds.chosen_on if folds else dataset
         choosing = spec.settings[setting].chosen_by or setting
-        if spec.search is None or not spec.points(self._specs.datasets[chosen_on], model, choosing):
+        by = spec.searched_by(choosing)
+        if by is None or not self.points(protocol, model, chosen_on, choosing):
             return None
-        return Choice(model if spec.search.models == "each" else None, chosen_on, choosing)
+        return Choice(model if by == "each" else None, chosen_on, choosing)
 
     def selected(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
         """Return the run's selected.json, a model's own or common to all models; none where nothing is
@@ -120,29 +137,32 @@ class Runs(GraphPart):
     def choice_recipe(self, protocol: str, model: str | None, dataset: str, setting: str) -> ChoiceRecipe:
         """Return what a choice decides: the keys of the grid, and the number of steps on a fold."""
         spec, data = self.protocol(protocol), self._specs.datasets[dataset]
-        grid = spec.grid(data, model or self.searchers(protocol, None)[0], setting)
+        grid = spec.grid(data, self.searchers(protocol, model, setting)[0], setting)
         return ChoiceRecipe(by="dev", decides=(*grid, *(["stop_after"] if spec.fold_of(dataset) else [])))
 
-    def searchers(self, protocol: str, model: str | None) -> list[str]:
+    def searchers(self, protocol: str, model: str | None, setting: str) -> list[str]:
         """Return the models whose trials make a choice: the model itself, or those that choose for all."""
-        search = self.protocol(protocol).search
-        if search is None:
-            raise PubmillError(f"protocol {protocol}: nothing is searched")
-        if search.models == "each" and model is None:
-            raise PubmillError(f"protocol {protocol}: each model chooses for itself")
-        if search.models != "each" and model is not None:
-            raise PubmillError(f"protocol {protocol}: the choice is common to all models")
-        return [model] if model is not None else list(search.models)
+        settings = self.protocol(protocol).settings
+        if setting not in settings:
+            raise PubmillError(f"protocol {protocol}: {unknown('setting', setting, settings)}")
+        by = self.protocol(protocol).searched_by(setting)
+        if by is None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: nothing is searched")
+        if by == "each" and model is None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: each model chooses for itself")
+        if by != "each" and model is not None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: the choice is common to all models")
+        return [model] if model is not None else list(by)
 
     def trial_training(self, protocol: str, model: str | None, dataset: str, setting: str) -> list[str]:
         """Return training.json of every trial that a choice reads; `model` None: the choice for all
         models."""
-        spec, models = self.protocol(protocol), self.searchers(protocol, model)
+        spec, models = self.protocol(protocol), self.searchers(protocol, model, setting)
         self._check_names(protocol, models[0], dataset, setting)
         assert spec.search
         return [
             self._paths.trial(protocol, one, dataset, setting, trial, seed, TRAINING)
-            for trial in spec.points(self._specs.datasets[dataset], models[0], setting)
+            for trial in self.points(protocol, models[0], dataset, setting)
             for one in models
             for seed in range(1, spec.search.seeds + 1)
         ]
