@@ -17,6 +17,8 @@ rule trial:
         graph.paths.log(graph.paths.trial(*TRIAL)),
     benchmark:
         graph.paths.benchmark("trial", graph.paths.trial(*TRIAL))
+    group:
+        graph.trial.bundle
     conda:
         "../envs/training.yaml"
     resources:
@@ -113,6 +115,8 @@ rule finetune:
         graph.paths.log(graph.paths.final(*FINAL)),
     benchmark:
         graph.paths.benchmark("finetune", graph.paths.final(*FINAL))
+    group:
+        graph.finetune.bundle
     conda:
         "../envs/training.yaml"
     resources:

@@ -19,7 +19,8 @@ HERE = "local"
 
 
 class ClusterRequest(NamedTuple):
-    """The jobs of a rule: their number, partition, GPUs each, and the most memory (MB) and minutes of one."""
+    """The jobs of the cluster for a rule: their number, partition, GPUs each, and the most memory (MB) and
+    minutes of one. A bundle counts as one job."""
 
     rule: str
     jobs: int
@@ -69,8 +70,13 @@ def _request(
     is_here = jobs[0].local or not profile.get("executor")
     place = HERE if is_here else str(settings.get("slurm_partition", ""))
     memory = int(settings.get("mem_mb", max(one.memory for one in needs)))
-    minutes = int(settings.get("runtime", max(one.minutes for one in needs)))
-    return ClusterRequest(rule, len(jobs), place, int(settings.get("gpu", 0)), memory, minutes)
+    bundles: dict[str, int] = {}
+    for number, (job, one) in enumerate(zip(jobs, needs, strict=True)):
+        bundle = None if is_here else stage.bundle_of(job.named_wildcards, gpus)
+        name = bundle or str(number)
+        bundles[name] = bundles.get(name, 0) + int(settings.get("runtime", one.minutes))
+    minutes = max(bundles.values())
+    return ClusterRequest(rule, len(bundles), place, int(settings.get("gpu", 0)), memory, minutes)
 
 
 def _defaults(profile: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The stages of runs: trials, the choice of hyper-parameters, final runs and their records."""
 
 from collections.abc import Collection, Iterator
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pubmill.metrics import METRICS, metrics_of
@@ -14,6 +15,8 @@ from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.stage import (
+    BUNDLE,
+    DAY,
     Bytes,
     Inputs,
     Needs,
@@ -50,14 +53,23 @@ class FineTuning(TrainingStage):
         return f"{wildcards.protocol}, runs"
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
-        """Return the memory and time of a run on one GPU, computed once for all its seeds and trials."""
-        run = run_of(wildcards)
-        if run not in self._needs:
+        """Return the memory and time of a run on one GPU, computed once for all its seeds."""
+        key = (*run_of(wildcards), vars(wildcards).get("trial", ""))
+        if key not in self._needs:
             parameters = costs.parameters_of_model(self.graph, wildcards.model)
             memory = costs.memory_mb(OPTIMISERS["adamw"].training_bytes, parameters)
-            operations = costs.operations_of_finetuning(self.graph, *run)
-            self._needs[run] = Needs(memory, training_minutes(operations, self.share(wildcards, gpus), gpus))
-        return self._needs[run]
+            minutes = training_minutes(self.operations(wildcards), self.share(wildcards, gpus), gpus)
+            self._needs[key] = Needs(memory, minutes)
+        return self._needs[key]
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str:
+        number = self.minutes_before(wildcards, gpus) // DAY + 1
+        return BUNDLE + "-".join([self.group, *run_of(wildcards), str(number)])
+
+    def minutes_before(self, wildcards: Any, gpus: Gpus) -> int:
+        """Return the minutes that the jobs before a job request, of those that are bundled with it."""
+        each = self.needs_of(wildcards, gpus).minutes + Score.needs.minutes
+        return (int(wildcards.seed) - 1) * each
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return the kind and task of the dataset, and the recipe's settings in use: `crf`, `bilstm`."""
@@ -88,6 +100,18 @@ class TrialStage(FineTuning):
 
     def plan_line(self, wildcards: Any) -> str:
         return f"{wildcards.protocol}, trials"
+
+    def minutes_before(self, wildcards: Any, gpus: Gpus) -> int:
+        protocol, model, dataset, setting = run_of(wildcards)
+        spec = self.graph.runs.protocol(protocol)
+        before = 0
+        for trial in spec.points(self._specs.datasets[dataset], model, setting):
+            of_trial = SimpleNamespace(**names_of(run_of(wildcards)), trial=trial)
+            each = self.needs_of(of_trial, gpus).minutes
+            if trial == wildcards.trial:
+                return before + (int(wildcards.seed) - 1) * each
+            before += each * (spec.search.seeds if spec.search else 1)
+        return before
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"files": self.graph.runs.trial_inputs(*run_of(wildcards), wildcards.trial)}
@@ -127,7 +151,7 @@ class Choose(Stage):
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         of, spec = wildcards, self.graph.runs.protocol(wildcards.protocol)
-        models = self.graph.runs.searchers(of.protocol, self.chooser(of))
+        models = self.graph.runs.searchers(of.protocol, self.chooser(of), of.setting)
         for trial in spec.points(self._specs.datasets[of.dataset], models[0], of.setting):
             for model in models:
                 names = names_of((of.protocol, model, of.dataset, of.setting))
@@ -193,6 +217,9 @@ class Score(Stage):
     name, group = "score", "score"
     label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     version, program = 5, "scripts/score.py"
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str:
+        return self.graph.stage(Finetune).bundle_of(wildcards, gpus)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         run = (*run_of(wildcards), wildcards.seed)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
+from pubmill.messages.wording import unknown
 from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
 from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
@@ -101,9 +102,10 @@ class Runs(GraphPart):
         folds = spec.fold_of(dataset)
         chosen_on = folds.chosen_on if folds else dataset
         choosing = spec.settings[setting].chosen_by or setting
-        if spec.search is None or not spec.points(self._specs.datasets[chosen_on], model, choosing):
+        by = spec.searched_by(choosing)
+        if by is None or not spec.points(self._specs.datasets[chosen_on], model, choosing):
             return None
-        return Choice(model if spec.search.models == "each" else None, chosen_on, choosing)
+        return Choice(model if by == "each" else None, chosen_on, choosing)
 
     def selected(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
         """Return the run's selected.json, a model's own or common to all models; none where nothing is
@@ -120,24 +122,27 @@ class Runs(GraphPart):
     def choice_recipe(self, protocol: str, model: str | None, dataset: str, setting: str) -> ChoiceRecipe:
         """Return what a choice decides: the keys of the grid, and the number of steps on a fold."""
         spec, data = self.protocol(protocol), self._specs.datasets[dataset]
-        grid = spec.grid(data, model or self.searchers(protocol, None)[0], setting)
+        grid = spec.grid(data, self.searchers(protocol, model, setting)[0], setting)
         return ChoiceRecipe(by="dev", decides=(*grid, *(["stop_after"] if spec.fold_of(dataset) else [])))
 
-    def searchers(self, protocol: str, model: str | None) -> list[str]:
+    def searchers(self, protocol: str, model: str | None, setting: str) -> list[str]:
         """Return the models whose trials make a choice: the model itself, or those that choose for all."""
-        search = self.protocol(protocol).search
-        if search is None:
-            raise PubmillError(f"protocol {protocol}: nothing is searched")
-        if search.models == "each" and model is None:
-            raise PubmillError(f"protocol {protocol}: each model chooses for itself")
-        if search.models != "each" and model is not None:
-            raise PubmillError(f"protocol {protocol}: the choice is common to all models")
-        return [model] if model is not None else list(search.models)
+        settings = self.protocol(protocol).settings
+        if setting not in settings:
+            raise PubmillError(f"protocol {protocol}: {unknown('setting', setting, settings)}")
+        by = self.protocol(protocol).searched_by(setting)
+        if by is None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: nothing is searched")
+        if by == "each" and model is None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: each model chooses for itself")
+        if by != "each" and model is not None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: the choice is common to all models")
+        return [model] if model is not None else list(by)
 
     def trial_training(self, protocol: str, model: str | None, dataset: str, setting: str) -> list[str]:
         """Return training.json of every trial that a choice reads; `model` None: the choice for all
         models."""
-        spec, models = self.protocol(protocol), self.searchers(protocol, model)
+        spec, models = self.protocol(protocol), self.searchers(protocol, model, setting)
         self._check_names(protocol, models[0], dataset, setting)
         assert spec.search
         return [

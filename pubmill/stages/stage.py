@@ -20,6 +20,8 @@ MARGIN = 2.0
 """Requested time / expected time of a training job, because the share of a GPU's peak is an assumption."""
 UNKNOWN = 8 * HOUR
 """Minutes of a training job whose operations are unknown."""
+BUNDLE = "bundle-"
+"""What names of bundles begin with."""
 TEMPLATES = "pubmill/report/templates/*"
 """Files behind all pages and tables."""
 
@@ -161,6 +163,15 @@ class Stage(GraphPart):
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         """Return the memory and time of a job."""
         return self.needs
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str | None:
+        """Return the name of the bundle of a job, which a cluster runs as one job, its members one after
+        another in about a day; None: the job is submitted alone."""
+        return None
+
+    def bundle(self, wildcards: Any) -> str | None:
+        """Return the group of a job, as its rule names it."""
+        return self.bundle_of(wildcards, self.graph.gpus)
 
     def targets(self) -> list[str]:
         """Return the files of an extra's stage that a study makes unless others are requested."""

@@ -223,8 +223,8 @@ class Tables(GraphPart):
 
     def _recipe(self, table: str, shown: Shown) -> TableRecipe:
         """Return the recipe of a table without references to others."""
-        spec = self._specs.tables[table]
-        cells = [(column, row) for column in spec.columns if column.model for row in spec.rows]
+        spec, columns = self._specs.tables[table], self.graph.table_models.columns(table)
+        cells = [(column, row) for column in columns if column.model for row in spec.rows]
         return project(
             TableRecipe,
             spec,
@@ -236,8 +236,8 @@ class Tables(GraphPart):
             aggregate=self._specs.protocols[spec.protocol].final.aggregate,
             equivalence=self._equivalence(spec),
             rows=tuple(self.row(spec, row) for row in spec.rows),
-            columns=tuple(self.column(column) for column in self.graph.table_models.columns(table)),
-            reasons=cell_reasons(spec, self.graph.table_models.columns(table), self._specs),
+            columns=tuple(map(self.column, columns)),
+            reasons=cell_reasons(spec, columns, self._specs),
             differences=(),
             records={
                 column: {row: tuple(sorted(paths, key=_folder)) for row, paths in rows.items()}

@@ -69,17 +69,18 @@ class ChecklistStage(Stage):
                 self.graph.runs.protocol(protocol),
                 self.graph.runs.choice(protocol, model, dataset, setting),
             )
-            if choice is None or spec.search is None:
+            by = choice and spec.searched_by(choice.setting)
+            if choice is None or by is None or spec.search is None:
                 continue
             grid = spec.grid(self._specs.datasets[choice.dataset], choice.model or model, choice.setting)
             search = SearchSummary(
-                protocol=protocol, grid=grid, models=spec.search.models, seeds=spec.search.seeds, selected=()
+                protocol=protocol, grid=grid, models=by, seeds=spec.search.seeds, selected=()
             )
-            one = found.setdefault((protocol, repr(grid)), search)
+            one = found.setdefault((protocol, repr((grid, by))), search)
             paths = self.graph.runs.selected(protocol, model, dataset, setting)
             there = [self._paths.below(path) for path in paths if path in made or Path(path).is_file()]
             selected = tuple(dict.fromkeys([*one.selected, *there]))
-            found[protocol, repr(grid)] = replace(one, selected=selected)
+            found[protocol, repr((grid, by))] = replace(one, selected=selected)
         return list(found.values())
 
     def _choice_files(self, runs: StudyRuns) -> Iterator[str]:

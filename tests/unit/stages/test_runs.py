@@ -49,11 +49,11 @@ def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
         "batch_size", "frozen_layers", "learning_rate",
     )  # fmt: skip
     assert len(made.runs.trial_training("tinn2021", model, data, "layer-freeze")) == 18
-    with pytest.raises(PubmillError, match="blurb: the choice is common to all models"):
+    with pytest.raises(PubmillError, match="blurb, setting standard: the choice is common to all models"):
         made.runs.trial_training("blurb", model, data, "standard")
-    with pytest.raises(PubmillError, match="tinn2021: each model chooses for itself"):
+    with pytest.raises(PubmillError, match="tinn2021, setting standard: each model chooses for itself"):
         made.runs.trial_training("tinn2021", None, data, "standard")
-    with pytest.raises(PubmillError, match="alrowili2021: nothing is searched"):
+    with pytest.raises(PubmillError, match="alrowili2021, setting standard: nothing is searched"):
         made.runs.trial_training("alrowili2021", model, data, "standard")
 
 
