@@ -12,8 +12,8 @@ from pubmill.storage.result_paths import BELOW, RunKey
 
 
 @pytest.fixture(scope="module")
-def run() -> tuple[str, str, str, str]:
-    return "blurb", "pubmedbert-base", "bc2gm", "standard"
+def run() -> RunKey:
+    return RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
 
 
 def test_a_conversion_has_its_raw_files_by_role(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
