@@ -56,11 +56,12 @@ class TrainingNotes(BaseModel):
 @dataclass(frozen=True)
 class Course:
     """Dev score and training loss, the means of a folder's runs, as paths of a figure and in words; each has
-    a scale of its own."""
+    a scale of its own, whose ends are in `scales`: `50.0 91.0;0.3 0.9`."""
 
     dev: str
     loss: str
     text: str
+    scales: str
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,14 @@ def course(runs: Sequence[TrainingNotes], most: int) -> Course | None:
     loss = means([[((i + 1) / epochs, value) for i, value in enumerate(run.loss_by_epoch)] for run in runs])
     if not dev and not loss:
         return None
-    return Course(path(thinned(dev, most)), path(thinned(loss, most)), _text(runs, loss, epochs))
+    dev, loss = thinned(dev, most), thinned(loss, most)
+    scales = f"{_ends([100 * y for _, y in dev], '.1f')};{_ends([y for _, y in loss], '.3g')}"
+    return Course(path(dev), path(loss), _text(runs, loss, epochs), scales)
+
+
+def _ends(values: Sequence[float], form: str) -> str:
+    """Return the lowest and the highest value of a line; empty if it is not drawn."""
+    return f"{min(values):{form}} {max(values):{form}}" if len(values) > 1 else ""
 
 
 def means(lines: Sequence[Sequence[tuple[float, float | None]]]) -> list[Point]:

@@ -67,6 +67,8 @@ def _without_nulls(values: Any) -> Any:
     }
 
 
+GlossesAsWritten = dict[Literal["annotated", "labels", "source"], str | dict[str, str | None]]
+"""Glosses before null labels, which remove those of an included spec, are taken out."""
 Function = Annotated[
     str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_check_converter)
 ]
@@ -210,7 +212,10 @@ class DatasetSpec(Spec):
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
     prompt: str | None = None
-    glosses: Annotated[Glosses | None, BeforeValidator(_without_nulls)] = None
+    glosses: Annotated[
+        Glosses | None,
+        BeforeValidator(_without_nulls, json_schema_input_type=GlossesAsWritten | None),
+    ] = None
     metric: str
     negative: str | None = None
     version: int

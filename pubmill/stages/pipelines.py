@@ -32,10 +32,11 @@ class Pipelines(GraphPart):
     def __init__(self, graph: "Graph") -> None:
         super().__init__(graph)
         self.supplied = SuppliedPredictions(graph)
+        self._names = [*self.spacy_names(), *self.supplied.names()]
 
     def names(self) -> list[str]:
         """Return the models that are not fine-tuned here."""
-        return [*self.spacy_names(), *self.supplied.names()]
+        return self._names
 
     def spacy_names(self) -> list[str]:
         """Return the models that are spaCy pipelines."""

@@ -52,9 +52,18 @@ class Tables(GraphPart):
         super().__init__(graph)
         self._references = TableReferences(graph)
         self._found: dict[str, Found] = {}
+        self._records: dict[str, dict[str, dict[str, list[str]]]] = {}
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        """Return the records a table is built from: column -> row -> paths below the results folder."""
+        """Return the records a table is built from: column -> row -> paths below the results folder.
+
+        They are listed once, unless finished runs decide how many there are.
+        """
+        if table not in self._records or self.is_adaptive(table):
+            self._records[table] = self._list_records(table)
+        return self._records[table]
+
+    def _list_records(self, table: str) -> dict[str, dict[str, list[str]]]:
         models = self.graph.table_models
         made: dict[str, dict[str, list[str]]] = {
             column.name: {} for column in models.columns(table) if models.is_run(column.model)
@@ -364,7 +373,7 @@ class TableStage(Stage):
     """A table of results."""
 
     name, group, label = "table", "tables", "Building {wildcards.results_table}"
-    version = 11
+    version = 12
     needs = Needs(2_000, HOUR)
     read_by_name = (TEMPLATES,)
 
