@@ -35,11 +35,11 @@ def print_dry_run(
     from pubmill.workflow.run_lines import left_out_lines, plan_lines
     from pubmill.workflow.run_progress import RunProgress
 
-    jobs = jobs_of_study(root, config, targets)
     graph = checked_graph(*check_study(config, SPECS, files))
     for table in graph.requests.result_tables():
         recipe, values = graph.tables.recipe(table), Path(published_values(table, SPECS))
         check_keys(recipe, read_published(values, recipe.left_out))
+    jobs = jobs_of_study(root, config, targets)
     progress = RunProgress()
     progress.planned = Counter(job.rule for job in jobs if job.to_do)
     if not progress.planned:

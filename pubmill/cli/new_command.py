@@ -35,9 +35,7 @@ def model(
 
     described = new_model(weights, name)
     print(write_spec(described, SPECS))
-    remember_folders(described.local_files)
-    for key, folder in described.local_files.items():
-        print(f"In {WORKSPACE}: local_files: {{{key}: {folder}}}")
+    _remember(described.local_files)
 
 
 @APP.command()
@@ -52,8 +50,8 @@ def dataset(
 ) -> None:
     """Describe a dataset of files or the hub.
 
-    Writes specs/datasets/NAME.yaml with its hashes, form and counts, and a fixture for its test. Only for
-    data that may be shown. Licensed files: docs/datasets.md.
+    Writes specs/datasets/NAME.yaml with its hashes, form and counts, and a fixture for its test;
+    workspace.yaml remembers a folder. Only for data that may be shown. Licensed files: docs/datasets.md.
     """
     from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
 
@@ -71,7 +69,7 @@ def dataset(
         print(f"{split}: {', '.join(f'{measure} {n}' for measure, n in counts.items())}")
         print(f"  {json.dumps(found.first[split], ensure_ascii=False)[:300]}")
     if made.folder:
-        print(f"In the configuration: local_files: {{{made.name}: {made.folder.resolve()}}}")
+        _remember({made.name: str(made.folder.resolve())})
 
 
 @APP.command()
@@ -93,6 +91,13 @@ def table(
     known = load(SPECS, "full")
     for path in write_table(table_values(name, dataset, model, protocol, known), SPECS, known):
         print(path)
+
+
+def _remember(folders: dict[str, str]) -> None:
+    """Add folders to workspace.yaml, and print them."""
+    remember_folders(folders)
+    for key, folder in folders.items():
+        print(f"In {WORKSPACE}: local_files: {{{key}: {folder}}}")
 
 
 VERB = Verb("New", APP)

@@ -18,9 +18,10 @@ from huggingface_hub.errors import (
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
+from pubmill.inspection.doctor import links
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
-from pubmill.storage.encoder_checks import load_settings
+from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
 from pubmill.storage.files import writing
 from pubmill.storage.model_folder_checks import (
     check_finite,
@@ -85,9 +86,11 @@ def _as_name(path: str) -> str:
     return name
 
 
-def has_lowercase_vocabulary(model: NewModel) -> bool:
-    """Return whether no piece of the model's vocabulary has a capital, after checks of what fine-tuning needs
-    and, of a folder, that its weights are finite and fit its config.json."""
+def reads_lowercase(model: NewModel) -> bool:
+    """Return whether the model's tokenizer can make capitals small and no piece of its vocabulary has one.
+
+    Checks what fine-tuning needs and, of a folder, that its weights are finite and fit its config.json.
+    """
     folder = model.folder or _tokenizer_of_hub(model)
     check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)
@@ -99,13 +102,18 @@ def has_lowercase_vocabulary(model: NewModel) -> bool:
     with reported(f"{model.name}: transformers can't load this tokenizer"):
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
-    return not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
+    small = not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
+    return small and can_make_lowercase(folder, model.name)
 
 
 def _tokenizer_of_hub(model: NewModel) -> Path:
     files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
+    # Without network a download would repeat its requests for half a minute before it reads the cache.
+    offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
     try:
-        found = huggingface_hub.snapshot_download(model.hub, revision=model.revision, allow_patterns=files)
+        found = huggingface_hub.snapshot_download(
+            model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
+        )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(
             f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
@@ -141,7 +149,7 @@ def write_spec(model: NewModel, specs: Path) -> Path:
     values = {
         "name": model.name,
         "label": model.name,
-        "lowercase": has_lowercase_vocabulary(model),
+        "lowercase": reads_lowercase(model),
         **model.weights,
     }
     try:

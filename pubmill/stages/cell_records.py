@@ -10,8 +10,11 @@ class Cells(GraphPart):
     """Records behind the cells of tables of results."""
 
     def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
-        """Return the records of one cell; none where the paper copied it, the model is a pipeline that isn't
-        for the row, or none of the column's settings is."""
+        """Return the records of one cell.
+
+        There are none if the paper copied the cell from another paper, if the model is a pipeline that does
+        not predict the row's dataset, or if the column has no setting for it.
+        """
         model = table.model_of(column, row)
         assert model
         if table.copied_from(column, row):

@@ -70,7 +70,7 @@ SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
 """Commands for the shell: `make` with -n, pytest with --collect-only."""
 WHOLE = r"pubmill sources pubmed --mirror"
 """Programs that finish within a second. Others need the network, restricted data, or minutes."""
-LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 |--model \S+( -n)?$"
+LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 (?!results)|--model \S+( -n)?$"
 """Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""
 
 

@@ -44,8 +44,8 @@ def form_of(text: str, where: str, stated: str | None = None) -> str:
     if found is None:
         known = "; ".join(f"{name}: {what}" for name, what in FORMS.items())
         raise PubmillError(
-            f"{where}: its form cannot be recognised, as it is none of these, or damaged. State the form "
-            f"with --form for a message about the damage. {known}"
+            f"{where}: the file has none of the known forms, or is damaged. Name its form with --form, for "
+            f"example --form conll, to see where it is damaged. Known forms: {known}"
         )
     return found
 

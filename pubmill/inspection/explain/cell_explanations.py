@@ -106,7 +106,7 @@ class Explainer:
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
         paths = [self.graph.paths.at(file) for file in files]
-        return commands.snakemake(*paths, configuration=self.options(settings))
+        return commands.run_files(*paths, configuration=self.options(settings))
 
     def options(self, settings: Sequence[str] = ()) -> list[str]:
         """Return the configuration as command-line options."""
