@@ -49,5 +49,6 @@ def make_demo_files() -> None:
     """Write the made-up source files of scale demo, unless they exist."""
     if not (checkout() / WORLD).exists():
         show(commands.run(f"{commands.BIN}/python", "-m", "tests.world", WORLD))
-    if subprocess.run([sys.executable, "-m", "tests.world", WORLD], check=False).returncode:
+    command = [sys.executable, "-m", "tests.world", WORLD]
+    if subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode:
         raise PubmillError(f"the made-up source files of the demo could not be written to {WORLD}")
