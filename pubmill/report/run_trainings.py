@@ -15,7 +15,7 @@ from pubmill.report.figures import Axis, thinned
 from pubmill.report.rendering import number
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, ChoiceKey
 from pubmill.tables.cells import Table, parse
 
 WIDTH, HEIGHT = 120, 36
@@ -106,9 +106,9 @@ def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
         notes = found.setdefault(str(PurePosixPath(record).parent), [])
         if path.is_file():
             notes.append(parse(TrainingNotes, read_json(path), str(path)))
-    runs = [run_of(record) for record in records]
+    runs = [run_of(record).run for record in records]
     choices = {
-        BELOW.choice(run.protocol, model, run.dataset, run.setting)
+        BELOW.choice(ChoiceKey(run.protocol, model, run.dataset, run.setting))
         for run in runs
         for model in (run.model, None)
     }

@@ -3,7 +3,7 @@
 from pubmill.specs import TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.stage import GraphPart
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 
 
 class Cells(GraphPart):
@@ -27,8 +27,9 @@ class Cells(GraphPart):
         spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
         setting = table.setting_of(column, row, spec, data)
         return [
-            BELOW.record(protocol, model, dataset, setting, seed)
+            BELOW.record(run, seed)
             for dataset in parts
             if setting is not None
-            for seed in self.graph.runs.seeds(protocol, model, dataset, setting)
+            for run in [RunKey(protocol, model, dataset, setting)]
+            for seed in self.graph.runs.seeds(run)
         ]

@@ -17,7 +17,7 @@ from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.run_stages import Score, scoring_versions
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage
 from pubmill.stages.supplied_predictions import SuppliedPredictions
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
 """Names used as protocol and setting where nothing is trained."""
@@ -84,9 +84,9 @@ class Pipelines(GraphPart):
         return AnnotationRecipe(types=types[dataset])
 
     @staticmethod
-    def run(model: str, dataset: str, seed: int | str = 1) -> tuple[str, str, str, str, int | str]:
-        """Return a run on a dataset: protocol, model, dataset, setting and seed; a pipeline has only one."""
-        return OFF_THE_SHELF, model, dataset, AS_IT_IS, seed
+    def run(model: str, dataset: str, seed: int | str = 1) -> tuple[RunKey, int | str]:
+        """Return a run on a dataset and its seed; a pipeline has only one."""
+        return RunKey(OFF_THE_SHELF, model, dataset, AS_IT_IS), seed
 
     def why_not(self, model: str, dataset: str) -> str | None:
         """Return why there are no runs of a model on a dataset; None if there are."""

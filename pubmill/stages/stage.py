@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pubmill.errors import plainly
 from pubmill.stages.gpus import Gpus, Use
+from pubmill.storage.result_paths import RunKey
 
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
@@ -24,11 +25,6 @@ BUNDLE = "bundle-"
 """What names of bundles begin with."""
 TEMPLATES = "pubmill/report/templates/*"
 """Files behind all pages and tables."""
-
-
-def names_of(run: tuple[str, str, str, str]) -> dict[str, str]:
-    """Return a run as wildcards."""
-    return dict(zip(("protocol", "model", "dataset", "setting"), run, strict=True))
 
 
 class Needs(NamedTuple):
@@ -58,9 +54,9 @@ class Bytes(NamedTuple):
     unknown: int = 0
 
 
-def run_of(wildcards: Any) -> tuple[str, str, str, str]:
-    """Return the wildcards that identify a run."""
-    return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
+def run_of(wildcards: Any) -> RunKey:
+    """Return the run that wildcards identify."""
+    return RunKey(wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting)
 
 
 ASSUMED = Seconds(5, "assumed: start-up, and little to do")

@@ -8,6 +8,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
+from pubmill.storage.result_paths import ChoiceKey, RunKey
 
 TABLE = "gu2020/table06"
 CHOICE = {
@@ -37,27 +38,31 @@ def test_chosen_values_make_a_run_without_a_search(root: Path) -> None:
     chosen = graph(root, choice=CHOICE)
     own = "standard+linkbert"
     assert settings(chosen) == {model: {own} for model in MODELS}
-    run = ("blurb", "biolinkbert-base", "ncbi-disease", own)
-    assert chosen.runs.selected(*run) == []
-    values = chosen.runs.recipe(*run).values
+    run = RunKey("blurb", "biolinkbert-base", "ncbi-disease", own)
+    assert chosen.runs.selected(run) == []
+    values = chosen.runs.recipe(run).values
     assert [values[key] for key in CHOICE["values"]] == [3e-5, 32, 20]
-    of_biosses = chosen.runs.recipe("blurb", "biolinkbert-base", "biosses", own).values
+    of_biosses = chosen.runs.recipe(RunKey("blurb", "biolinkbert-base", "biosses", own)).values
     assert (of_biosses["learning_rate"], of_biosses["epochs"]) == (3e-5, 30)
-    plain = chosen.runs.selected("blurb", "biobert-base", "ncbi-disease", "standard")
-    assert plain == graph(root).runs.selected("blurb", "biobert-base", "ncbi-disease", "standard") != []
+    plain = chosen.runs.selected(RunKey("blurb", "biobert-base", "ncbi-disease", "standard"))
+    assert (
+        plain == graph(root).runs.selected(RunKey("blurb", "biobert-base", "ncbi-disease", "standard")) != []
+    )
 
 
 def test_an_own_search_tries_each_model_alone(root: Path) -> None:
     own = graph(root, search="own")
     assert settings(own) == {model: {"standard+own-search"} for model in MODELS}
-    run = ("blurb", "biolinkbert-base", "ncbi-disease", "standard+own-search")
-    [selected] = own.runs.selected(*run)
+    run = RunKey("blurb", "biolinkbert-base", "ncbi-disease", "standard+own-search")
+    [selected] = own.runs.selected(run)
     assert selected == f"results/full/runs/{'/'.join(run)}/selected.json"
-    trials = own.runs.trial_training(*run)
+    trials = own.runs.trial_training(ChoiceKey(*run))
     assert {path.split("/")[4] for path in trials} == {"biolinkbert-base"}
-    assert len(trials) == len(graph(root).runs.trial_training("blurb", None, run[2], "standard")) / 2
+    assert (
+        len(trials) == len(graph(root).runs.trial_training(ChoiceKey("blurb", None, run[2], "standard"))) / 2
+    )
     with pytest.raises(PubmillError, match="each model chooses for itself"):
-        own.runs.trial_training("blurb", None, "ncbi-disease", "standard+own-search")
+        own.runs.trial_training(ChoiceKey("blurb", None, "ncbi-disease", "standard+own-search"))
 
 
 @pytest.mark.parametrize("changed", [{"choice": CHOICE}, {"search": "own"}])
@@ -77,8 +82,8 @@ def test_no_such_cell_is_compared_with_a_published_value(root: Path, changed: di
 
 def test_settings_that_share_a_choice_share_it_in_the_own_search(root: Path) -> None:
     own = graph(root, "gu2020/table10", search="own", models=["pubmedbert-base"])
-    run = ("blurb", "pubmedbert-base", "ncbi-disease", "head=bilstm+own-search")
-    assert own.runs.selected(*run)[0].endswith("/ncbi-disease/standard+own-search/selected.json")
+    run = RunKey("blurb", "pubmedbert-base", "ncbi-disease", "head=bilstm+own-search")
+    assert own.runs.selected(run)[0].endswith("/ncbi-disease/standard+own-search/selected.json")
 
 
 def test_a_table_whose_models_search_for_themselves_takes_a_choice_only(root: Path) -> None:

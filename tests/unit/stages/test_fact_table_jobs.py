@@ -16,6 +16,7 @@ from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.model_facts import NO_CORPUS, NO_SOURCE, NOT_PRETRAINED, RELEASED
 from pubmill.storage.files import write_json
+from pubmill.storage.result_paths import RunKey
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
 from pubmill.tables.fact_sources import NO_MENTIONS, read_artefacts
 from pubmill.tables.fact_table_models import FactTable
@@ -182,7 +183,7 @@ def test_times_are_those_of_short_runs_on_chemprot(demo: Graph) -> None:
     assert found["fine-tuning-time"]["files"] == [place.format(BIOM[0])]
     assert found["fine-tuning-time-ratio"]["files"] == [place.format(one) for one in BIOM[:2]]
     assert "chemprot@blurb" in demo.scope.datasets()
-    run = demo.runs.recipe("alrowili2021", BIOM[0], "chemprot@blurb", "timing").values
+    run = demo.runs.recipe(RunKey("alrowili2021", BIOM[0], "chemprot@blurb", "timing")).values
     assert (run["epochs"], run["batch_size"], run["max_length"]) == (3, 32, 128)
 
 

@@ -17,7 +17,8 @@ from pubmill.stages.costs import TORCH
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.pretrainings import Pretrain
 from pubmill.stages.run_stages import Finetune, Score, TrialStage
-from pubmill.stages.stage import BUNDLE, DAY, HOUR, LITTLE, names_of
+from pubmill.stages.stage import BUNDLE, DAY, HOUR, LITTLE
+from pubmill.storage.result_paths import RunKey
 
 GPUS = Gpus({"V100": 125e12, "H100": 989e12}, {"pretraining": 0.4, "finetuning": 0.15})
 
@@ -64,7 +65,9 @@ def test_a_fine_tuning_asks_by_its_model_and_data(targets: Graph) -> None:
     large = asked(targets, "finetune", model="pubmedbert-large", **run)
     assert large[0] > base[0] > TORCH
     assert large[1] > base[1] >= HOUR
-    expected = costs.operations_of_finetuning(targets, "blurb", "pubmedbert-large", "jnlpba", "standard")
+    expected = costs.operations_of_finetuning(
+        targets, RunKey("blurb", "pubmedbert-large", "jnlpba", "standard")
+    )
     assert expected is not None
     assert large[1] == pytest.approx(2 * expected / (125e12 * 0.15) / 60, abs=1)
 
@@ -80,12 +83,12 @@ def test_a_trial_asks_by_its_own_epochs(targets: Graph) -> None:
 
 
 def test_bundles_request_about_a_day_and_hold_a_run_with_its_score(targets: Graph) -> None:
-    run = ("blurb", "bert-base-uncased", "jnlpba", "standard")
+    run = RunKey("blurb", "bert-base-uncased", "jnlpba", "standard")
     stage, spec = targets.stage(TrialStage), targets.specs.protocols["blurb"]
     minutes, longest = Counter[str](), 0
     for trial in spec.points(targets.specs.datasets["jnlpba"], run[1], run[3]):
         for seed in "123":
-            of = SimpleNamespace(**names_of(run), trial=trial, seed=seed)
+            of = SimpleNamespace(**run._asdict(), trial=trial, seed=seed)
             minutes[stage.bundle_of(of, GPUS)] += stage.needs_of(of, GPUS).minutes
             longest = max(longest, stage.needs_of(of, GPUS).minutes)
     assert all(
@@ -93,7 +96,7 @@ def test_bundles_request_about_a_day_and_hold_a_run_with_its_score(targets: Grap
     )
     assert 1 < len(minutes) < 72 and max(minutes.values()) < DAY + longest
     assert sum(minutes.values()) / len(minutes) > DAY / 2
-    first, second = (SimpleNamespace(**names_of(run), seed=seed) for seed in "12")
+    first, second = (SimpleNamespace(**run._asdict(), seed=seed) for seed in "12")
     final, score = targets.stage(Finetune), targets.stage(Score)
     assert final.bundle(first) == score.bundle(first) == f"{BUNDLE}fine-tune-{'-'.join(run)}-1"
     each = final.needs_of(first, GPUS).minutes + LITTLE.minutes
