@@ -16,7 +16,7 @@ REPRODUCED, WITHIN, NOT_REPRODUCED = (
 JUDGED = (REPRODUCED, WITHIN, NOT_REPRODUCED)
 """Verdicts that are tests of a published value."""
 LEVELS = 4
-"""Steps of the share of reproduced values in the heat map, from none to all."""
+"""Steps of the share of reproduced values in a matrix, from none to all."""
 COMPOSITE = "score"
 """Metric of a composite over tasks, such as the BLURB score."""
 
