@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS
+from pubmill.cli.studies import SPECS, dataset_names
 from pubmill.cli.verbs import Verb
 from pubmill.cli.workspaces import remember_folders
 from pubmill.specs.study import WORKSPACE
@@ -25,15 +25,23 @@ def new() -> None:
 def model(
     weights: Annotated[str, typer.Argument(help="./FOLDER, or hub:GROUP/MODEL@COMMIT")],
     name: Annotated[str | None, typer.Option(help="of the spec; that of the folder by default")] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(help="JSON text or file, for predictions: name, version, url or prompt, local"),
+    ] = None,
 ) -> None:
-    """Describe a model of a folder or the hub.
+    """Describe a model of a folder or the hub, or predictions.
 
-    Writes specs/models/NAME.yaml, after a check that the model loads. workspace.yaml remembers a folder.
+    Writes specs/models/NAME.yaml, after a check that the model loads. workspace.yaml remembers a folder. A
+    folder of predictions (DATASET.EXT) needs --system, its author's statement.
     """
     checkout()
     from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
+    from pubmill.recipes import read
+    from pubmill.recipes.submissions import System
 
-    described = new_model(weights, name)
+    stated = read(System, system, option="--system") if system else None
+    described = new_model(weights, name, stated, dataset_names())
     print(write_spec(described, SPECS))
     _remember(described.local_files)
 

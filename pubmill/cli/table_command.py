@@ -12,6 +12,7 @@ from pubmill.cli.dry_runs import print_cost
 from pubmill.cli.studies import (
     SPECS,
     configuration,
+    dataset_names,
     is_fact_table,
     paths,
     scale_names,
@@ -121,7 +122,7 @@ def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
 def _described(model: str) -> "NewModel":
     from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
-    described = new_model(model)
+    described = new_model(model, datasets=dataset_names())
     print(f"{model} is described in {write_spec(described, SPECS)}", file=sys.stderr)
     return described
 

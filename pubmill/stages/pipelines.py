@@ -14,6 +14,7 @@ from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score, scoring_versions
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage
 from pubmill.stages.supplied_predictions import SuppliedPredictions
@@ -151,6 +152,9 @@ class ScoreAnnotation(Score):
     """The record of a finished pipeline."""
 
     name, label = "score_annotation", "Scoring {wildcards.pipeline} on {wildcards.dataset}"
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> None:
+        return None
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         model, dataset = wildcards.pipeline, wildcards.dataset

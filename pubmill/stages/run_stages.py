@@ -215,7 +215,7 @@ class Score(Stage):
     label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     version, program = 5, "scripts/score.py"
 
-    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str:
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str | None:
         return self.graph.stage(Finetune).bundle_of(wildcards, gpus)
 
     def inputs_of(self, wildcards: Any) -> Inputs:

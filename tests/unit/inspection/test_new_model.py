@@ -19,6 +19,7 @@ from pubmill.inspection.doctor.links import Links
 from pubmill.inspection.new_model import NewModel, new_model, reads_lowercase, write_spec
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
+from pubmill.recipes.submissions import System
 from tests.unit.tiny_encoders import tiny_bert
 
 COMMIT = "ab" * 20
@@ -42,6 +43,25 @@ def test_a_folder_gives_its_name_and_is_the_users_own(folder: Path) -> None:
     assert made.weights == {"weights": {"kind": "folder", "local": "my-model-v1.2"}}
     assert made.local_files == {"my-model-v1.2": str(folder)}
     assert new_model(str(folder), "other").name == "other"
+
+
+def test_a_folder_of_predictions_needs_its_authors_statement(tmp_path: Path, specs: Path) -> None:
+    files = tmp_path / "Some LLM"
+    (files / "seed-2").mkdir(parents=True)
+    (files / "seed-2/chemprot@blurb.jsonl").write_text("{}")
+    with pytest.raises(
+        PubmillError, match=r"holds predictions, of chemprot@blurb; .* --system '\{\"name"
+    ):
+        new_model(str(files), datasets=["chemprot@blurb"])
+    system = System(name="group/llm", version="1", prompt="Which?", local=True)
+    made = new_model(str(files), system=system, datasets=["chemprot@blurb"])
+    written = yaml.safe_load(write_spec(made, specs).read_text())
+    stated = {"name": "group/llm", "version": "1", "prompt": "Which?", "local": True}
+    weights = {"kind": "predictions", "local": "some-llm", "system": stated}
+    assert written == {"name": "some-llm", "label": "some-llm", "lowercase": False, "weights": weights}
+    assert made.local_files == {"some-llm": str(files)}
+    with pytest.raises(PubmillError, match="has no config.json"):
+        new_model(str(files), datasets=["bc2gm"])
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from pubmill.stages import Graph, costs
 from pubmill.stages.all_stages import stages
 from pubmill.stages.costs import TORCH
 from pubmill.stages.gpus import Gpus
+from pubmill.stages.pipelines import ScoreAnnotation
 from pubmill.stages.pretrainings import Pretrain
 from pubmill.stages.run_stages import Finetune, Score, TrialStage
 from pubmill.stages.stage import BUNDLE, DAY, HOUR, LITTLE
@@ -80,6 +81,11 @@ def test_a_trial_asks_by_its_own_epochs(targets: Graph) -> None:
         for epochs in (2, 60)
     }
     assert times == {2: HOUR, 60: asked(targets, "finetune", **run)[1]} and times[60] > 2 * HOUR
+
+
+def test_scores_of_predictions_that_no_run_makes_are_in_no_bundle(targets: Graph) -> None:
+    of = SimpleNamespace(pipeline="scispacy-bc5cdr", dataset="bc5-chem")
+    assert targets.stage(ScoreAnnotation).bundle(of) is None
 
 
 def test_bundles_request_about_a_day_and_hold_a_run_with_its_score(targets: Graph) -> None:
