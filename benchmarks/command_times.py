@@ -46,7 +46,8 @@ def main() -> None:
     print("| command | before | now | unchanged since | now / before | unchanged / before |")
     print("|---|---|---|---|---|---|")
     for command in COMMANDS:
-        shutil.rmtree(here / KEPT, ignore_errors=True)
+        for place in (older, here):
+            shutil.rmtree(place / KEPT, ignore_errors=True)
         before, now, unchanged = (seconds(place, command) for place in (older, here, here))
         shares = f"{now / before:.2f} | {unchanged / before:.2f}"
         print(f"| `{command}` | {before:.1f} | {now:.1f} | {unchanged:.1f} | {shares} |", flush=True)

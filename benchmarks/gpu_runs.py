@@ -41,7 +41,8 @@ from pubmill.hardware.forked_programs import VARIABLE, ForkServer
 from pubmill.hardware.torch_setup import STRICT
 from tests.unit.pretraining.toy_pretraining import changed, losses, make_data, state, weights
 
-STEPS = 60
+STEPS = 60 if torch.cuda.is_available() else 12
+"""Steps of a pretraining; on a processor it is only shown that the programs work."""
 EXACT, FAST = "float32 without dropout", "bfloat16 with dropout"
 PRETRAININGS = {
     EXACT: changed(steps=STEPS, architecture={"dropout": 0.0}, precision="float32"),

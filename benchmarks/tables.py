@@ -32,6 +32,7 @@ from pubmill.metrics.records import Record, write_record
 from pubmill.recipes.writing import as_json
 from pubmill.report.rendering import to_json
 from pubmill.stages.pipelines import OFF_THE_SHELF
+from pubmill.storage.result_paths import RunKey
 from pubmill.tables.cells import read_table
 from pubmill.tables.published_values import published_of_cells
 from tests.full_tables import SPECS, graph, published, recipe
@@ -55,7 +56,7 @@ def record(path: str, metrics: dict[str, float], known: dict[str, Any]) -> Recor
         known[cell] = (
             {"pipeline": own}
             if pipeline
-            else dict(graph().runs.recipe(protocol, model, dataset, setting).values)
+            else dict(graph().runs.recipe(RunKey(protocol, model, dataset, setting)).values)
         )
     encoded = ("beginnings_left_out", "mentions_shortened", "middles_left_out", "texts_shortened")
     return Record(

@@ -1,10 +1,10 @@
 """Trials of the hyper-parameter search, the choice, final runs and their models."""
 
-from pubmill.storage.result_paths import PREDICTIONS, TRAINING
+from pubmill.storage.result_paths import PREDICTIONS, TRAINING, ChoiceKey, RunKey
 
-RUN = ("{protocol}", "{model}", "{dataset}", "{setting}")
-TRIAL, FINAL = (*RUN, "{trial}", "{seed}"), (*RUN, "{seed}")
-CHOICE = graph.paths.choice("{protocol}", None, "{dataset}", "{setting}")
+RUN = RunKey("{protocol}", "{model}", "{dataset}", "{setting}")
+TRIAL, FINAL = (RUN, "{trial}", "{seed}"), (RUN, "{seed}")
+CHOICE = graph.paths.choice(ChoiceKey("{protocol}", None, "{dataset}", "{setting}"))
 
 
 rule trial:
@@ -17,6 +17,8 @@ rule trial:
         graph.paths.log(graph.paths.trial(*TRIAL)),
     benchmark:
         graph.paths.benchmark("trial", graph.paths.trial(*TRIAL))
+    group:
+        graph.trial.bundle
     conda:
         "../envs/training.yaml"
     resources:
@@ -25,7 +27,7 @@ rule trial:
     params:
         **PLACES,
         **graph.trial.params,
-        model=lambda w: graph.runs.first_model(*run_of(w)),
+        model=lambda w: graph.runs.first_model(run_of(w)),
         splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=True),
     message:
         graph.trial.label
@@ -60,9 +62,9 @@ use rule choose as choose_for_model with:
     input:
         unpack(graph.choose_for_model.inputs_of),
     output:
-        graph.paths.choice(*RUN),
+        graph.paths.choice(ChoiceKey(*RUN)),
     log:
-        graph.paths.log(graph.paths.choice(*RUN).removesuffix(".json")),
+        graph.paths.log(graph.paths.choice(ChoiceKey(*RUN)).removesuffix(".json")),
     resources:
         **graph.choose_for_model.resources,
     params:
@@ -91,8 +93,8 @@ rule task_model:
     params:
         **PLACES,
         **graph.task_model.params,
-        model=lambda w: graph.runs.first_model(*run_of(w)),
-        selected=lambda w: graph.runs.selected_arguments(*run_of(w)),
+        model=lambda w: graph.runs.first_model(run_of(w)),
+        selected=lambda w: graph.runs.selected_arguments(run_of(w)),
         splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
     message:
         graph.task_model.label
@@ -113,6 +115,8 @@ rule finetune:
         graph.paths.log(graph.paths.final(*FINAL)),
     benchmark:
         graph.paths.benchmark("finetune", graph.paths.final(*FINAL))
+    group:
+        graph.finetune.bundle
     conda:
         "../envs/training.yaml"
     resources:
@@ -121,10 +125,10 @@ rule finetune:
     params:
         **PLACES,
         **graph.finetune.params,
-        model=lambda w: graph.runs.first_model(*run_of(w)),
-        selected=lambda w: graph.runs.selected_arguments(*run_of(w)),
+        model=lambda w: graph.runs.first_model(run_of(w)),
+        selected=lambda w: graph.runs.selected_arguments(run_of(w)),
         splits=lambda w: graph.runs.split_arguments(w.protocol, w.dataset, trial=False),
-        kept=lambda w: graph.runs.kept_arguments(*run_of(w), int(w.seed)),
+        kept=lambda w: graph.runs.kept_arguments(run_of(w), int(w.seed)),
     message:
         graph.finetune.label
     shell:

@@ -40,6 +40,8 @@ use rule score as score_annotation with:
         contributions=graph.paths.contributions(graph.paths.record(*AS_IT_IS)),
     log:
         graph.paths.log(graph.paths.final(*AS_IT_IS) + ".score"),
+    group:
+        graph.score_annotation.bundle
     resources:
         **graph.score_annotation.resources,
     params:

@@ -9,6 +9,8 @@ rule score:
         contributions=graph.paths.contributions(graph.paths.record(*FINAL)),
     log:
         graph.paths.log(graph.paths.final(*FINAL) + ".score"),
+    group:
+        graph.score.bundle
     conda:
         "../envs/data.yaml"
     resources:

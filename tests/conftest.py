@@ -21,11 +21,12 @@ settings.load_profile("untimed")
 LONGEST = tuple(
     f"tests/{name}.py"
     for name in (
-        "workflow/test_slurm", "workflow/test_demo", "workflow/test_finetuning", "workflow/test_pretraining",
-        "unit/test_attacks", "workflow/test_printed_commands", "workflow/test_tutorial",
-        "workflow/test_kills", "gpu/test_rehearsal", "gpu/test_traces", "workflow/test_elsewhere",
-        "workflow/test_reruns", "acceptance/test_tokens_real", "acceptance/test_pmc_real",
-        "workflow/test_access", "workflow/test_messages", "acceptance/test_relations_real",
+        "workflow/test_slurm", "workflow/test_demo", "gpu/test_rehearsal", "workflow/test_printed_commands",
+        "unit/test_attacks", "workflow/test_finetuning", "workflow/test_tutorial", "workflow/test_extras",
+        "acceptance/test_pmc_real", "workflow/test_pretraining", "workflow/test_kills", "gpu/test_traces",
+        "workflow/test_elsewhere", "workflow/test_reruns", "acceptance/test_tokens_real",
+        "workflow/test_changed_code", "workflow/test_access", "workflow/test_messages",
+        "acceptance/test_relations_real",
         "unit/tables/test_full_tables", "unit/test_mutations", "unit/finetuning/test_relations",
         "unit/pretraining/test_objectives", "unit/pretraining/test_engine", "unit/pretraining/test_packing",
     )

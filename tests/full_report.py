@@ -1,12 +1,15 @@
 """A report of all result tables at full scale, from made-up records, for tests and measurements.
 
 python -m tests.full_report FOLDER     write FOLDER/reports/all.html and what it is made from
+python -m tests.full_report            write docs/example-report.html: a few tables, labelled as an example
 """
 
 import json
 import math
 import sys
-from dataclasses import asdict
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,9 +48,13 @@ RECIPE = {
 }
 
 
-def write(folder: Path) -> Report:
+EXAMPLE = Path("docs/example-report.html")
+EXAMPLE_TABLES = ("gu2020/table06", "gu2020/table10", "tinn2021/table02")
+
+
+def write(folder: Path, names: Sequence[str] = ()) -> Report:
     """Write the files of the report; tables take turns at the stories of how far ours is from published."""
-    names = sorted(full_tables.specs().tables)
+    names = names or sorted(full_tables.specs().tables)
     for number, name in enumerate(names):
         story = list(STORIES.values())[number % len(STORIES)]
         found: Records = {}
@@ -59,16 +66,32 @@ def write(folder: Path) -> Report:
         _put(folder / BELOW.comparisons(name, "json"), to_json(made_up.compared(made)))
     _put(folder / BELOW.contradictions("json"), to_json(Contradictions(found=())))
     _put(folder / BELOW.audit("json"), to_json(Audit(findings=())))
-    return read(folder)
+    return read(folder, names)
 
 
-def read(folder: Path) -> Report:
+def read(folder: Path, names: Sequence[str] = ()) -> Report:
     """Return the report of files that `write` has written."""
-    names = sorted(full_tables.specs().tables)
+    names = names or sorted(full_tables.specs().tables)
     models = list(dict.fromkeys(c.model for name in names for c in recipe(name).columns if c.model))
     statements = full_tables.graph().report.statement_files(full_tables.SPECS)
     own = {"tables": names, "models": models, "statements": statements}
     return read_report(build(ReportRecipe, RECIPE | own, "here"), folder)
+
+
+def example() -> str:
+    """Return a report of a few tables that says that it is an example."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = write(Path(folder), EXAMPLE_TABLES)
+    label: dict[str, Any] = {
+        "study": "example",
+        "title": "Example of a report",
+        "scale_title": "An example: every value called ours is made up, and the files beside it do not exist",
+        "comparable": False,
+        "statements": (),
+    }
+    unlike: dict[str, Any] = {"comparable": False, "scale_title": "an example with made-up numbers"}
+    tables = {name: replace(table, **unlike) for name, table in report.tables.items()}
+    return render(replace(report, recipe=replace(report.recipe, **label), tables=tables, statements={}))
 
 
 def put_trainings(folder: Path, records: Records) -> None:
@@ -88,7 +111,7 @@ def _finetuning_recipe(run: RunPath) -> dict[str, Any]:
     """Return the recipe of a run; a finished pipeline has none."""
     if run.protocol not in full_tables.specs().protocols:
         return {"task": "tokens"}
-    decided = full_tables.graph().runs.recipe(run.protocol, run.model, run.dataset, run.setting).values
+    decided = full_tables.graph().runs.recipe(run.run).values
     chosen: Any = {"learning_rate": 1e-5 * len(run.model), "batch_size": 16, "epochs": 60}
     usual = asdict(FinetuningRecipe(task="tokens", metric="entity_f1", **chosen))
     found: dict[str, Any] = to_jsonable_python(usual | chosen | dict(decided))
@@ -101,5 +124,7 @@ def _put(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    results = Path(sys.argv[1])
-    _put(results / BELOW.report("all", "html"), render(write(results)))
+    if sys.argv[1:]:
+        _put(Path(sys.argv[1]) / BELOW.report("all", "html"), render(write(Path(sys.argv[1]))))
+    else:
+        _put(EXAMPLE, example())

@@ -11,7 +11,7 @@ PROGRAMS = "snakemake|python3?|torchrun|pre-commit"
 COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*\.venv/bin/(?:{PROGRAMS}|pubmill) .+|(?:make|docker|apptainer) \S.*")
 LANGUAGES = {"sh", "yaml", "python", "text"}
 """Languages of fenced blocks; only `sh` blocks have commands."""
-WORDERS = {"commands.snakemake", "commands.pubmill", "commands.local_files"}
+WORDERS = {"commands.snakemake", "commands.pubmill", "commands.run_files", "commands.local_files"}
 """The only functions that may format a command."""
 BARE = re.compile(rf"(?<![\w/.-])(?:{PROGRAMS}) +(?:-|[\w.{{}}-]*/|results)|`scripts/\w+\.py +\S")
 """A command without `.venv/bin/`, which works only in a shell with the environment activated."""

@@ -12,6 +12,8 @@ from pubmill.messages import commands
 
 MARKS = ("Snakefile", "specs", "studies", "scripts")
 """Files and folders by which a checkout is recognised."""
+WORLD = "tests/world/mirror"
+"""Mirror with the made-up source files of scale demo."""
 
 
 def checkout() -> Path:
@@ -45,8 +47,8 @@ def start_snakemake(*words: str) -> NoReturn:
 
 def make_demo_files() -> None:
     """Write the made-up source files of scale demo, unless they exist."""
-    world = "tests/world/mirror"
-    if not (checkout() / world).exists():
-        show(commands.run(f"{commands.BIN}/python", "-m", "tests.world", world))
-    if subprocess.run([sys.executable, "-m", "tests.world", world], check=False).returncode:
-        raise PubmillError(f"the made-up source files of the demo could not be written to {world}")
+    if not (checkout() / WORLD).exists():
+        show(commands.run(f"{commands.BIN}/python", "-m", "tests.world", WORLD))
+    command = [sys.executable, "-m", "tests.world", WORLD]
+    if subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode:
+        raise PubmillError(f"the made-up source files of the demo could not be written to {WORLD}")

@@ -1,4 +1,4 @@
-"""What a run would do, printed without Snakemake's own dry run, which words the message of every job."""
+"""What a run would do and cost, without Snakemake's own dry run, which words the message of every job."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -35,11 +35,11 @@ def print_dry_run(
     from pubmill.workflow.run_lines import left_out_lines, plan_lines
     from pubmill.workflow.run_progress import RunProgress
 
-    jobs = jobs_of_study(root, config, targets)
     graph = checked_graph(*check_study(config, SPECS, files))
     for table in graph.requests.result_tables():
         recipe, values = graph.tables.recipe(table), Path(published_values(table, SPECS))
         check_keys(recipe, read_published(values, recipe.left_out))
+    jobs = jobs_of_study(root, config, targets)
     progress = RunProgress()
     progress.planned = Counter(job.rule for job in jobs if job.to_do)
     if not progress.planned:
@@ -48,3 +48,20 @@ def print_dry_run(
     else:
         lines = [*plan_lines(progress, graph.left_out()), *(cause_lines(jobs) if why else ())]
     print("\n".join(lines))
+
+
+def print_cost(root: Path, config: dict[str, Any], files: list[str], page: str) -> None:
+    """Print what a table costs before it is made: first, which of its jobs search for hyper-parameters."""
+    from pubmill.cli.studies import SPECS
+    from pubmill.planning.plan import make_plan
+    from pubmill.planning.plan_printing import answer
+    from pubmill.planning.search_cost import search_lines
+    from pubmill.specs.study import check_study
+    from pubmill.stages import checked_graph
+    from pubmill.stages.gpus import read_gpus
+    from pubmill.workflow.listed_jobs import jobs_of_study
+
+    graph = checked_graph(*check_study(config, SPECS, files))
+    gpus = read_gpus(SPECS, Path("benchmarks/pretraining.json"))
+    jobs = jobs_of_study(root, config, [page])
+    print("\n".join([*search_lines(jobs, graph), *answer(make_plan(jobs, graph, gpus), gpus)]), flush=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS
+from pubmill.cli.studies import SPECS, dataset_names
 from pubmill.cli.verbs import Verb
 from pubmill.cli.workspaces import remember_folders
 from pubmill.specs.study import WORKSPACE
@@ -25,19 +25,25 @@ def new() -> None:
 def model(
     weights: Annotated[str, typer.Argument(help="./FOLDER, or hub:GROUP/MODEL@COMMIT")],
     name: Annotated[str | None, typer.Option(help="of the spec; that of the folder by default")] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(help="JSON text or file, for predictions: name, version, url or prompt, local"),
+    ] = None,
 ) -> None:
-    """Describe a model of a folder or the hub.
+    """Describe a model of a folder or the hub, or predictions.
 
-    Writes specs/models/NAME.yaml, after a check that the model loads. workspace.yaml remembers a folder.
+    Writes specs/models/NAME.yaml, after a check that the model loads. workspace.yaml remembers a folder. A
+    folder of predictions (DATASET.EXT) needs --system, its author's statement.
     """
     checkout()
     from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
+    from pubmill.recipes import read
+    from pubmill.recipes.submissions import System
 
-    described = new_model(weights, name)
+    stated = read(System, system, option="--system") if system else None
+    described = new_model(weights, name, stated, dataset_names())
     print(write_spec(described, SPECS))
-    remember_folders(described.local_files)
-    for key, folder in described.local_files.items():
-        print(f"In {WORKSPACE}: local_files: {{{key}: {folder}}}")
+    _remember(described.local_files)
 
 
 @APP.command()
@@ -52,8 +58,8 @@ def dataset(
 ) -> None:
     """Describe a dataset of files or the hub.
 
-    Writes specs/datasets/NAME.yaml with its hashes, form and counts, and a fixture for its test. Only for
-    data that may be shown. Licensed files: docs/datasets.md.
+    Writes specs/datasets/NAME.yaml with its hashes, form and counts, and a fixture for its test;
+    workspace.yaml remembers a folder. Only for data that may be shown. Licensed files: docs/datasets.md.
     """
     from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
 
@@ -71,7 +77,7 @@ def dataset(
         print(f"{split}: {', '.join(f'{measure} {n}' for measure, n in counts.items())}")
         print(f"  {json.dumps(found.first[split], ensure_ascii=False)[:300]}")
     if made.folder:
-        print(f"In the configuration: local_files: {{{made.name}: {made.folder.resolve()}}}")
+        _remember({made.name: str(made.folder.resolve())})
 
 
 @APP.command()
@@ -93,6 +99,13 @@ def table(
     known = load(SPECS, "full")
     for path in write_table(table_values(name, dataset, model, protocol, known), SPECS, known):
         print(path)
+
+
+def _remember(folders: dict[str, str]) -> None:
+    """Add folders to workspace.yaml, and print them."""
+    remember_folders(folders)
+    for key, folder in folders.items():
+        print(f"In {WORKSPACE}: local_files: {{{key}: {folder}}}")
 
 
 VERB = Verb("New", APP)

@@ -53,7 +53,7 @@ def finished_pages(study: str, tables: Sequence[str]) -> str:
 def advice_for(page: Path, configfiles: Sequence[str], settings: Sequence[str]) -> str:
     """Return a message about a page that does not exist, with the command that makes it."""
     options = commands.configuration_options(configfiles, settings)
-    return f"{page} does not exist yet. Make it: {commands.snakemake(str(page), configuration=options)}"
+    return f"{page} does not exist yet. Make it: {commands.run_files(str(page), configuration=options)}"
 
 
 VERB = Verb("Look", open_page)

@@ -4,20 +4,18 @@ from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout, make_demo_files, show, start_snakemake
+from pubmill.cli.checkout import WORLD, checkout, make_demo_files, show, start_snakemake
 from pubmill.cli.dry_runs import is_plain, print_dry_run
 from pubmill.cli.studies import (
     configuration,
-    paths,
     snakemake_words,
     sort_words,
     study_files,
     study_names,
-    table_of_study,
+    target_of_study,
 )
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
-from pubmill.specs.study import DEMO
 
 
 def run(
@@ -32,20 +30,20 @@ def run(
 
     With -n nothing runs: the jobs are counted by stage, and --why adds what makes them run.
 
-    TABLES follow the study (table06, or gu2020/table06), then options of Snakemake:
+    TABLES follow the study (table06, or gu2020/table06), or files of the results, then options of Snakemake:
     pubmill run gu2020 table06 -n --profile profiles/slurm
     """
     root = checkout()
     words = sort_words(context.args)
     files = study_files(study)
     config = configuration([*files, *words.configfiles], words.settings)
-    if config["scale"] == DEMO:
+    if config["mirror"] == WORLD:
         make_demo_files()
-    tables = [paths(config).table(table_of_study(name, config), "html") for name in words.names]
-    arguments = snakemake_words(tables, files, words)
+    targets = [target_of_study(name, config) for name in words.names]
+    arguments = snakemake_words(targets, files, words)
     if is_plain(words.options, why):
         show(commands.run(f"{commands.BIN}/snakemake", *arguments))
-        print_dry_run(root, config, [*files, *words.configfiles], tables, why)
+        print_dry_run(root, config, [*files, *words.configfiles], targets, why)
     else:
         start_snakemake(*arguments)
 

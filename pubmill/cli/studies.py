@@ -124,6 +124,13 @@ def table_of_study(name: str, config: dict[str, Any]) -> str:
     raise PubmillError(f"study {config['study']}: {unknown('table', name, tables)}")
 
 
+def target_of_study(name: str, config: dict[str, Any]) -> str:
+    """Return a file of the results as it is given, or the page of the table that a name stands for."""
+    if name.startswith(f"{config['results']}/"):
+        return name
+    return paths(config).table(table_of_study(name, config), "html")
+
+
 def paths(config: dict[str, Any]) -> Paths:
     """Return the result paths of a study's scale."""
     return paths_of_scale(config["scale"], config["results"], config["own_tables"])

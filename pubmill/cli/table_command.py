@@ -3,14 +3,16 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
+from pubmill.cli.dry_runs import print_cost
 from pubmill.cli.studies import (
     SPECS,
     configuration,
+    dataset_names,
     is_fact_table,
     paths,
     scale_names,
@@ -24,6 +26,7 @@ from pubmill.cli.workspaces import remember_folders
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
+from pubmill.specs.hyperparameter_choice import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
 
@@ -40,15 +43,27 @@ def table(
     ],
     dataset: Annotated[list[str] | None, typer.Option(help="only this dataset; may be repeated")] = None,
     scale: Annotated[str, typer.Option(help="a file in specs/scales: demo, brief, small or full")] = "full",
+    choice: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUES",
+            help="hyper-parameters in place of a search: lr=3e-5,batch=32,epochs=20, or a file",
+        ),
+    ] = None,
+    search: Annotated[
+        Literal["protocol", "own"],
+        typer.Option(help="search hyper-parameters with the protocol's models, or with your own alone"),
+    ] = "protocol",
 ) -> None:
     """Make a table with models of your choice as columns.
 
     They are run on the datasets of the table. The table is made beside the study's own, in tables/with/NAME
     of the results; runs that both need are made once. A model folder or a model of the hub gets a spec,
-    specs/models/NAME.yaml, after a check that it loads. Options of Snakemake follow, for example -n or
-    --profile profiles/gpu.
+    specs/models/NAME.yaml, after a check that it loads. The command begins with what the table costs,
+    and which jobs search for hyper-parameters; --choice and --search own make fewer, and their cells are not
+    compared with published values. Options of Snakemake follow, for example -n or --profile profiles/gpu.
     """
-    checkout()
+    root = checkout()
     if name not in table_names():
         raise PubmillError(unknown("table", name, table_names()))
     if scale not in scale_names():
@@ -68,11 +83,22 @@ def table(
     settings = [f"models={json.dumps(names)}", f"tables={json.dumps([name])}"]
     settings += [f"datasets={json.dumps(dataset)}"] if dataset else []
     settings += [f"local_files={json.dumps({**config['local_files'], **folders})}"] if folders else []
-    own = "+".join(names)
-    settings += [f"own_tables={own}"]
+    suffixes, of_search = _hyperparameters(choice, search)
+    own = "+".join([*names, *suffixes])
+    settings += [*of_search, f"own_tables={own}"]
     page = paths(config | {"own_tables": own}).table(name, "html")
     all_words = words._replace(configfiles=files, settings=[*words.settings, *settings])
+    print_cost(root, configuration(files, all_words.settings), files, page)
     start_snakemake(*snakemake_words([page], [], all_words))
+
+
+def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[str]]:
+    """Return what the name of the table's folder ends with, and the settings, if the search is replaced."""
+    if choice is None:
+        return ([], []) if search == "protocol" else ([OWN_SEARCH], [f"search={search}"])
+    found = read_choice_option(choice)
+    settings = [f"choice={found.model_dump_json()}"]
+    return [found.name], settings if search == "protocol" else [*settings, f"search={search}"]
 
 
 def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -96,7 +122,7 @@ def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
 def _described(model: str) -> "NewModel":
     from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
-    described = new_model(model)
+    described = new_model(model, datasets=dataset_names())
     print(f"{model} is described in {write_spec(described, SPECS)}", file=sys.stderr)
     return described
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.gzipped import BROKEN, open_content
 from pubmill.corpus.plain_text import paragraphs
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
@@ -42,7 +42,7 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
     former_limit = csv.field_size_limit(LONGEST)
     try:
         with (
-            open_gzip(path) if path.suffix == ".gz" else path.open("rb") as raw,
+            open_content(path) as raw,
             io.TextIOWrapper(raw, encoding="utf-8", newline="") as text,
         ):
             rows = csv.reader(text, strict=True)

@@ -20,6 +20,11 @@ def open_gzip(path: Path) -> IO[bytes]:
     return cast(IO[bytes], igzip.open(path, "rb"))  # type: ignore[no-untyped-call]
 
 
+def open_content(path: Path) -> IO[bytes]:
+    """Open a file for reading; one whose name ends with `.gz` is decompressed, as by `open_gzip`."""
+    return open_gzip(path) if path.suffix == ".gz" else path.open("rb")
+
+
 def read_lines(path: Path, longest: int) -> Iterator[tuple[int, bytes]]:
     """Yield numbered lines with their ends; a file whose name ends with `.gz` is decompressed.
 
@@ -27,7 +32,7 @@ def read_lines(path: Path, longest: int) -> Iterator[tuple[int, bytes]]:
     """
     number = 0
     try:
-        with open_gzip(path) if path.suffix == ".gz" else path.open("rb") as raw:
+        with open_content(path) as raw:
             while line := raw.readline(longest + 1):
                 number += 1
                 if len(line) > longest:

@@ -28,7 +28,7 @@ from typing import IO, Literal
 
 from lxml import etree
 
-from pubmill.corpus.gzipped import BROKEN, open_gzip
+from pubmill.corpus.gzipped import BROKEN, open_content
 from pubmill.corpus.medline_bytes import (
     ARTICLE_END,
     PMID_DIGITS,
@@ -88,14 +88,15 @@ def file_order(path: Path) -> int:
 
 
 def read_medline(path: Path) -> Iterator[Document]:
-    """Yield every citation of a PubMed file, and every deletion, in the file's order.
+    """Yield every citation of a PubMed file, and every deletion, in the file's order; a file whose name does
+    not end with `.gz` is plain XML, as NCBI's efetch gives it.
 
     Raises `PubmillError` for a broken gzip, malformed XML (with line and last PMID), another root
     element, declared entities, and citations that lack elements required by NLM's DTD.
     """
     reader = _MedlineReader(path)
     try:
-        with open_gzip(path) as stream:
+        with open_content(path) as stream:
             yield from reader.documents(stream)
     except FileNotFoundError:
         raise PubmillError(f"{path} does not exist") from None
@@ -310,7 +311,7 @@ class _MedlineReader:
         lines, left = 0, self.done
         if not left:
             return 0  # the file may be empty
-        with open_gzip(self.path) as stream:
+        with open_content(self.path) as stream:
             while left and (data := stream.read(min(left, BLOCK))):
                 lines += data.count(b"\n")
                 left -= len(data)

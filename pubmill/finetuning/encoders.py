@@ -9,7 +9,8 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.preloaded import take
-from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, has_encoder_alone, is_causal
+from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, is_causal
+from pubmill.storage.encoder_classes import encoder_class
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -82,14 +83,13 @@ def load_encoder_and_pooler(
 def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
     """Return the encoder, in float32, and the layer that learnt next-sentence prediction on the first token,
     with tanh after it; None if the folder has none (RoBERTa's files may have an untrained one)."""
-    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
+    from transformers import AutoConfig
 
     check_is_model_folder(folder)
     _quieten()
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     check_encoder(config, str(folder))
-    kind = AutoModelForTextEncoding if has_encoder_alone(config) else AutoModel
-    encoder, loading = kind.from_pretrained(
+    encoder, loading = encoder_class(config).from_pretrained(
         folder,
         local_files_only=True,
         trust_remote_code=False,

@@ -33,7 +33,7 @@ def converted_folder(root: Path, results: Path, dataset: str) -> Path:
     if not (folder / CARD).is_file():
         study = study_of_scale(results.name, root / "studies", str(folder))
         options = commands.configuration_options(study)
-        command = commands.snakemake(f"{folder / CARD}", configuration=options)
+        command = commands.run_files(f"{folder / CARD}", configuration=options)
         raise PubmillError(f"{folder} is not there yet. Make it: {command}")
     return folder
 

@@ -1,7 +1,9 @@
 """Specs of the user's own models: a model folder or a repository of the hub as a file of specs/models."""
 
 import re
-from dataclasses import dataclass
+import shlex
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,11 @@ from huggingface_hub.errors import (
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
+from pubmill.inspection.doctor import links
+from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
-from pubmill.storage.encoder_checks import load_settings
+from pubmill.storage.encoder_checks import can_make_lowercase, load_settings
 from pubmill.storage.files import writing
 from pubmill.storage.model_folder_checks import (
     check_finite,
@@ -33,23 +37,31 @@ from pubmill.storage.model_folder_checks import (
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, VOCABULARY_FILES, folder_fault
 from pubmill.storage.name_patterns import HUB_ID
 from pubmill.storage.release_pins import COMMIT
+from pubmill.storage.submission_files import submission_files
 
+SYSTEM = '{"name": "group/system", "version": "1", "url": "https://...", "local": true}'
+"""An example of a statement about a system."""
 _HUB = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>{COMMIT}))?")
 
 
 @dataclass(frozen=True)
 class NewModel:
-    """A model to be described: a folder of Hugging Face's format, or a repository of the hub with its commit
-    (None: the newest at the first download)."""
+    """A model to be described: a folder of Hugging Face's format, a repository of the hub with its commit
+    (None: the newest at the first download), or a folder of predictions with what its author says of the
+    system."""
 
     name: str
     folder: Path | None = None
     hub: str = ""
     revision: str | None = None
+    system: System | None = None
 
     @property
     def weights(self) -> dict[str, Any]:
         """The keys of the spec that name the weights."""
+        if self.system:
+            stated = {key: value for key, value in asdict(self.system).items() if value is not None}
+            return {"weights": {"kind": "predictions", "local": self.name, "system": stated}}
         if self.folder:
             return {"weights": {"kind": "folder", "local": self.name}}
         return {"released": {"id": self.hub, "revision": self.revision}}
@@ -60,9 +72,12 @@ class NewModel:
         return {self.name: str(self.folder)} if self.folder else {}
 
 
-def new_model(given: str, name: str | None = None) -> NewModel:
+def new_model(
+    given: str, name: str | None = None, system: System | None = None, datasets: Collection[str] = ()
+) -> NewModel:
     """Return the model that `./folder` or `hub:ID@COMMIT` names; its name is that of the folder or of the
-    repository, unless `name` is another one."""
+    repository, unless `name` is another one. A folder with files that are named after `datasets` is one of
+    predictions, and needs a statement about the `system`."""
     if given.startswith("hub:"):
         found = _HUB.fullmatch(given)
         if not found:
@@ -72,6 +87,14 @@ def new_model(given: str, name: str | None = None) -> NewModel:
             )
         return NewModel(name or _as_name(found["id"]), None, found["id"], found["revision"])
     folder = Path(given).expanduser().resolve()
+    if folder.is_dir() and (predicted := submission_files(folder, datasets)):
+        if system is None:
+            shown = shlex.join(["--system", SYSTEM])
+            raise PubmillError(
+                f"{given} holds predictions, of {', '.join(predicted)}; say what predicted them: pubmill new "
+                f"model {given} {shown}"
+            )
+        return NewModel(name or _as_name(folder.name), folder, system=system)
     if fault := folder_fault(folder):
         raise PubmillError(f"model folder {given} {fault}")
     return NewModel(name or _as_name(folder.name), folder)
@@ -85,9 +108,11 @@ def _as_name(path: str) -> str:
     return name
 
 
-def has_lowercase_vocabulary(model: NewModel) -> bool:
-    """Return whether no piece of the model's vocabulary has a capital, after checks of what fine-tuning needs
-    and, of a folder, that its weights are finite and fit its config.json."""
+def reads_lowercase(model: NewModel) -> bool:
+    """Return whether the model's tokenizer can make capitals small and no piece of its vocabulary has one.
+
+    Checks what fine-tuning needs and, of a folder, that its weights are finite and fit its config.json.
+    """
     folder = model.folder or _tokenizer_of_hub(model)
     check_links(folder, model.name)
     _, tokenizer = load_settings(folder, model.name)
@@ -99,13 +124,18 @@ def has_lowercase_vocabulary(model: NewModel) -> bool:
     with reported(f"{model.name}: transformers can't load this tokenizer"):
         special = set(tokenizer.all_special_tokens)
         pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
-    return not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
+    small = not any(re.search("[A-Z]", piece) for piece in pieces if not re.fullmatch(r"[\[<].*[\]>]", piece))
+    return small and can_make_lowercase(folder, model.name)
 
 
 def _tokenizer_of_hub(model: NewModel) -> Path:
     files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
+    # Without network a download would repeat its requests for half a minute before it reads the cache.
+    offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
     try:
-        found = huggingface_hub.snapshot_download(model.hub, revision=model.revision, allow_patterns=files)
+        found = huggingface_hub.snapshot_download(
+            model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
+        )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise PubmillError(
             f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
@@ -141,7 +171,7 @@ def write_spec(model: NewModel, specs: Path) -> Path:
     values = {
         "name": model.name,
         "label": model.name,
-        "lowercase": has_lowercase_vocabulary(model),
+        "lowercase": not model.system and reads_lowercase(model),
         **model.weights,
     }
     try:

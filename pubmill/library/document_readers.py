@@ -10,26 +10,25 @@ from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
 
-_GZIP = b"\x1f\x8b"
 _PMCID = re.compile(r"PMC(\d+)(?:\.\d+)?\.n?xml")
 
 
 def read_medline(path: str | Path) -> Iterator[Document]:
-    """Return an iterator over every citation of a PubMed file (pubmed26n0001.xml.gz), and every deletion, in
-    the file's order.
+    """Return an iterator over every citation of a PubMed file (pubmed26n0001.xml.gz, or plain XML as NCBI's
+    efetch gives it), and every deletion, in the file's order.
 
-    Raises `PubmillError` for a file that is not gzipped, a broken gzip, malformed XML (with line and last
-    PMID), declared entities, and citations that lack elements required by NLM's DTD.
+    Raises `PubmillError` for a broken gzip, malformed XML (with line and last PMID), declared entities, and
+    citations that lack elements required by NLM's DTD.
     """
     file = Path(path)
     try:
-        with file.open("rb") as content:
-            gzipped = content.read(len(_GZIP)) == _GZIP
+        file.open("rb").close()
     except OSError as error:
         raise PubmillError(f"{file} can't be read: {error.strerror}") from None
-    if not gzipped:
-        raise PubmillError(f"{file} is not gzipped; expected a file as PubMed distributes it (.xml.gz)")
-    return medline.read_medline(file)
+    return (
+        one._replace(pmid=one.id.removeprefix("pmid:")) if one.deleted else one
+        for one in medline.read_medline(file)
+    )
 
 
 def read_jats(path: str | Path, pmcid: int | None = None, leave_out: Collection[str] = ()) -> Document:

@@ -1,7 +1,8 @@
 """Commands for messages: each works as printed in the checkout, after `make setup`."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 BIN = ".venv/bin"
 PROFILE = "profiles/local"
@@ -19,6 +20,20 @@ def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterabl
 def pubmill(*arguments: str) -> str:
     """Return a command of `pubmill`."""
     return run(f"{BIN}/pubmill", *arguments)
+
+
+def run_files(*files: str, configuration: Sequence[str] = (), options: Iterable[str] = ()) -> str:
+    """Return the command of `pubmill` that makes files of the results; `configuration` is as for `snakemake`.
+
+    Its first configuration file is the study, by name if it is one of `studies/`.
+    """
+    further, study = list(configuration), "demo"
+    if further[:1] == ["--configfile"]:
+        study = further.pop(1)
+        if not further[1:] or further[1].startswith("--"):
+            further.pop(0)
+    name = Path(study).stem if study.startswith("studies/") else study
+    return pubmill("run", name, *files, *further, *options)
 
 
 def run(program: str, *arguments: str) -> str:

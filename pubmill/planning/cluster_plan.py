@@ -13,13 +13,15 @@ from pubmill.specs import strict_yaml
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus
+from pubmill.stages.stage import Needs
 
 PROFILES = Path("profiles")
 HERE = "local"
 
 
 class ClusterRequest(NamedTuple):
-    """The jobs of a rule: their number, partition, GPUs each, and the most memory (MB) and minutes of one."""
+    """The jobs of a cluster for a rule: their number, partition, GPUs each, and the most memory (MB) and
+    minutes of one. A bundle counts as one job."""
 
     rule: str
     jobs: int
@@ -51,26 +53,43 @@ def read_profile(name: str) -> dict[str, Any]:
 def requests(
     jobs: Iterable[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
 ) -> list[ClusterRequest]:
-    """Return what the jobs that still have to run request, by rule in the order of the stages."""
-    by_rule: dict[str, list[Job]] = {}
-    for job in jobs:
-        if job.to_do:
-            by_rule.setdefault(job.rule, []).append(job)
-    order = [rule for rule in stages() if rule in by_rule]
-    return [_request(rule, by_rule[rule], graph, gpus, profile) for rule in order]
+    """Return what the jobs that still have to run request, by rule in the order of the stages.
+
+    A bundle counts for the rule of its first jobs.
+    """
+    order, units = list(stages()), dict[str, list[Job]]()
+    to_do = [job for job in jobs if job.to_do and job.rule in order]
+    for number, job in enumerate(sorted(to_do, key=lambda one: order.index(one.rule))):
+        here = job.local or not profile.get("executor")
+        bundle = None if here else graph.stage(stages()[job.rule]).bundle_of(job.named_wildcards, gpus)
+        units.setdefault(bundle or str(number), []).append(job)
+    by_rule: dict[str, list[list[Job]]] = {}
+    for unit in units.values():
+        by_rule.setdefault(unit[0].rule, []).append(unit)
+    return [_request(rule, found, graph, gpus, profile) for rule, found in by_rule.items()]
 
 
 def _request(
-    rule: str, jobs: list[Job], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
+    rule: str, units: list[list[Job]], graph: Graph, gpus: Gpus, profile: Mapping[str, Any]
 ) -> ClusterRequest:
-    stage = graph.stage(stages()[rule])
-    needs = [stage.needs_of(job.named_wildcards, gpus) for job in jobs]
-    settings = _defaults(profile) | profile.get("set-resources", {}).get(rule, {})
-    is_here = jobs[0].local or not profile.get("executor")
+    settings = _settings(rule, profile)
+    is_here = units[0][0].local or not profile.get("executor")
     place = HERE if is_here else str(settings.get("slurm_partition", ""))
-    memory = int(settings.get("mem_mb", max(one.memory for one in needs)))
-    minutes = int(settings.get("runtime", max(one.minutes for one in needs)))
-    return ClusterRequest(rule, len(jobs), place, int(settings.get("gpu", 0)), memory, minutes)
+    needs = [[_needs(job, graph, gpus, profile) for job in unit] for unit in units]
+    memory = max(one.memory for unit in needs for one in unit)
+    minutes = max(sum(one.minutes for one in unit) for unit in needs)
+    return ClusterRequest(rule, len(units), place, int(settings.get("gpu", 0)), memory, minutes)
+
+
+def _needs(job: Job, graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> Needs:
+    needs = graph.stage(stages()[job.rule]).needs_of(job.named_wildcards, gpus)
+    settings = _settings(job.rule, profile)
+    return Needs(int(settings.get("mem_mb", needs.memory)), int(settings.get("runtime", needs.minutes)))
+
+
+def _settings(rule: str, profile: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the resources that a profile sets for a rule."""
+    return {**_defaults(profile), **profile.get("set-resources", {}).get(rule, {})}
 
 
 def _defaults(profile: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,11 @@ EXAMPLES = "number of examples: from the specs; tokens per example, and that all
 
 def shown(number: float) -> str:
     """Format hours; an estimate deserves no more than two digits."""
-    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
+    if number >= 10:
+        return f"{number:,.0f}"
+    if 0 < number < 0.01:
+        return "<0.01"
+    return f"{number:.1f}" if number >= 1 or not number else f"{number:.2g}"
 
 
 def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:

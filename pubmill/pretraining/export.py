@@ -34,7 +34,7 @@ from pubmill.recipes.models import (
 from pubmill.recipes.writing import as_values
 from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import write_folder_sums
-from pubmill.storage.encoder_checks import load_settings
+from pubmill.storage.encoder_checks import load_settings, makes_lowercase
 from pubmill.storage.files import read_json, sha256, writing_folder
 from pubmill.storage.model_folder_checks import (
     check_finite,
@@ -185,8 +185,7 @@ def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
         )
         tokenizer.save_pretrained(folder)
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        normalizer = tokenizer.backend_tokenizer.normalizer
-        lowers = normalizer is not None and normalizer.normalize_str("Protein") == "protein"
+        lowers = makes_lowercase(tokenizer)
     if lowers != recipe.lowercase:
         raise PubmillError(
             f"{recipe.model}: its spec says lowercase: {str(recipe.lowercase).lower()}, but its tokenizer "

@@ -1,7 +1,7 @@
 """Recipes of datasets: conversion, and published forms."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pubmill.recipes.finetuning import Dummies
@@ -57,6 +57,27 @@ class PublishedFile:
             raise ValueError(f"name must be {FILE_WORDS}, found {self.name!r}")
         if self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
             raise ValueError(f"sha256 must be 64 hexadecimal digits, found {self.sha256!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Glosses:
+    """What is annotated and what its labels mean, in words, as the guidelines of the corpus have it.
+
+    - `annotated`: what is annotated: a phrase.
+    - `labels`: the meaning of each label or type whose name does not say it: a phrase each; a null one
+      removes that of the included spec.
+    - `source`: the guidelines, or the paper that describes them.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    annotated: str
+    labels: dict[str, str] = field(default_factory=dict)
+    source: str
+
+    def __post_init__(self) -> None:
+        if not all([self.annotated, self.source, *self.labels.values()]):
+            raise ValueError("glosses must not be empty")
 
 
 @dataclass(frozen=True, kw_only=True)

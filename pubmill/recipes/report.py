@@ -5,7 +5,7 @@ All paths are below the results folder.
 
 from dataclasses import dataclass, field
 
-from pubmill.recipes.datasets import PublishedFile
+from pubmill.recipes.datasets import Glosses, PublishedFile
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT
 
 
@@ -51,6 +51,7 @@ class ReportRecipe(StudyResults):
     - `sources`: .source.json records of the study's raw files.
     - `references`: paper -> how to cite it, if a protocol says so.
     - `rules`: rules by the group under which they are drawn.
+    - `example`: address of an example of a report, for one that tests no published value.
     - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`: of
       what the report shows of them, so that it is made again when that changes.
     """
@@ -64,6 +65,7 @@ class ReportRecipe(StudyResults):
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     overlap: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
     references: dict[str, Reference] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    example: str = field(default="", metadata=OMIT_DEFAULT)
     statements: tuple[str, ...] = ()
     statements_sha256: str = ""
 
@@ -102,6 +104,7 @@ class PageRecipe:
     citation: str
     conflicts: tuple[str, ...]
     notes: tuple[str, ...]
+    glosses: Glosses | None
     scale: str
     scale_title: str
     made_up: bool

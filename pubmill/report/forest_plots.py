@@ -24,7 +24,8 @@ TOP, BOTTOM = 4, 22
 
 @dataclass(frozen=True)
 class ForestLane:
-    """The difference of one model: `x` its position, `arm` half the length of its interval, if known."""
+    """The difference of one model, or in one row: `x` its position, `arm` half the length of its interval, if
+    known."""
 
     label: str
     cut_label: str
@@ -36,7 +37,8 @@ class ForestLane:
 
 @dataclass(frozen=True)
 class Forest:
-    """The differences in one row of a table; `band`: positions of minus and plus the margin."""
+    """The differences in one row of a table, or of its only model in all rows; `band`: the path of the area
+    within the margins."""
 
     label: str
     metric: str
@@ -44,13 +46,14 @@ class Forest:
     height: int
     axis: Axis
     zero: float
-    band: tuple[float, float]
+    band: str
     lanes: tuple[ForestLane, ...]
 
 
 @dataclass(frozen=True)
 class _Difference:
     column: Column
+    row: Row
     cell: Cell
     value: float
     interval: tuple[float, float] | None
@@ -61,7 +64,8 @@ class _Difference:
 
 
 def forests(table: Table) -> list[Forest]:
-    """Return a forest plot for each shown row with a difference; all of a table have the same axis."""
+    """Return a forest plot for each shown row with a difference, with the same axis for all of a table; if
+    the differences are all of one model, there is one plot with a lane for each row."""
     found = [(row, made) for row in table.shown_rows if (made := _differences(table, row))]
     if not found:
         return []
@@ -70,13 +74,16 @@ def forests(table: Table) -> list[Forest]:
     low, high = min(*ends, -max(margins)), max(*ends, max(margins))
     room = 0.04 * (high - low)
     axis = Axis(low - room, high + room, LEFT, WIDTH - EDGE)
-    return [_forest(table, row, differences, axis) for row, differences in found]
+    columns = {one.column for _, differences in found for one in differences}
+    if len(columns) == 1 and len(found) > 1:
+        return [_of_model(table, columns.pop(), [one for _, of_row in found for one in of_row], axis)]
+    return [_of_row(table, row, differences, axis) for row, differences in found]
 
 
 def _differences(table: Table, row: Row) -> list[_Difference]:
     cells = [(column, table.cells[column.key][row.key]) for column in table.columns]
     return [
-        _Difference(column, cell, cell.difference, _interval(table, row, cell))
+        _Difference(column, row, cell, cell.difference, _interval(table, row, cell))
         for column, cell in cells
         if cell.difference is not None
     ]
@@ -91,22 +98,45 @@ def _interval(table: Table, row: Row, cell: Cell) -> tuple[float, float] | None:
     return difference_interval(cell.difference, of, table.equivalence.alpha)
 
 
-def _forest(table: Table, row: Row, differences: list[_Difference], axis: Axis) -> Forest:
+def _of_row(table: Table, row: Row, differences: list[_Difference], axis: Axis) -> Forest:
+    labels = [one.column.label for one in differences]
+    height = TOP + LANE * len(labels) + BOTTOM
+    band = _band(table, row, axis, 2, height - BOTTOM + 2)
+    return _forest(row.label, metric(row.metric), labels, differences, axis, band)
+
+
+def _of_model(table: Table, column: Column, differences: list[_Difference], axis: Axis) -> Forest:
+    labels = [one.row.label for one in differences]
+    bands = [
+        _band(table, one.row, axis, TOP + LANE * i, TOP + LANE * (i + 1)) for i, one in enumerate(differences)
+    ]
+    return _forest(column.label, "all rows", labels, differences, axis, "".join(bands))
+
+
+def _band(table: Table, row: Row, axis: Axis, top: int, bottom: int) -> str:
+    """Return the path of the area within the margin of a row."""
     margin = table.equivalence.margins[row.key].points
+    left, right = axis.at(-margin), axis.at(margin)
+    return f"M{left} {top}H{right}V{bottom}H{left}z"
+
+
+def _forest(
+    label: str, subtitle: str, labels: list[str], differences: list[_Difference], axis: Axis, band: str
+) -> Forest:
+    named = list(zip(labels, differences, strict=True))
     return Forest(
-        label=row.label,
-        metric=metric(row.metric),
-        description=_text(differences),
-        height=TOP + LANE * len(differences) + BOTTOM,
+        label=label,
+        metric=subtitle,
+        description=_text(named),
+        height=TOP + LANE * len(named) + BOTTOM,
         axis=axis,
         zero=axis.at(0),
-        band=(axis.at(-margin), axis.at(margin)),
-        lanes=tuple(_lane(one, axis, TOP + LANE * (i + 0.5)) for i, one in enumerate(differences)),
+        band=band,
+        lanes=tuple(_lane(name, one, axis, TOP + LANE * (i + 0.5)) for i, (name, one) in enumerate(named)),
     )
 
 
-def _lane(one: _Difference, axis: Axis, y: float) -> ForestLane:
-    label = one.column.label
+def _lane(label: str, one: _Difference, axis: Axis, y: float) -> ForestLane:
     x = axis.at(one.value)
     return ForestLane(
         label=label,
@@ -122,14 +152,12 @@ def _verdict(cell: Cell) -> str:
     return VERDICTS[cell.verdict.verdict][0] if cell.verdict else "no verdict"
 
 
-def _text(differences: list[_Difference]) -> str:
-    """Describe the differences of a row; up to `SPELLED` one by one, more by their number and ends."""
-    if len(differences) <= SPELLED:
-        return " ".join(
-            f"{one.column.label}: {signed(one.value)}, {_verdict(one.cell)}." for one in differences
-        )
-    lowest, highest = (end(differences, key=lambda one: one.value) for end in (min, max))
-    verdicts = Counter(_verdict(one.cell) for one in differences)
-    ends = (f"{one.column.label}, {signed(one.value)}" for one in (lowest, highest))
+def _text(named: list[tuple[str, _Difference]]) -> str:
+    """Describe the differences of a plot; up to `SPELLED` one by one, more by their number and ends."""
+    if len(named) <= SPELLED:
+        return " ".join(f"{name}: {signed(one.value)}, {_verdict(one.cell)}." for name, one in named)
+    lowest, highest = (end(named, key=lambda pair: pair[1].value) for end in (min, max))
+    verdicts = Counter(_verdict(one.cell) for _, one in named)
+    ends = (f"{name}, {signed(one.value)}" for name, one in (lowest, highest))
     counts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
-    return f"{len(differences)} models: {counts}. From {' to '.join(ends)}."
+    return f"{len(named)} differences: {counts}. From {' to '.join(ends)}."

@@ -156,10 +156,26 @@ def other_score(other: OtherCell) -> str:
     return ", ".join(values + verdicts)
 
 
+def marks(reasons: Iterable[str | None]) -> dict[str, str]:
+    """Map every distinct reason, in the order given, to its mark (a, b, ... z, aa)."""
+    distinct = dict.fromkeys(reason for reason in reasons if reason)
+    return {reason: _column_letters(i) for i, reason in enumerate(distinct)}
+
+
+def _column_letters(index: int) -> str:
+    before, last = divmod(index, 26)
+    return (_column_letters(before - 1) if before else "") + chr(ord("a") + last)
+
+
 def escape_markdown(text: str) -> str:
     """Escape text for a cell of a GitHub table: no markup, HTML, line breaks or column separators remain."""
     escaped = re.sub(r"([\\`*_\[\]#|~!])", r"\\\1", re.sub(r"\s+", " ", text))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+
+
+def prose(text: str) -> Markup:
+    """Return text of specs as HTML; what it names in backticks is code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(Markup.escape(escape_controls(text)))))
 
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -195,6 +211,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         "signed": signed,
         "metric": metric,
         "sentence": sentence,
+        "prose": prose,
         "groups": groups,
         "quantity": quantity,
         "count": count,

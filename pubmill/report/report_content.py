@@ -82,6 +82,11 @@ class SourceFolderSummary:
     files: tuple[dict[str, Any], ...]
     count: int
 
+    @property
+    def host(self) -> str:
+        """The host that the files come from."""
+        return self.name.partition("/")[0]
+
 
 @dataclass(frozen=True)
 class Report:
@@ -142,9 +147,13 @@ class Report:
         return tally(self.tables.values())
 
     @property
-    def model_lines(self) -> list[ModelLine]:
-        """The verdicts by model and table."""
-        return model_lines(self.tables)
+    def matrices(self) -> dict[str, list[ModelLine]]:
+        """Paper -> the verdicts on its published values by model and table."""
+        papers: dict[str, dict[str, Table]] = {}
+        for name, table in self.tables.items():
+            papers.setdefault(table.paper, {})[name] = table
+        found = {paper: model_lines(tables) for paper, tables in papers.items()}
+        return {paper: lines for paper, lines in found.items() if any(one.tested for one in lines)}
 
     @property
     def composite_scores(self) -> list[CompositeScore]:

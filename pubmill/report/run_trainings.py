@@ -15,7 +15,7 @@ from pubmill.report.figures import Axis, thinned
 from pubmill.report.rendering import number
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, ChoiceKey
 from pubmill.tables.cells import Table, parse
 
 WIDTH, HEIGHT = 120, 36
@@ -56,11 +56,12 @@ class TrainingNotes(BaseModel):
 @dataclass(frozen=True)
 class Course:
     """Dev score and training loss, the means of a folder's runs, as paths of a figure and in words; each has
-    a scale of its own."""
+    a scale of its own, whose ends are in `scales`: `50.0 91.0;0.3 0.9`."""
 
     dev: str
     loss: str
     text: str
+    scales: str
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,9 @@ def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
         notes = found.setdefault(str(PurePosixPath(record).parent), [])
         if path.is_file():
             notes.append(parse(TrainingNotes, read_json(path), str(path)))
-    runs = [run_of(record) for record in records]
+    runs = [run_of(record).run for record in records]
     choices = {
-        BELOW.choice(run.protocol, model, run.dataset, run.setting)
+        BELOW.choice(ChoiceKey(run.protocol, model, run.dataset, run.setting))
         for run in runs
         for model in (run.model, None)
     }
@@ -157,7 +158,14 @@ def course(runs: Sequence[TrainingNotes], most: int) -> Course | None:
     loss = means([[((i + 1) / epochs, value) for i, value in enumerate(run.loss_by_epoch)] for run in runs])
     if not dev and not loss:
         return None
-    return Course(path(thinned(dev, most)), path(thinned(loss, most)), _text(runs, loss, epochs))
+    dev, loss = thinned(dev, most), thinned(loss, most)
+    scales = f"{_ends([100 * y for _, y in dev], '.1f')};{_ends([y for _, y in loss], '.3g')}"
+    return Course(path(dev), path(loss), _text(runs, loss, epochs), scales)
+
+
+def _ends(values: Sequence[float], form: str) -> str:
+    """Return the lowest and the highest value of a line; empty if it is not drawn."""
+    return f"{min(values):{form}} {max(values):{form}}" if len(values) > 1 else ""
 
 
 def means(lines: Sequence[Sequence[tuple[float, float | None]]]) -> list[Point]:

@@ -16,6 +16,7 @@ from pubmill.report.charts import Chart, agreement, fragmentation, learning
 from pubmill.report.contradictions import Contradictions, read_contradictions
 from pubmill.report.dataset_pages import read_page
 from pubmill.report.figures import Strip, curve, strips
+from pubmill.report.latex_tables import latex_table
 from pubmill.report.overlap_figures import recall_strips
 from pubmill.report.rendering import TEMPLATES, environment, script_digest
 from pubmill.report.report_content import (
@@ -48,7 +49,7 @@ LISTED_FILES = 20
 
 MOST_DRAWN_RUNS = 1000
 """Studies with more runs have no figure with a point for each; the cards of cells list them."""
-SCRIPTS = ("grids", "exports", "cards", "compared", "navigation")
+SCRIPTS = ("grids", "exports", "cards", "compared", "navigation", "figures")
 """Parts of the page's script (`templates/report_*.js`), in order."""
 COUNTS = ("parsed", "documents", "words", "bytes", "rejected", "samples", "by_source", "years")
 PIECES = ("size", "documents", "distinct_words", "subwords_per_word", "split_words", "unknown_words")
@@ -218,6 +219,7 @@ def page_script() -> str:
 def render(report: Report) -> str:
     """Return the report as one self-contained page, which can be read without its script."""
     script, made = page_script(), environment()
+    made.filters["latex"] = latex_table
     made.globals |= {
         "runs_by_folder": runs_by_folder,
         "overlap_by": BY,

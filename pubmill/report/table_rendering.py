@@ -1,9 +1,9 @@
 """Renderers of result tables, fact tables and comparisons of models; all text in them is escaped."""
 
-from collections.abc import Iterable
 from typing import Any
 
-from pubmill.report.rendering import renderers
+from pubmill.report.latex_tables import latex_table
+from pubmill.report.rendering import marks, renderers
 from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons
@@ -24,17 +24,6 @@ def links(table: Table) -> dict[str, str]:
     return {other.table: f"../{other.table}.html" for other in others if other.linked}
 
 
-def marks(reasons: Iterable[str | None]) -> dict[str, str]:
-    """Map every distinct reason, in the order given, to its mark (a, b, ... z, aa)."""
-    distinct = dict.fromkeys(reason for reason in reasons if reason)
-    return {reason: _column_letters(i) for i, reason in enumerate(distinct)}
-
-
-def _column_letters(index: int) -> str:
-    before, last = divmod(index, 26)
-    return (_column_letters(before - 1) if before else "") + chr(ord("a") + last)
-
-
 def fact_marks(table: FactTable) -> dict[str, str]:
     """Map every distinct reason for a missing or differing value to its mark, in reading order."""
     return marks(table.reasons)
@@ -52,7 +41,7 @@ def _comparison_values(comparisons: Comparisons) -> dict[str, Any]:
     return {"comparisons": comparisons}
 
 
-TABLE_RENDERERS = renderers("table", TABLE_FORMATS, _table_values, cell_frame)
+TABLE_RENDERERS = renderers("table", TABLE_FORMATS, _table_values, cell_frame) | {"tex": latex_table}
 FACT_TABLE_RENDERERS = renderers("fact_table", TABLE_FORMATS, _fact_values, fact_frame)
 COMPARISON_RENDERERS = renderers("comparisons", PAGE_FORMATS, _comparison_values)
 """Format -> function that renders it."""

@@ -59,19 +59,10 @@ class TableView:
         return forests(self.table)
 
     @cached_property
-    def best(self) -> dict[str, str]:
-        """Row -> the column with its highest value, where at least two have one."""
-        return {row.key: best for row in self.table.shown_rows if (best := self._best(row))}
-
-    def _best(self, row: Row) -> str | None:
-        if row.metric == "difference":
-            return None
-        cells = {column.key: self.table.cells[column.key][row.key] for column in self.columns}
-        computed = {column.key for column in self.columns if column.sources}
-        values = {
-            key: cell.value for key, cell in cells.items() if cell.value is not None and key not in computed
-        }
-        return max(values, key=lambda key: values[key]) if len(values) > 1 else None
+    def best(self) -> dict[str, set[str]]:
+        """Row -> the columns with its highest value, as it is shown."""
+        keys = [column.key for column in self.columns]
+        return {row.key: self.table.best_columns(row, keys) for row in self.table.shown_rows}
 
     def margin(self, row: Row) -> float:
         """Return the margin of a row, in points."""
@@ -107,14 +98,19 @@ class TableView:
             p=pair.bootstrap_adjusted,
         )
 
+    @staticmethod
+    def has_card(cell: Cell) -> bool:
+        """Return whether a cell has anything of ours."""
+        return bool(cell.seeds) or cell.value is not None
+
     @property
     def cards(self) -> dict[Row, list[tuple[Column, Cell]]]:
-        """Row -> its cells with runs."""
+        """Row -> its cells that have a card."""
         found: dict[Row, list[tuple[Column, Cell]]] = {}
-        for row in self.table.rows:
+        for row in (*self.table.rows, *self.table.composites):
             for column in self.columns:
                 cell = self.table.cells[column.key][row.key]
-                if cell.seeds:
+                if self.has_card(cell):
                     found.setdefault(row, []).append((column, cell))
         return found
 

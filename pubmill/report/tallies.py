@@ -16,7 +16,7 @@ REPRODUCED, WITHIN, NOT_REPRODUCED = (
 JUDGED = (REPRODUCED, WITHIN, NOT_REPRODUCED)
 """Verdicts that are tests of a published value."""
 LEVELS = 4
-"""Steps of the share of reproduced values in the heat map, from none to all."""
+"""Steps of the share of reproduced values in a matrix, from none to all."""
 COMPOSITE = "score"
 """Metric of a composite over tasks, such as the BLURB score."""
 
@@ -78,10 +78,15 @@ class VerdictTally:
 
 @dataclass(frozen=True)
 class ModelLine:
-    """One model in the heat map: its tally in each table that has a column of it."""
+    """One model in the matrix of a paper: its label, and its tally in each table that has a column of it."""
 
-    model: str
+    label: str
     tallies: dict[str, VerdictTally]
+
+    @property
+    def tested(self) -> bool:
+        """Whether any of its published values has a verdict."""
+        return any(found.verdicts for found in self.tallies.values())
 
 
 @dataclass(frozen=True)
@@ -104,12 +109,12 @@ def tally(tables: Iterable[Table]) -> VerdictTally:
 
 
 def model_lines(tables: Mapping[str, Table]) -> list[ModelLine]:
-    """Return a line for each model with runs, in the order of the tables."""
+    """Return a line for each model with runs, in the order of the tables; its first label is taken."""
     lines: dict[str, ModelLine] = {}
     for name, table in tables.items():
         run = [column for column in table.columns if column.model and table.has_runs[column.key]]
         for column in run:
-            line = lines.setdefault(str(column.model), ModelLine(str(column.model), {}))
+            line = lines.setdefault(str(column.model), ModelLine(column.label, {}))
             found = line.tallies.setdefault(name, VerdictTally())
             for row in table.shown_rows:
                 _add(found, table.cells[column.key][row.key])

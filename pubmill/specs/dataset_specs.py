@@ -18,7 +18,7 @@ from pydantic import (
 
 from pubmill.examples.kinds import SPLITS, Split
 from pubmill.metrics import METRICS, dev_scores
-from pubmill.recipes.datasets import Access, PublishedFile
+from pubmill.recipes.datasets import Access, Glosses, PublishedFile
 from pubmill.recipes.finetuning import Dummies
 from pubmill.specs.spec_types import FileName, Https, LocalKey, Sha256, Spec, Strict
 
@@ -55,18 +55,20 @@ def _check_converter(name: str) -> str:
     return name
 
 
-def _without_nulls(expect: Any) -> Any:
-    """Remove null counts: counts that the included spec expects and this one does not."""
-    if not isinstance(expect, dict):
-        return expect
+def _without_nulls(values: Any) -> Any:
+    """Remove null counts and glosses: those that the included spec has and this one does not."""
+    if not isinstance(values, dict):
+        return values
     return {
-        split: {measure: n for measure, n in counts.items() if n is not None}
-        if isinstance(counts, dict)
-        else counts
-        for split, counts in expect.items()
+        key: {name: one for name, one in inner.items() if one is not None}
+        if isinstance(inner, dict)
+        else inner
+        for key, inner in values.items()
     }
 
 
+GlossesAsWritten = dict[Literal["annotated", "labels", "source"], str | dict[str, str | None]]
+"""Glosses before null labels, which remove those of an included spec, are taken out."""
 Function = Annotated[
     str, Field(pattern=r"^pubmill\.convert\.[a-z0-9_]+:[a-z_]+$"), AfterValidator(_check_converter)
 ]
@@ -166,6 +168,7 @@ class DatasetSpec(Spec):
       null: several types, or no mentions.
     - `concepts`: copies of the corpus with identifiers of its mentions; null: none is known.
     - `prompt`: template of the prompts of `pubmill inputs`; null: that of the task.
+    - `glosses`: what is annotated and what its labels mean; null: not said.
     - `expect`: counts; a null count removes the one of the included spec.
     - `kind`: the form of its examples.
     - `task`: what is predicted; it selects overrides of protocols and metrics.
@@ -209,6 +212,10 @@ class DatasetSpec(Spec):
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
     prompt: str | None = None
+    glosses: Annotated[
+        Glosses | None,
+        BeforeValidator(_without_nulls, json_schema_input_type=GlossesAsWritten | None),
+    ] = None
     metric: str
     negative: str | None = None
     version: int

@@ -142,6 +142,11 @@ class ModelSpec(Spec):
         assert chosen is not None, "has_weights"
         return chosen
 
+    @property
+    def is_fine_tuned(self) -> bool:
+        """Whether the model is fine-tuned here: it is neither a spaCy pipeline nor predictions of yours."""
+        return not isinstance(self.weights, SpacyWeights | PredictionsWeights)
+
     @model_validator(mode="after")
     def has_weights(self) -> Self:
         if self.weights is None and self.released is None:

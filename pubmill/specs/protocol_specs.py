@@ -26,7 +26,7 @@ SettingName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*(=[a-z0-9.+-]+
 """Parts are joined by `+`, as in grid points: on a cluster, Snakemake would cut the name at a comma."""
 
 
-def _check_decidable(values: dict[str, Any]) -> dict[str, Any]:
+def check_decidable(values: dict[str, Any]) -> dict[str, Any]:
     """Check that a protocol may decide these keys; the loader, which knows the kinds, checks the values."""
     faults = [
         f"{key}: the dataset decides it, not a protocol; remove it"
@@ -50,8 +50,8 @@ def _known_names(of: tuple[str, ...]) -> Any:
     return AfterValidator(check)
 
 
-Values = Annotated[dict[str, Any], AfterValidator(_check_decidable)]
-Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], AfterValidator(_check_decidable)]
+Values = Annotated[dict[str, Any], AfterValidator(check_decidable)]
+Grid = Annotated[dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]], AfterValidator(check_decidable)]
 
 
 class DatasetScope(Strict):
@@ -105,7 +105,8 @@ class Setting(DatasetScope):
 
     `chosen_by`: the setting whose selected hyper-parameters this one uses; null: it selects its own.
     `chain: false` ignores the protocol's `start_from`. `added`: the paper of the protocol does not have this
-    setting (it is ours or another paper's).
+    setting (it is ours or another paper's). `search`: as the protocol's; `each`: every model has its own
+    choice; `none`: nothing is chosen, as values and overrides give all hyper-parameters.
 
     - `values`: keys of the fine-tuning recipe.
     - `chain`: whether runs start from another dataset's model, as `start_from` says.
@@ -115,6 +116,7 @@ class Setting(DatasetScope):
     chosen_by: SettingName | None = None
     chain: bool = True
     added: bool = False
+    search: Literal["protocol", "each", "none"] = "protocol"
 
 
 class SearchSpec(Strict):
@@ -275,9 +277,16 @@ class ProtocolSpec(Spec):
             return self.final.split if trial and data.name == folds.chosen_on else None
         return "dev" if "dev" in data.splits and self.scored(data) != "dev" else None
 
+    def searched_by(self, setting: str) -> tuple[Name, ...] | Literal["each"] | None:
+        """The models whose trials make the choice of a setting; None where nothing is chosen."""
+        how = self.settings[setting].search
+        if self.search is None or how == "none":
+            return None
+        return self.search.models if how == "protocol" else "each"
+
     def grid(self, data: DatasetSpec, model: str, setting: str) -> dict[str, tuple[Any, ...]]:
         """The search grid, by key, of a setting that chooses for itself."""
-        if self.search is None:
+        if self.search is None or self.searched_by(setting) is None:
             return {}
         found = dict(self.search.grid)
         for override in self.applied(data, model, setting).values():
@@ -289,8 +298,8 @@ class ProtocolSpec(Spec):
         grid = self.grid(data, model, setting)
         points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
         if grid:
-            return {"+".join(f"{key}={_short_value(value)}" for key, value in p.items()): p for p in points}
-        return {UNSEARCHED: {}} if self.fold_of(data.name) else {}
+            return {"+".join(f"{key}={short_value(value)}" for key, value in p.items()): p for p in points}
+        return {UNSEARCHED: {}} if self.fold_of(data.name) and self.searched_by(setting) else {}
 
     def recipe(self, data: DatasetSpec, model: str, setting: str, trial: bool) -> dict[str, Any]:
         """Values of a run's FinetuningRecipe, without those that the search decides."""
@@ -331,10 +340,10 @@ class ProtocolSpec(Spec):
         return None
 
 
-def _short_value(value: Any) -> str:
+def short_value(value: Any) -> str:
     """Return a grid value in its short form for file names: 1e-05, 512x1024, none."""
     if isinstance(value, (list, tuple)):
-        return "x".join(map(_short_value, value)) or "none"
+        return "x".join(map(short_value, value)) or "none"
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)

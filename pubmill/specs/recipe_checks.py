@@ -69,12 +69,12 @@ def _run_faults(
         return
     tried = [protocol.recipe(data, model, setting, trial=True) | point for point in points]
     for values in [*tried, *({**final, **point, **steps} for point in points or [{}])]:
-        for key, fault in _recipe_faults(values):
+        for key, fault in recipe_faults(values):
             place = _source_location(protocol, data, model, setting, key) if key else None
             yield place or _combination_location(protocol, data, model, setting, values), fault
 
 
-def _recipe_faults(values: dict[str, Any]) -> list[tuple[str, str]]:
+def recipe_faults(values: dict[str, Any]) -> list[tuple[str, str]]:
     """Return (key, message) for each error in a recipe's values; the key is "" where several contradict each
     other."""
     try:
@@ -121,6 +121,6 @@ def _combination_location(
         for name, override in protocol.applied(data, model, setting).items()
     ]
     for kind, name, given in reversed(parts):
-        if given and not _recipe_faults({key: value for key, value in values.items() if key not in given}):
+        if given and not recipe_faults({key: value for key, value in values.items() if key not in given}):
             return (kind, name)
     return ("settings", setting)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.specs import Name, RecipeWeights, Specs, Strict, load, problem_text, strict_yaml
+from pubmill.specs.hyperparameter_choice import HyperparameterChoice
+from pubmill.specs.own_settings import with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.spec_types import dotted_key
 from pubmill.storage import name_patterns as names
@@ -52,6 +54,9 @@ class Study(Strict):
     - `tables`: the tables to make.
     - `models`: models that are run, and added as columns; null: every model of the tables.
     - `datasets`: datasets, or folds of a protocol, that are run; null: every dataset of the tables.
+    - `search`: by which models hyper-parameters are searched: those of the `protocol`, or by each model that
+      is run for itself (`own`).
+    - `choice`: hyper-parameters that are taken in place of a search; null: they are searched.
     - `results`: the folder of the results.
     - `own_tables`: name of a folder, tables/with/NAME, for tables that `pubmill table` makes, which no report
       shows; empty: the tables of studies.
@@ -68,9 +73,11 @@ class Study(Strict):
     tables: tuple[str, ...]
     models: tuple[Name, ...] | None = None
     datasets: tuple[Name, ...] | None = None
+    search: Literal["protocol", "own"] = "protocol"
+    choice: HyperparameterChoice | None = None
     pretrain: tuple[Name, ...] = ()
     results: Annotated[str, Field(pattern=r"^[^{}\x00-\x1f]+$")] = "results"
-    own_tables: Annotated[str, Field(pattern=r"^[a-z0-9.+-]*$", max_length=200)] = ""
+    own_tables: Annotated[str, Field(pattern=r"^[a-z0-9.+=@-]*$", max_length=200)] = ""
     mirror: str | None = None
     save_minutes: float = 10
     keep_models: bool = False
@@ -80,6 +87,12 @@ class Study(Strict):
     local_files: dict[str, str] = Field(default_factory=dict)
     # Snakemake doesn't quote it.
     container: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./:@%+=,-]*$")] | None = None
+
+    @model_validator(mode="after")
+    def searches_or_takes_a_choice(self) -> Self:
+        if self.choice and self.search != "protocol":
+            raise ValueError("with a `choice` nothing is searched: remove `search` or `choice`")
+        return self
 
 
 def check_files(files: Iterable[str | Path]) -> None:
@@ -136,7 +149,7 @@ def check_study(
     ]
     if dangling:
         raise PubmillError("\n".join(dangling))
-    return study, with_own_weights(specs, study.pretrain)
+    return study, with_own_settings(with_own_weights(specs, study.pretrain), study)
 
 
 def _place_of(key: tuple[int | str, ...], config: dict[str, Any], files: Iterable[str | Path]) -> str:

@@ -3,15 +3,18 @@
 from pubmill.specs import TableSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.stage import GraphPart
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 
 
 class Cells(GraphPart):
     """Records behind the cells of tables of results."""
 
     def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
-        """Return the records of one cell; none where the paper copied it, the model is a pipeline that isn't
-        for the row, or none of the column's settings is."""
+        """Return the records of one cell.
+
+        There are none if the paper copied the cell from another paper, if the model is a pipeline that does
+        not predict the row's dataset, or if the column has no setting for it.
+        """
         model = table.model_of(column, row)
         assert model
         if table.copied_from(column, row):
@@ -24,8 +27,9 @@ class Cells(GraphPart):
         spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
         setting = table.setting_of(column, row, spec, data)
         return [
-            BELOW.record(protocol, model, dataset, setting, seed)
+            BELOW.record(run, seed)
             for dataset in parts
             if setting is not None
-            for seed in self.graph.runs.seeds(protocol, model, dataset, setting)
+            for run in [RunKey(protocol, model, dataset, setting)]
+            for seed in self.graph.runs.seeds(run)
         ]

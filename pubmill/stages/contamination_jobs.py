@@ -53,7 +53,8 @@ class ContaminationStage(Stage):
 
     def searched_parts(self, corpus: str, first: int) -> list[str]:
         """Return the parts that one job searches for datasets' texts."""
-        return self.graph.corpora.parts(corpus)[first : first + PARTS_AT_ONCE]
+        parts = range(len(self.graph.corpora.shards(corpus)))
+        return [self._paths.part(corpus, part) for part in parts[first : first + PARTS_AT_ONCE]]
 
     def reports(self) -> list[str]:
         """Return the reports on the corpora that the study pretrains on."""

@@ -13,6 +13,7 @@ from pubmill.recipes.objectives import kind_of
 from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import HOUR, Needs
+from pubmill.storage.result_paths import RunKey
 
 PIECES = 30_522
 """Assumed size of a vocabulary that is not learnt here: BERT's."""
@@ -109,28 +110,26 @@ def examples_of(spec: DatasetSpec) -> int | None:
     return next((counts[what] for what in COUNTED if what in counts), None)
 
 
-def operations_of_finetuning(
-    graph: "Graph", protocol: str, model: str, dataset: str, setting: str, trial: str | None = None
-) -> float | None:
+def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = None) -> float | None:
     """Return the operations of one run (examples x tokens x epochs); None without a number of examples.
 
     The epochs are those of the `trial`; of a final run the most that the protocol allows, including the
     largest number in a grid.
     """
-    data, spec = graph.specs.datasets[dataset], graph.specs.protocols[protocol]
+    data, spec = graph.specs.datasets[run.dataset], graph.specs.protocols[run.protocol]
     examples = examples_of(data)
     if examples is None:
         return None
-    recipe = graph.runs.recipe(protocol, model, dataset, setting).values
-    choosing = spec.settings[setting].chosen_by or setting
+    recipe = graph.runs.recipe(run).values
+    choosing = spec.settings[run.setting].chosen_by or run.setting
     if trial is None:
-        epochs = [recipe.get("epochs", 0), *spec.grid(data, model, choosing).get("epochs", ())]
+        epochs = [recipe.get("epochs", 0), *spec.grid(data, run.model, choosing).get("epochs", ())]
     else:
-        epochs = [spec.points(data, model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
+        epochs = [spec.points(data, run.model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
     length = min(TOKENS[data.kind], recipe.get("max_length", 512))
     seen = float(examples * max(epochs))
     return operations(
-        shape_of_model(graph, model), seen * length, seen * length**2, seen * length, whole=True
+        shape_of_model(graph, run.model), seen * length, seen * length**2, seen * length, whole=True
     )
 
 

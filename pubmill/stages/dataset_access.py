@@ -44,8 +44,13 @@ class DatasetAccess(GraphPart):
         self._unmirrored: dict[str, list[str]] = {}
 
     def exists(self, dataset: str) -> bool:
-        """Return whether the scale has the dataset; with made-up data, those that its overlay names."""
-        return not self._specs.scale.made_up or dataset in self._specs.scale.datasets
+        """Return whether the scale has the dataset.
+
+        A scale with made-up data has those that its overlay names, and those whose files are all the user's.
+        """
+        scale, files = self._specs.scale, self._specs.datasets[dataset].sources.values()
+        made_up = dataset in scale.datasets
+        return not scale.made_up or made_up or all(isinstance(file, LocalFile) for file in files)
 
     def absent(self, dataset: str) -> list[Absent]:
         """Return the user's files that the dataset needs but that do not exist, by key."""

@@ -8,7 +8,7 @@ from pubmill.storage.result_paths import BELOW
 
 SPEC_FIELDS = (
     "name", "label", "citation", "notes", "kind", "task", "domain", "suites", "metric", "negative",
-    "access", "apply", "licence", "conflicts",
+    "access", "apply", "licence", "conflicts", "glosses",
 )  # fmt: skip
 """Fields of a dataset's spec that its page shows unchanged."""
 
@@ -62,5 +62,5 @@ class DatasetPageStage(Stage):
     """The page of a dataset."""
 
     name, group, label = "dataset_page", "report", "Writing the page of {wildcards.dataset}"
-    version = 5
+    version = 6
     read_by_name = (TEMPLATES,)

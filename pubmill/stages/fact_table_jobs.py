@@ -68,5 +68,5 @@ class FactTableStage(Stage):
     """A table of facts."""
 
     name, group, label = "fact_table", "tables", "Building {wildcards.fact_table}"
-    version = 3
+    version = 4
     read_by_name = (TEMPLATES,)

@@ -12,7 +12,7 @@ from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.specs.model_specs import FolderWeights, RecipeWeights
 from pubmill.stages.stage import GraphPart
 from pubmill.stages.table_datasets import NOT_WANTED
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, RunKey
 
 RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
 NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
@@ -143,7 +143,9 @@ class ModelFacts(GraphPart):
         reasons = (self.graph.table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
         if lacking := next(filter(None, reasons), None):
             return FactSource(lacking=lacking)
-        records = [BELOW.record(table.protocol, model, column.dataset, table.setting, 1) for model in models]
+        records = [
+            BELOW.record(RunKey(table.protocol, model, column.dataset, table.setting), 1) for model in models
+        ]
         return FactSource(files=tuple(records), scaled=self._scale_note())
 
     def _finetuning_source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:

@@ -14,10 +14,11 @@ from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
 from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score, scoring_versions
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Stage
 from pubmill.stages.supplied_predictions import SuppliedPredictions
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
 """Names used as protocol and setting where nothing is trained."""
@@ -32,10 +33,11 @@ class Pipelines(GraphPart):
     def __init__(self, graph: "Graph") -> None:
         super().__init__(graph)
         self.supplied = SuppliedPredictions(graph)
+        self._names = [*self.spacy_names(), *self.supplied.names()]
 
     def names(self) -> list[str]:
         """Return the models that are not fine-tuned here."""
-        return [*self.spacy_names(), *self.supplied.names()]
+        return self._names
 
     def spacy_names(self) -> list[str]:
         """Return the models that are spaCy pipelines."""
@@ -83,9 +85,9 @@ class Pipelines(GraphPart):
         return AnnotationRecipe(types=types[dataset])
 
     @staticmethod
-    def run(model: str, dataset: str, seed: int | str = 1) -> tuple[str, str, str, str, int | str]:
-        """Return a run on a dataset: protocol, model, dataset, setting and seed; a pipeline has only one."""
-        return OFF_THE_SHELF, model, dataset, AS_IT_IS, seed
+    def run(model: str, dataset: str, seed: int | str = 1) -> tuple[RunKey, int | str]:
+        """Return a run on a dataset and its seed; a pipeline has only one."""
+        return RunKey(OFF_THE_SHELF, model, dataset, AS_IT_IS), seed
 
     def why_not(self, model: str, dataset: str) -> str | None:
         """Return why there are no runs of a model on a dataset; None if there are."""
@@ -150,6 +152,9 @@ class ScoreAnnotation(Score):
     """The record of a finished pipeline."""
 
     name, label = "score_annotation", "Scoring {wildcards.pipeline} on {wildcards.dataset}"
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> None:
+        return None
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         model, dataset = wildcards.pipeline, wildcards.dataset

@@ -13,8 +13,9 @@ from pubmill.recipes.writing import as_json
 from pubmill.stages.all_stages import stages
 from pubmill.stages.pipelines import OFF_THE_SHELF, ScoreAnnotation
 from pubmill.stages.run_stages import Score
-from pubmill.stages.stage import GraphPart, Origin, names_of
+from pubmill.stages.stage import GraphPart, Origin
 from pubmill.stages.supplied_predictions import SCORE_SUPPLIED
+from pubmill.storage.result_paths import RunKey
 
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
@@ -27,14 +28,16 @@ class RecordDigests(GraphPart):
         super().__init__(graph)
         self._digests: dict[tuple[str, ...], str] = {}
 
-    def made_by(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+    def made_by(self, run: RunKey) -> str:
         """Return the digest of the recipes and stage versions behind the records of a run, whatever their
         seed."""
-        if protocol != OFF_THE_SHELF:
-            return self.digest(Origin(Score, names_of((protocol, model, dataset, setting))))
-        if model in self.graph.pipelines.supplied.names():
-            return self.digest(Origin(stages()[SCORE_SUPPLIED], {"submission": model, "dataset": dataset}))
-        return self.digest(Origin(ScoreAnnotation, {"pipeline": model, "dataset": dataset}))
+        if run.protocol != OFF_THE_SHELF:
+            return self.digest(Origin(Score, run._asdict()))
+        if run.model in self.graph.pipelines.supplied.names():
+            return self.digest(
+                Origin(stages()[SCORE_SUPPLIED], {"submission": run.model, "dataset": run.dataset})
+            )
+        return self.digest(Origin(ScoreAnnotation, {"pipeline": run.model, "dataset": run.dataset}))
 
     def digest(self, job: Origin) -> str:
         """Return the digest of a job: of its version, its recipe and the jobs behind it."""

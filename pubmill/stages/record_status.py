@@ -14,6 +14,7 @@ from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import RunKey
 
 UNREADABLE = "can't be read"
 OTHER_RECIPES = "by other recipes or stage versions than the present ones"
@@ -25,15 +26,17 @@ OTHER_WEIGHTS = "of another model than the present one"
 class Records(GraphPart):
     """Scoring recipes of records, and whether tables may show records on disk."""
 
-    def recipe(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> ScoringRecipe:
+    def recipe(self, run: RunKey, seed: int) -> ScoringRecipe:
         """Return the ScoringRecipe of a run."""
-        recipe = self.graph.runs.scoring_recipe(protocol, model, dataset, setting, seed)
-        return replace(recipe, made_by=self.graph.record_digests.made_by(protocol, model, dataset, setting))
+        recipe = self.graph.runs.scoring_recipe(run, seed)
+        return replace(recipe, made_by=self.graph.record_digests.made_by(run))
 
     def pipeline_recipe(self, model: str, dataset: str, seed: int = 1) -> ScoringRecipe:
         """Return the ScoringRecipe of a run that is not fine-tuned here; a pipeline has only one."""
         recipe = self.graph.pipelines.scoring_recipe(model, dataset, seed)
-        return replace(recipe, made_by=self.graph.record_digests.made_by(OFF_THE_SHELF, model, dataset, ""))
+        return replace(
+            recipe, made_by=self.graph.record_digests.made_by(self.graph.pipelines.run(model, dataset)[0])
+        )
 
     def at_hand(self, records: Sequence[str]) -> list[str]:
         """Return those records that are on disk; paths are below the results folder."""
@@ -65,7 +68,7 @@ class Records(GraphPart):
     def _current_digest(self, record: str) -> str | None:
         """Return the digest of the current recipes; None if the run is no longer possible."""
         try:
-            return self.graph.record_digests.made_by(*run_of(record)[:4])
+            return self.graph.record_digests.made_by(run_of(record).run)
         except PubmillError:
             return None
 
@@ -79,8 +82,8 @@ class Records(GraphPart):
     def _weights_differ(self, found: dict[str, Any], record: Path) -> bool:
         if found["protocol"] == OFF_THE_SHELF:
             return False  # a pipeline is read where the user has it, which this study need not name
-        run = found["protocol"], found["model"], found["dataset"], found["setting"]
-        folder = Path(self.graph.runs.first_model(*run))
+        run = RunKey(found["protocol"], found["model"], found["dataset"], found["setting"])
+        folder = Path(self.graph.runs.first_model(run))
         if not (folder / WEIGHTS).is_file():
             return False
         changed = any(_is_newer(file, record) for file in hashed_files(folder))

@@ -1,5 +1,6 @@
 """The report of a study."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,12 +13,15 @@ from pubmill.stages.spec_files import spec_file
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS
 
+EXAMPLE = Path("docs/example-report.html")
+"""A report with made-up numbers, for those who have no results yet (`python -m tests.full_report`)."""
+
 
 class ReportStage(Stage):
     """Recipe and inputs of the report."""
 
     name, group, label = "report", "report", "Writing the report {output}"
-    version = 15
+    version = 16
     needs = Needs(4_000, HOUR)
     read_by_name = (TEMPLATES,)
 
@@ -54,9 +58,17 @@ class ReportStage(Stage):
             sources=tuple(self.source_records()),
             references=self.references(),
             rules=rules_by_group(),
+            example=self.example(),
             statements=tuple(statements),
             statements_sha256=digest(rows_of(map(Path, statements))) if statements else "",
         )
+
+    def example(self) -> str:
+        """Return the address of the example of a report, as seen from this one; empty without a checkout."""
+        if self._specs.scale.comparable or not EXAMPLE.is_file():
+            return ""
+        folder = Path(self._paths.report(self._study.study)).parent
+        return Path(os.path.relpath(EXAMPLE, folder)).as_posix()
 
     def papers(self) -> set[str]:
         """Return the papers whose tables the study has."""

@@ -1,6 +1,7 @@
 """The stages of runs: trials, the choice of hyper-parameters, final runs and their records."""
 
 from collections.abc import Collection, Iterator
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pubmill.metrics import METRICS, metrics_of
@@ -14,16 +15,18 @@ from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.stage import (
+    BUNDLE,
+    DAY,
     Bytes,
     Inputs,
     Needs,
     Origin,
     Stage,
     TrainingStage,
-    names_of,
     run_of,
     training_minutes,
 )
+from pubmill.storage.result_paths import ChoiceKey, RunKey
 
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
@@ -41,7 +44,7 @@ class FineTuning(TrainingStage):
         self._needs: dict[tuple[str, ...], Needs] = {}
 
     def operations(self, wildcards: Any) -> float | None:
-        return costs.operations_of_finetuning(self.graph, *run_of(wildcards))
+        return costs.operations_of_finetuning(self.graph, run_of(wildcards))
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
         return costs.share_of_finetuning(self.graph, gpus, wildcards.model)
@@ -50,31 +53,40 @@ class FineTuning(TrainingStage):
         return f"{wildcards.protocol}, runs"
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
-        """Return the memory and time of a run on one GPU, computed once for all its seeds and trials."""
-        run = run_of(wildcards)
-        if run not in self._needs:
+        """Return the memory and time of a run on one GPU, computed once for all its seeds."""
+        key = (*run_of(wildcards), vars(wildcards).get("trial", ""))
+        if key not in self._needs:
             parameters = costs.parameters_of_model(self.graph, wildcards.model)
             memory = costs.memory_mb(OPTIMISERS["adamw"].training_bytes, parameters)
-            operations = costs.operations_of_finetuning(self.graph, *run)
-            self._needs[run] = Needs(memory, training_minutes(operations, self.share(wildcards, gpus), gpus))
-        return self._needs[run]
+            minutes = training_minutes(self.operations(wildcards), self.share(wildcards, gpus), gpus)
+            self._needs[key] = Needs(memory, minutes)
+        return self._needs[key]
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str:
+        number = self.minutes_before(wildcards, gpus) // DAY + 1
+        return BUNDLE + "-".join([self.group, *run_of(wildcards), str(number)])
+
+    def minutes_before(self, wildcards: Any, gpus: Gpus) -> int:
+        """Return the minutes that the jobs before a job request, of those that are bundled with it."""
+        each = self.needs_of(wildcards, gpus).minutes + Score.needs.minutes
+        return (int(wildcards.seed) - 1) * each
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return the kind and task of the dataset, and the recipe's settings in use: `crf`, `bilstm`."""
         data = self._specs.datasets[wildcards.dataset]
-        values = self.graph.runs.recipe(*run_of(wildcards)).values
+        values = self.graph.runs.recipe(run_of(wildcards)).values
         names = {value if isinstance(value, str) else key for key, value in values.items() if value}
         return {data.kind, data.task, *names}
 
     def trained_from(self, wildcards: Any) -> Iterator[Origin]:
         """Yield the jobs that make the examples of a run, and the model that it begins with."""
-        protocol, model, dataset, setting = run_of(wildcards)
-        yield Origin(Convert, {"dataset": dataset})
-        start = self.graph.runs.protocol(protocol).start(dataset, setting)
+        run = run_of(wildcards)
+        yield Origin(Convert, {"dataset": run.dataset})
+        start = self.graph.runs.protocol(run.protocol).start(run.dataset, run.setting)
         if start is None:
-            yield Origin(ExportModel, {"model": model})
+            yield Origin(ExportModel, {"model": run.model})
         else:
-            yield Origin(Finetune, names_of((protocol, model, start, setting)))
+            yield Origin(Finetune, run._replace(dataset=start)._asdict())
 
 
 class TrialStage(FineTuning):
@@ -84,16 +96,28 @@ class TrialStage(FineTuning):
     label = "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
 
     def operations(self, wildcards: Any) -> float | None:
-        return costs.operations_of_finetuning(self.graph, *run_of(wildcards), wildcards.trial)
+        return costs.operations_of_finetuning(self.graph, run_of(wildcards), wildcards.trial)
 
     def plan_line(self, wildcards: Any) -> str:
         return f"{wildcards.protocol}, trials"
 
+    def minutes_before(self, wildcards: Any, gpus: Gpus) -> int:
+        run = run_of(wildcards)
+        spec = self.graph.runs.protocol(run.protocol)
+        before = 0
+        for trial in self.graph.runs.points(run):
+            of_trial = SimpleNamespace(**run._asdict(), trial=trial)
+            each = self.needs_of(of_trial, gpus).minutes
+            if trial == wildcards.trial:
+                return before + (int(wildcards.seed) - 1) * each
+            before += each * (spec.search.seeds if spec.search else 1)
+        return before
+
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"files": self.graph.runs.trial_inputs(*run_of(wildcards), wildcards.trial)}
+        return {"files": self.graph.runs.trial_inputs(run_of(wildcards), wildcards.trial)}
 
     def recipe_of(self, wildcards: Any) -> PartialRecipe:
-        return self.graph.runs.trial_recipe(*run_of(wildcards), wildcards.trial)
+        return self.graph.runs.trial_recipe(run_of(wildcards), wildcards.trial)
 
     def described(self, wildcards: Any) -> Any:
         splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=True)
@@ -109,29 +133,27 @@ class Choose(Stage):
     name, group, label = "choose", "trials", "Choosing hyper-parameters for {wildcards.dataset}"
     version, program = 2, "scripts/select_trial.py"
 
-    def chooser(self, wildcards: Any) -> str | None:
-        """Return the model that the choice is for; None for all models of the protocol."""
-        return None
+    def choice_of(self, wildcards: Any) -> ChoiceKey:
+        """Return the choice, for all models of the protocol."""
+        return ChoiceKey(wildcards.protocol, None, wildcards.dataset, wildcards.setting)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        model, of = self.chooser(wildcards), wildcards
-        return {"trials": self.graph.runs.trial_training(of.protocol, model, of.dataset, of.setting)}
+        return {"trials": self.graph.runs.trial_training(self.choice_of(wildcards))}
 
     def recipe_of(self, wildcards: Any) -> ChoiceRecipe:
-        model, of = self.chooser(wildcards), wildcards
-        return self.graph.runs.choice_recipe(of.protocol, model, of.dataset, of.setting)
+        return self.graph.runs.choice_recipe(self.choice_of(wildcards))
 
     def described(self, wildcards: Any) -> Any:
         search = self.graph.runs.protocol(wildcards.protocol).search
         return [self.recipe_of(wildcards), search and search.seeds]
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
-        of, spec = wildcards, self.graph.runs.protocol(wildcards.protocol)
-        models = self.graph.runs.searchers(of.protocol, self.chooser(of))
-        for trial in spec.points(self._specs.datasets[of.dataset], models[0], of.setting):
-            for model in models:
-                names = names_of((of.protocol, model, of.dataset, of.setting))
-                yield Origin(TrialStage, {**names, "trial": trial})
+        choice = self.choice_of(wildcards)
+        models = self.graph.runs.searchers(choice)
+        runs = [RunKey(choice.protocol, model, *choice[2:]) for model in models]
+        for trial in self.graph.runs.points(runs[0]):
+            for run in runs:
+                yield Origin(TrialStage, {**run._asdict(), "trial": trial})
 
 
 class ChooseForModel(Choose):
@@ -140,8 +162,8 @@ class ChooseForModel(Choose):
     name = "choose_for_model"
     label = "Choosing hyper-parameters of {wildcards.model} for {wildcards.dataset}"
 
-    def chooser(self, wildcards: Any) -> str:
-        return str(wildcards.model)
+    def choice_of(self, wildcards: Any) -> ChoiceKey:
+        return ChoiceKey(*run_of(wildcards))
 
 
 class Finetune(FineTuning):
@@ -152,11 +174,11 @@ class Finetune(FineTuning):
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         run = run_of(wildcards)
-        kept = self.graph.runs.kept(*run, int(wildcards.seed))
-        return {"files": self.graph.runs.inputs(*run), "kept": kept}
+        kept = self.graph.runs.kept(run, int(wildcards.seed))
+        return {"files": self.graph.runs.inputs(run), "kept": kept}
 
     def recipe_of(self, wildcards: Any) -> PartialRecipe:
-        return self.graph.runs.recipe(*run_of(wildcards))
+        return self.graph.runs.recipe(run_of(wildcards))
 
     def described(self, wildcards: Any) -> Any:
         splits = self.graph.runs.split_arguments(wildcards.protocol, wildcards.dataset, trial=False)
@@ -164,11 +186,10 @@ class Finetune(FineTuning):
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield from self.trained_from(wildcards)
-        choice = self.graph.runs.choice(*run_of(wildcards))
+        choice = self.graph.runs.choice(run_of(wildcards))
         if choice:
-            names = {"protocol": wildcards.protocol, "dataset": choice.dataset, "setting": choice.setting}
-            of_model = {"model": choice.model} if choice.model else {}
-            yield Origin(ChooseForModel if choice.model else Choose, {**names, **of_model})
+            names = {key: name for key, name in choice._asdict().items() if name is not None}
+            yield Origin(ChooseForModel if choice.model else Choose, names)
 
 
 class KeptModel(FineTuning):
@@ -181,10 +202,10 @@ class KeptModel(FineTuning):
         return Bytes(disk=costs.bytes_of_model(self.graph, wildcards.model))
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"files": self.graph.runs.inputs(*run_of(wildcards))}
+        return {"files": self.graph.runs.inputs(run_of(wildcards))}
 
     def recipe_of(self, wildcards: Any) -> PartialRecipe:
-        return self.graph.runs.recipe(*run_of(wildcards))
+        return self.graph.runs.recipe(run_of(wildcards))
 
 
 class Score(Stage):
@@ -194,23 +215,26 @@ class Score(Stage):
     label = "Scoring {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     version, program = 5, "scripts/score.py"
 
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str | None:
+        return self.graph.stage(Finetune).bundle_of(wildcards, gpus)
+
     def inputs_of(self, wildcards: Any) -> Inputs:
-        run = (*run_of(wildcards), wildcards.seed)
+        run = run_of(wildcards)
         return {
-            "predictions": self._paths.predictions(*run),
-            "training": self._paths.training(*run),
-            "examples": self.graph.runs.scored_examples(*run[:4]),
+            "predictions": self._paths.predictions(run, wildcards.seed),
+            "training": self._paths.training(run, wildcards.seed),
+            "examples": self.graph.runs.scored_examples(run),
         }
 
     def recipe_of(self, wildcards: Any) -> ScoringRecipe:
-        return self.graph.records.recipe(*run_of(wildcards), int(wildcards.seed))
+        return self.graph.records.recipe(run_of(wildcards), int(wildcards.seed))
 
     def described(self, wildcards: Any) -> ScoringRecipe:
         """Return the recipe of the first run, without the digest that this is part of."""
-        return self.graph.runs.scoring_recipe(*run_of(wildcards), 1)
+        return self.graph.runs.scoring_recipe(run_of(wildcards), 1)
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
-        yield Origin(Finetune, names_of(run_of(wildcards)))
+        yield Origin(Finetune, run_of(wildcards)._asdict())
 
 
 def scoring_versions(data: DatasetSpec) -> dict[str, int | list[int]]:

@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    pass
+    from pubmill.stages.study_graph import Graph
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.messages.wording import unknown
 from pubmill.recipes.finetuning import ChoiceRecipe, FinetuningRecipe
 from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
@@ -17,38 +18,42 @@ from pubmill.stages.run_stages import Finetune, scoring_versions
 from pubmill.stages.stage import (
     GraphPart,
 )
-from pubmill.storage.result_paths import TRAINING
-
-
-class Choice(NamedTuple):
-    """The trials behind a choice: a setting on a dataset; `model` None: one choice for all models."""
-
-    model: str | None
-    dataset: str
-    setting: str
+from pubmill.storage.result_paths import TRAINING, ChoiceKey, RunKey
 
 
 class Runs(GraphPart):
     """Recipes and inputs of trials, choices and final runs."""
 
-    def recipe(self, protocol: str, model: str, dataset: str, setting: str) -> PartialRecipe:
-        """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
-        spec, data = self.protocol(protocol), self._specs.datasets[dataset]
-        return PartialRecipe(FinetuningRecipe, spec.recipe(data, model, setting, trial=False))
+    def __init__(self, graph: "Graph") -> None:
+        super().__init__(graph)
+        self._points: dict[RunKey, Mapping[str, Mapping[str, Any]]] = {}
 
-    def trial_recipe(
-        self, protocol: str, model: str, dataset: str, setting: str, trial: str
-    ) -> PartialRecipe:
+    def recipe(self, run: RunKey) -> PartialRecipe:
+        """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
+        spec, data = self.protocol(run.protocol), self._specs.datasets[run.dataset]
+        return PartialRecipe(FinetuningRecipe, spec.recipe(data, run.model, run.setting, trial=False))
+
+    def trial_recipe(self, run: RunKey, trial: str) -> PartialRecipe:
         """Return the keys of the FinetuningRecipe of a trial: a point of the grid."""
-        spec, data = self.protocol(protocol), self._specs.datasets[dataset]
-        points = spec.points(data, model, setting)
+        spec, data = self.protocol(run.protocol), self._specs.datasets[run.dataset]
+        values = spec.recipe(data, run.model, run.setting, trial=True)
+        return PartialRecipe(FinetuningRecipe, {**values, **self._point(run, trial)})
+
+    def _point(self, run: RunKey, trial: str) -> Mapping[str, Any]:
+        points = self.points(run)
         if trial not in points:
             raise PubmillError(
-                f"protocol {protocol} has no trial {trial!r} of {model} on {dataset}, setting {setting}; "
-                f"it has {', '.join(points) or 'none'}"
+                f"protocol {run.protocol} has no trial {trial!r} of {run.model} on {run.dataset}, setting "
+                f"{run.setting}; it has {', '.join(points) or 'none'}"
             )
-        values = spec.recipe(data, model, setting, trial=True) | points[trial]
-        return PartialRecipe(FinetuningRecipe, values)
+        return points[trial]
+
+    def points(self, run: RunKey) -> Mapping[str, Mapping[str, Any]]:
+        """Return the points of the grid of a run, listed once."""
+        if run not in self._points:
+            data = self._specs.datasets[run.dataset]
+            self._points[run] = self.protocol(run.protocol).points(data, run.model, run.setting)
+        return self._points[run]
 
     def protocol(self, name: str) -> ProtocolSpec:
         """Return a protocol; a `PubmillError` if it has no spec."""
@@ -56,94 +61,96 @@ class Runs(GraphPart):
             raise PubmillError(f"there is no specs/protocols/{name}.yaml")
         return self._specs.protocols[name]
 
-    def check(self, protocol: str, model: str, dataset: str, setting: str) -> None:
+    def check(self, run: RunKey) -> None:
         """Check that a run requested by name is possible; a `PubmillError` says why it is not."""
-        self._check_names(protocol, model, dataset, setting)
-        if fault := self.protocol(protocol).obstacle(self._specs.datasets[dataset], model, setting):
+        self._check_names(run)
+        data = self._specs.datasets[run.dataset]
+        if fault := self.protocol(run.protocol).obstacle(data, run.model, run.setting):
             raise PubmillError(fault)
 
-    def _check_names(self, protocol: str, model: str, dataset: str, setting: str) -> None:
+    def _check_names(self, run: RunKey) -> None:
         known: dict[str, Mapping[str, Any]] = {
             "protocols": self._specs.protocols,
             "models": self._specs.models,
             "datasets": self._specs.datasets,
         }
-        for (kind, there), name in zip(known.items(), (protocol, model, dataset), strict=True):
+        for (kind, there), name in zip(known.items(), run[:3], strict=True):
             if name not in there:
                 raise PubmillError(f"there is no specs/{kind}/{name}.yaml")
-        settings = self._specs.protocols[protocol].settings
-        if setting not in settings:
+        settings = self._specs.protocols[run.protocol].settings
+        if run.setting not in settings:
             raise PubmillError(
-                f"protocol {protocol} has no setting {setting!r}; it has {', '.join(settings)}"
+                f"protocol {run.protocol} has no setting {run.setting!r}; it has {', '.join(settings)}"
             )
 
-    def inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+    def inputs(self, run: RunKey) -> list[str]:
         """Return the inputs of a run, except the model that an earlier job kept for it."""
-        self.check(protocol, model, dataset, setting)
-        return [
-            *self._common_inputs(protocol, model, dataset, setting),
-            *self.selected(protocol, model, dataset, setting),
-        ]
+        self.check(run)
+        return [*self._common_inputs(run), *self.selected(run)]
 
-    def trial_inputs(self, protocol: str, model: str, dataset: str, setting: str, trial: str) -> list[str]:
-        self._check_names(protocol, model, dataset, setting)
-        self.trial_recipe(protocol, model, dataset, setting, trial)
-        return self._common_inputs(protocol, model, dataset, setting)
+    def trial_inputs(self, run: RunKey, trial: str) -> list[str]:
+        self._check_names(run)
+        self._point(run, trial)
+        return self._common_inputs(run)
 
-    def _common_inputs(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
-        first = self.first_model(protocol, model, dataset, setting)
-        files = self._paths.model_files(model) if first == self._paths.model(model) else [first]
-        return [*files, *self._paths.dataset_files(dataset)]
+    def _common_inputs(self, run: RunKey) -> list[str]:
+        first = self.first_model(run)
+        files = self._paths.model_files(run.model) if first == self._paths.model(run.model) else [first]
+        return [*files, *self._paths.dataset_files(run.dataset)]
 
-    def choice(self, protocol: str, model: str, dataset: str, setting: str) -> Choice | None:
+    def choice(self, run: RunKey) -> ChoiceKey | None:
         """Return where a run's hyper-parameters are chosen; None if the protocol fixes them."""
-        spec = self.protocol(protocol)
-        folds = spec.fold_of(dataset)
-        chosen_on = folds.chosen_on if folds else dataset
-        choosing = spec.settings[setting].chosen_by or setting
-        if spec.search is None or not spec.points(self._specs.datasets[chosen_on], model, choosing):
+        spec = self.protocol(run.protocol)
+        folds = spec.fold_of(run.dataset)
+        chosen_on = folds.chosen_on if folds else run.dataset
+        choosing = spec.settings[run.setting].chosen_by or run.setting
+        by = spec.searched_by(choosing)
+        if by is None or not self.points(run._replace(dataset=chosen_on, setting=choosing)):
             return None
-        return Choice(model if spec.search.models == "each" else None, chosen_on, choosing)
+        return ChoiceKey(run.protocol, run.model if by == "each" else None, chosen_on, choosing)
 
-    def selected(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+    def selected(self, run: RunKey) -> list[str]:
         """Return the run's selected.json, a model's own or common to all models; none where nothing is
         chosen."""
-        choice = self.choice(protocol, model, dataset, setting)
-        return [self._paths.choice(protocol, *choice)] if choice else []
+        choice = self.choice(run)
+        return [self._paths.choice(choice)] if choice else []
 
-    def selected_arguments(self, protocol: str, model: str, dataset: str, setting: str) -> list[str]:
+    def selected_arguments(self, run: RunKey) -> list[str]:
         """Return the fine-tuning program's argument that names the choice."""
-        return [
-            text for path in self.selected(protocol, model, dataset, setting) for text in ("--selected", path)
-        ]
+        return [text for path in self.selected(run) for text in ("--selected", path)]
 
-    def choice_recipe(self, protocol: str, model: str | None, dataset: str, setting: str) -> ChoiceRecipe:
+    def choice_recipe(self, choice: ChoiceKey) -> ChoiceRecipe:
         """Return what a choice decides: the keys of the grid, and the number of steps on a fold."""
-        spec, data = self.protocol(protocol), self._specs.datasets[dataset]
-        grid = spec.grid(data, model or self.searchers(protocol, None)[0], setting)
-        return ChoiceRecipe(by="dev", decides=(*grid, *(["stop_after"] if spec.fold_of(dataset) else [])))
+        spec, data = self.protocol(choice.protocol), self._specs.datasets[choice.dataset]
+        grid = spec.grid(data, self.searchers(choice)[0], choice.setting)
+        steps = ["stop_after"] if spec.fold_of(choice.dataset) else []
+        return ChoiceRecipe(by="dev", decides=(*grid, *steps))
 
-    def searchers(self, protocol: str, model: str | None) -> list[str]:
+    def searchers(self, choice: ChoiceKey) -> list[str]:
         """Return the models whose trials make a choice: the model itself, or those that choose for all."""
-        search = self.protocol(protocol).search
-        if search is None:
-            raise PubmillError(f"protocol {protocol}: nothing is searched")
-        if search.models == "each" and model is None:
-            raise PubmillError(f"protocol {protocol}: each model chooses for itself")
-        if search.models != "each" and model is not None:
-            raise PubmillError(f"protocol {protocol}: the choice is common to all models")
-        return [model] if model is not None else list(search.models)
+        protocol, model, _, setting = choice
+        settings = self.protocol(protocol).settings
+        if setting not in settings:
+            raise PubmillError(f"protocol {protocol}: {unknown('setting', setting, settings)}")
+        by = self.protocol(protocol).searched_by(setting)
+        if by is None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: nothing is searched")
+        if by == "each" and model is None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: each model chooses for itself")
+        if by != "each" and model is not None:
+            raise PubmillError(f"protocol {protocol}, setting {setting}: the choice is common to all models")
+        return [model] if model is not None else list(by)
 
-    def trial_training(self, protocol: str, model: str | None, dataset: str, setting: str) -> list[str]:
-        """Return training.json of every trial that a choice reads; `model` None: the choice for all
-        models."""
-        spec, models = self.protocol(protocol), self.searchers(protocol, model)
-        self._check_names(protocol, models[0], dataset, setting)
+    def trial_training(self, choice: ChoiceKey) -> list[str]:
+        """Return training.json of every trial that a choice reads."""
+        spec = self.protocol(choice.protocol)
+        runs = [RunKey(choice.protocol, one, *choice[2:]) for one in self.searchers(choice)]
+        self._check_names(runs[0])
         assert spec.search
         return [
-            self._paths.trial(protocol, one, dataset, setting, trial, seed, TRAINING)
-            for trial in spec.points(self._specs.datasets[dataset], models[0], setting)
-            for one in models
+            self._paths.trial(run, trial, seed, TRAINING)
+            for trial in self.points(runs[0])
+            for run in runs
             for seed in range(1, spec.search.seeds + 1)
         ]
 
@@ -151,9 +158,9 @@ class Runs(GraphPart):
         """Return the split that runs predict and that is scored."""
         return self.protocol(protocol).scored(self._specs.datasets[dataset])
 
-    def scored_examples(self, protocol: str, model: str, dataset: str, setting: str) -> str:
-        self.check(protocol, model, dataset, setting)
-        return self._paths.examples(dataset, self.scored_split(protocol, dataset))
+    def scored_examples(self, run: RunKey) -> str:
+        self.check(run)
+        return self._paths.examples(run.dataset, self.scored_split(run.protocol, run.dataset))
 
     def split_arguments(self, protocol: str, dataset: str, trial: bool) -> list[str]:
         """Return the fine-tuning program's arguments that name the split to predict and the one to choose
@@ -162,31 +169,30 @@ class Runs(GraphPart):
         predicted = dev if trial and dev else self.scored_split(protocol, dataset)
         return ["--split", predicted, "--dev", dev or "none"]
 
-    def first_model(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+    def first_model(self, run: RunKey) -> str:
         """Return the folder of the model that a run begins with: the pretrained one, or another run's."""
-        start = self.protocol(protocol).start(dataset, setting)
+        start = self.protocol(run.protocol).start(run.dataset, run.setting)
         if start is None:
-            return self._paths.model(model)
-        return self._paths.task_model(protocol, model, start, setting, 1)
+            return self._paths.model(run.model)
+        return self._paths.task_model(run._replace(dataset=start), 1)
 
-    def kept(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> list[str]:
+    def kept(self, run: RunKey, seed: int) -> list[str]:
         """Return the folder of a run's own model if the model is kept, so that the run only predicts with it:
         because the study keeps models, or another run begins with it."""
-        spec = self.protocol(protocol)
-        begins_another = seed == 1 and spec.settings[setting].chain and dataset in spec.start_from.values()
-        wanted = self._study.keep_models or begins_another
-        return [self._paths.task_model(protocol, model, dataset, setting, seed)] if wanted else []
+        spec = self.protocol(run.protocol)
+        chained = seed == 1 and spec.settings[run.setting].chain
+        wanted = self._study.keep_models or (chained and run.dataset in spec.start_from.values())
+        return [self._paths.task_model(run, seed)] if wanted else []
 
-    def kept_arguments(self, protocol: str, model: str, dataset: str, setting: str, seed: int) -> list[str]:
+    def kept_arguments(self, run: RunKey, seed: int) -> list[str]:
         """Return the fine-tuning program's argument that names this folder."""
-        kept = self.kept(protocol, model, dataset, setting, seed)
-        return [text for path in kept for text in ("--kept", path)]
+        return [text for path in self.kept(run, seed) for text in ("--kept", path)]
 
-    def seeds(self, protocol: str, model: str, dataset: str, setting: str) -> tuple[int, ...]:
+    def seeds(self, run: RunKey) -> tuple[int, ...]:
         """Return the seeds of the final runs of a model on a dataset that the study makes now."""
-        seeds = self.protocol(protocol).seeds(self._specs.datasets[dataset], model, setting)
-        run = (protocol, model, dataset, setting)
-        return self.graph.seed_counts.take(seeds, run) if self.adaptive(protocol, dataset) else seeds
+        data = self._specs.datasets[run.dataset]
+        seeds = self.protocol(run.protocol).seeds(data, run.model, run.setting)
+        return self.graph.seed_counts.take(seeds, run) if self.adaptive(run.protocol, run.dataset) else seeds
 
     def adaptive(self, protocol: str, dataset: str) -> bool:
         """Return whether the number of a model's runs on a dataset is decided as they finish."""
@@ -199,19 +205,14 @@ class Runs(GraphPart):
         folds = self.protocol(protocol).folds.get(dataset)
         return list(folds.reported) if folds else [dataset]
 
-    def scoring_recipe(
-        self, protocol: str, model: str, dataset: str, setting: str, seed: int
-    ) -> ScoringRecipe:
+    def scoring_recipe(self, run: RunKey, seed: int) -> ScoringRecipe:
         """Return the ScoringRecipe of a run, except the digest of how it was made."""
-        data = self._specs.datasets[dataset]
+        data = self._specs.datasets[run.dataset]
         return ScoringRecipe(
-            protocol=protocol,
-            model=model,
-            dataset=dataset,
-            setting=setting,
+            **run._asdict(),
             seed=seed,
             scale=self._study.scale,
-            split=self.scored_split(protocol, dataset),
+            split=self.scored_split(run.protocol, run.dataset),
             kind=data.kind,
             metric=data.metric,
             negative=data.negative,

@@ -8,10 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.finetuning import FIRST_SEEDS
 from pubmill.specs.study import Study
 from pubmill.storage.files import read_json, write_json
-from pubmill.storage.result_paths import Paths
-
-Run = tuple[str, str, str, str]
-"""Protocol, model, dataset, setting."""
+from pubmill.storage.result_paths import Paths, RunKey
 
 
 class SeedCounts:
@@ -26,11 +23,11 @@ class SeedCounts:
         self._every = every
         self._counts: dict[str, int] | None = None
 
-    def take(self, seeds: tuple[int, ...], run: Run) -> tuple[int, ...]:
+    def take(self, seeds: tuple[int, ...], run: RunKey) -> tuple[int, ...]:
         """Return those of a run's seeds that are made now."""
         return seeds if self._every else seeds[: self._known().get("/".join(run), FIRST_SEEDS)]
 
-    def decide(self, counts: Mapping[Run, int]) -> None:
+    def decide(self, counts: Mapping[RunKey, int]) -> None:
         """Replace the numbers of seeds."""
         self._counts = {"/".join(run): count for run, count in sorted(counts.items())}
 

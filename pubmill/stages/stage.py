@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pubmill.errors import plainly
 from pubmill.stages.gpus import Gpus, Use
+from pubmill.storage.result_paths import RunKey
 
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
@@ -20,13 +21,10 @@ MARGIN = 2.0
 """Requested time / expected time of a training job, because the share of a GPU's peak is an assumption."""
 UNKNOWN = 8 * HOUR
 """Minutes of a training job whose operations are unknown."""
+BUNDLE = "bundle-"
+"""What names of bundles begin with."""
 TEMPLATES = "pubmill/report/templates/*"
 """Files behind all pages and tables."""
-
-
-def names_of(run: tuple[str, str, str, str]) -> dict[str, str]:
-    """Return a run as wildcards."""
-    return dict(zip(("protocol", "model", "dataset", "setting"), run, strict=True))
 
 
 class Needs(NamedTuple):
@@ -56,9 +54,9 @@ class Bytes(NamedTuple):
     unknown: int = 0
 
 
-def run_of(wildcards: Any) -> tuple[str, str, str, str]:
-    """Return the wildcards that identify a run."""
-    return wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting
+def run_of(wildcards: Any) -> RunKey:
+    """Return the run that wildcards identify."""
+    return RunKey(wildcards.protocol, wildcards.model, wildcards.dataset, wildcards.setting)
 
 
 ASSUMED = Seconds(5, "assumed: start-up, and little to do")
@@ -161,6 +159,15 @@ class Stage(GraphPart):
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         """Return the memory and time of a job."""
         return self.needs
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str | None:
+        """Return the name of the bundle of a job, which a cluster runs as one job, its members one after
+        another in about a day; None: the job is submitted alone."""
+        return None
+
+    def bundle(self, wildcards: Any) -> str | None:
+        """Return the group of a job, as its rule names it."""
+        return self.bundle_of(wildcards, self.graph.gpus)
 
     def targets(self) -> list[str]:
         """Return the files of an extra's stage that a study makes unless others are requested."""

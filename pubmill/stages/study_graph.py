@@ -121,6 +121,7 @@ class Graph:
 
     def check_files(self) -> None:
         """Raise a `PubmillError` if the mirror or files of the user's own are missing or wrong."""
+        self.table_datasets.check_scale()
         self.table_datasets.check_folders()
         self.table_models.check_folders()
         self.left_out()  # reports a missing mirror before any job runs

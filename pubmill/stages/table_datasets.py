@@ -1,6 +1,7 @@
 """Datasets of tables."""
 
 from pubmill.errors import PubmillError
+from pubmill.messages import commands
 from pubmill.recipes.tables import NOT_RUN
 from pubmill.specs import TableSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
@@ -99,12 +100,39 @@ class TableDatasets(GraphPart):
         """Return one line for each dataset that the study's tables request but that is unavailable, with the
         reason and what to do."""
         advice = "; fetch what is missing into the mirror, or set `mirror: null`"
-        reasons = [(name, self.graph.access.obstacle(name)) for name in self.wanted()]
+        rows = [name for table in self.graph.requests.result_tables() for name in self._requested_rows(table)]
+        named = dict.fromkeys([*self.wanted(), *rows])
+        reasons = [(name, self.graph.access.obstacle(name)) for name in named]
         return [
             f"left out of the tables: {name} ({reason}{advice if self.graph.access.unmirrored(name) else ''})"
             for name, reason in reasons
             if reason
         ]
+
+    def _requested_rows(self, table: str) -> list[str]:
+        """Return the datasets of a table of results that have a spec and that the study requests."""
+        names = self._specs.tables[table].datasets()
+        return [
+            name for name in names if name in self._specs.datasets and self.graph.requests.has_dataset(name)
+        ]
+
+    def check_scale(self) -> None:
+        """Check that the scale has the datasets that the study names, and one of each table of results; a
+        `PubmillError` lists what it lacks."""
+        exists = self.graph.access.exists
+        named = [name for name in self._study.datasets or () if name in self._specs.datasets]
+        rows = {table: self._requested_rows(table) for table in self.graph.requests.result_tables()}
+        lacking = [f"dataset {name}" for name in named if not exists(name)] + [
+            f"{table}: every dataset ({', '.join(names)})"
+            for table, names in rows.items()
+            if names and not any(map(exists, names))
+        ]
+        if lacking:
+            raise PubmillError(
+                f"scale {self._study.scale} has made-up data, and datasets of which you have every file; it "
+                f"lacks {'; '.join(lacking)}. Choose another `scale:`, or download the files into a folder "
+                f"and run {commands.pubmill('new', 'dataset', './FOLDER')}"
+            )
 
     def check_folders(self) -> None:
         """Check that folders named for datasets of the study hold their files; one `PubmillError` for all."""

@@ -52,9 +52,18 @@ class Tables(GraphPart):
         super().__init__(graph)
         self._references = TableReferences(graph)
         self._found: dict[str, Found] = {}
+        self._records: dict[str, dict[str, dict[str, list[str]]]] = {}
 
     def records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        """Return the records a table is built from: column -> row -> paths below the results folder."""
+        """Return the records a table is built from: column -> row -> paths below the results folder.
+
+        They are listed once, unless finished runs decide how many there are.
+        """
+        if table not in self._records or self.is_adaptive(table):
+            self._records[table] = self._list_records(table)
+        return self._records[table]
+
+    def _list_records(self, table: str) -> dict[str, dict[str, list[str]]]:
         models = self.graph.table_models
         made: dict[str, dict[str, list[str]]] = {
             column.name: {} for column in models.columns(table) if models.is_run(column.model)
@@ -223,8 +232,8 @@ class Tables(GraphPart):
 
     def _recipe(self, table: str, shown: Shown) -> TableRecipe:
         """Return the recipe of a table without references to others."""
-        spec = self._specs.tables[table]
-        cells = [(column, row) for column in spec.columns if column.model for row in spec.rows]
+        spec, columns = self._specs.tables[table], self.graph.table_models.columns(table)
+        cells = [(column, row) for column in columns if column.model for row in spec.rows]
         return project(
             TableRecipe,
             spec,
@@ -236,8 +245,8 @@ class Tables(GraphPart):
             aggregate=self._specs.protocols[spec.protocol].final.aggregate,
             equivalence=self._equivalence(spec),
             rows=tuple(self.row(spec, row) for row in spec.rows),
-            columns=tuple(self.column(column) for column in self.graph.table_models.columns(table)),
-            reasons=cell_reasons(spec, self.graph.table_models.columns(table), self._specs),
+            columns=tuple(map(self.column, columns)),
+            reasons=cell_reasons(spec, columns, self._specs),
             differences=(),
             records={
                 column: {row: tuple(sorted(paths, key=_folder)) for row, paths in rows.items()}
@@ -364,7 +373,7 @@ class TableStage(Stage):
     """A table of results."""
 
     name, group, label = "table", "tables", "Building {wildcards.results_table}"
-    version = 11
+    version = 12
     needs = Needs(2_000, HOUR)
     read_by_name = (TEMPLATES,)
 

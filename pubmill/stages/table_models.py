@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 from typing import TypeGuard
 
 from pubmill.errors import PubmillError
+from pubmill.specs.own_settings import own_column
 from pubmill.specs.table_specs import ColumnSpec
 from pubmill.stages.stage import GraphPart
 
@@ -23,15 +24,17 @@ class TableModels(GraphPart):
         """Return the columns that a table names, then one for each added model: added by the study, or by its
         own spec if the study requests it or records of it are on disk."""
         if table not in self._columns:
-            named = self._specs.tables[table].columns
+            spec = self._specs.tables[table]
+            named = spec.columns
             known = {column.model for column in named}
-            others = {name: spec for name, spec in self._specs.models.items() if name not in known}
+            others = {name: model for name, model in self._specs.models.items() if name not in known}
             added = [
-                ColumnSpec(model=name, label=spec.label or name)
-                for name, spec in others.items()
+                ColumnSpec(model=name, label=model.label or name)
+                for name, model in others.items()
                 if self._is_added(table, name)
             ]
-            self._columns[table] = [*named, *added]
+            own = (own_column(spec, column, self._specs, self._study) for column in added)
+            self._columns[table] = [*named, *own]
         return self._columns[table]
 
     def _is_added(self, table: str, model: str) -> bool:

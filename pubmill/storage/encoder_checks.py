@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pubmill.errors import PubmillError
+from pubmill.storage.encoder_classes import has_encoder_alone
 from pubmill.storage.model_folder_checks import reported
 
 if TYPE_CHECKING:
@@ -61,16 +62,6 @@ def check_encoder(config: "PreTrainedConfig", name: str) -> None:
     raise PubmillError(f"{name}: config.json ({config.model_type}) describes {found}; expected an encoder")
 
 
-def has_encoder_alone(config: "PreTrainedConfig") -> bool:
-    """Return whether transformers has a class for the encoder of a model with a decoder (T5), whose relative
-    positions allow inputs of any length."""
-    from transformers.models.auto import modeling_auto
-
-    kind: Any = type(config)
-    known, whole = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING, modeling_auto.MODEL_MAPPING
-    return kind in known and known[kind] is not whole[kind]
-
-
 def is_causal(config: "PreTrainedConfig") -> bool:
     """Return whether a model reads from left to right only."""
     from transformers.models.auto import modeling_auto
@@ -79,6 +70,23 @@ def is_causal(config: "PreTrainedConfig") -> bool:
     causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
     alone = kind in causal and kind not in masked
     return (alone and not config.is_encoder_decoder) or bool(getattr(config, "is_decoder", False))
+
+
+def can_make_lowercase(folder: Path, name: str) -> bool:
+    """Return whether a folder's tokenizer makes capitals small if it is told to."""
+    from transformers import AutoTokenizer
+
+    with reported(f"{name}: transformers can't load this tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, do_lower_case=True
+        )
+        return makes_lowercase(tokenizer)
+
+
+def makes_lowercase(tokenizer: "PreTrainedTokenizerBase") -> bool:
+    """Return whether a fast tokenizer makes capitals small."""
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    return normalizer is not None and normalizer.normalize_str("Protein") == "protein"
 
 
 def check_tokenizer(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:

@@ -18,6 +18,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.storage.encoder_classes import encoder_class
 from pubmill.storage.model_folders import CONFIG, WEIGHTS
 
 INDEX = f"{WEIGHTS}.index.json"
@@ -214,11 +215,11 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
     The pooler may be missing, since some models are trained without one. Where names differ, transformers may
     rename or split tensors when it loads them (NomicBERT, Jina v3); then its report of the loading decides.
     """
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoConfig
 
-    auto: Any = AutoModel
     with reported(f"{name}: transformers can't load this model folder"):
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        auto = encoder_class(config)
         with torch.device("meta"):
             encoder = auto.from_config(config, trust_remote_code=False)
     prefix = f"{encoder.base_model_prefix}."
@@ -234,7 +235,7 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
                 f"{_shape_text(tuple(parameter.shape))}; the two don't belong together"
             )
     if missing and weight_files(folder, name) and _numbers(encoder) <= sum(map(math.prod, shapes.values())):
-        missing = _missing_when_loaded(folder, name)
+        missing = _missing_when_loaded(folder, name, auto)
     if missing:
         raise PubmillError(
             f"{name}: the weights lack {len(missing):,} tensors that config.json describes, such as "
@@ -247,11 +248,8 @@ def _numbers(encoder: torch.nn.Module) -> int:
     return sum(weight.numel() for key, weight in encoder.named_parameters() if "pooler" not in key)
 
 
-def _missing_when_loaded(folder: Path, name: str) -> list[str]:
-    """Return the parameters without the pooler's that transformers finds no weights for."""
-    from transformers import AutoModel
-
-    auto: Any = AutoModel
+def _missing_when_loaded(folder: Path, name: str, auto: Any) -> list[str]:
+    """Return the parameters without the pooler's that transformers finds no weights for, read by a class."""
     with reported(f"{name}: transformers can't load this model folder"):
         _, report = auto.from_pretrained(
             folder,

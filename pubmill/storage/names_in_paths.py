@@ -5,26 +5,30 @@ from pathlib import PurePath, PurePosixPath
 from typing import NamedTuple
 
 from pubmill.errors import PubmillError
-from pubmill.storage.result_paths import RECORD
+from pubmill.storage.result_paths import RECORD, ChoiceKey, RunKey
 
 
 class RunPath(NamedTuple):
     """The run that the path of a record names."""
 
-    protocol: str
-    model: str
-    dataset: str
-    setting: str
+    run: RunKey
     seed: int
 
+    @property
+    def protocol(self) -> str:
+        return self.run.protocol
 
-class ChoicePath(NamedTuple):
-    """The search that the path of a choice names; `model` None: one choice for all models."""
+    @property
+    def setting(self) -> str:
+        return self.run.setting
 
-    protocol: str
-    model: str | None
-    dataset: str
-    setting: str
+    @property
+    def model(self) -> str:
+        return self.run.model
+
+    @property
+    def dataset(self) -> str:
+        return self.run.dataset
 
 
 def run_of(path: str | PurePath) -> RunPath:
@@ -33,19 +37,19 @@ def run_of(path: str | PurePath) -> RunPath:
         case (*_, protocol, model, dataset, setting, "final", name):
             seed = name.removeprefix("seed-").removesuffix(RECORD)
             if name == f"seed-{seed}{RECORD}" and seed.isdecimal():
-                return RunPath(protocol, model, dataset, setting, int(seed))
+                return RunPath(RunKey(protocol, model, dataset, setting), int(seed))
     raise PubmillError(
         f"{path}: expected the path of a record, PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json"
     )
 
 
-def choice_of(below: str) -> ChoicePath:
+def choice_of(below: str) -> ChoiceKey:
     """Parse the path of a choice below the results; raise a `PubmillError` for any other path."""
     match PurePosixPath(below).parts:
         case ("runs", protocol, "selected", dataset, name) if name.endswith(".json"):
-            return ChoicePath(protocol, None, dataset, name.removesuffix(".json"))
+            return ChoiceKey(protocol, None, dataset, name.removesuffix(".json"))
         case ("runs", protocol, model, dataset, setting, "selected.json"):
-            return ChoicePath(protocol, model, dataset, setting)
+            return ChoiceKey(protocol, model, dataset, setting)
     raise PubmillError(f"{below}: expected the path of a choice of hyper-parameters")
 
 

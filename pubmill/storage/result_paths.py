@@ -4,6 +4,7 @@ Every method accepts a wildcard of Snakemake (`"{seed}"`) instead of a name or n
 """
 
 from pathlib import PurePath
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, WEIGHTS
@@ -35,6 +36,26 @@ CHECKLIST_FORMATS = ("md", "html")
 OVERLAP_FORMATS = ("json", "csv", "md", "html")
 
 Number = int | str
+
+
+class RunKey(NamedTuple):
+    """What fine-tunings are of that differ by their seed alone."""
+
+    protocol: str
+    model: str
+    dataset: str
+    setting: str
+
+
+class ChoiceKey(NamedTuple):
+    """What a search for hyper-parameters is of; `model` None: one choice for all models."""
+
+    protocol: str
+    model: str | None
+    dataset: str
+    setting: str
+
+
 """A number, or the wildcard for one."""
 
 
@@ -195,60 +216,46 @@ class Paths:
     def concepts(self, dataset: str) -> str:
         return self.at(f"concepts/{dataset}.jsonl.gz")
 
-    def run(self, protocol: str, model: str, dataset: str, setting: str) -> str:
+    def run(self, run: RunKey) -> str:
         """Return the folder of all runs of a model on a dataset."""
-        return self.at(f"runs/{protocol}/{model}/{dataset}/{setting}")
+        return self.at("runs/" + "/".join(run))
 
-    def trial(
-        self,
-        protocol: str,
-        model: str,
-        dataset: str,
-        setting: str,
-        trial: str,
-        seed: Number,
-        ending: str = "",
-    ) -> str:
+    def trial(self, run: RunKey, trial: str, seed: Number, ending: str = "") -> str:
         """Return a file of a trial, or the path that its files share."""
-        return f"{self.run(protocol, model, dataset, setting)}/trials/{trial}/seed-{seed}{ending}"
+        return f"{self.run(run)}/trials/{trial}/seed-{seed}{ending}"
 
-    def task_model(
-        self, protocol: str, model: str, dataset: str, setting: str, seed: Number, ending: str = ""
-    ) -> str:
+    def task_model(self, run: RunKey, seed: Number, ending: str = "") -> str:
         """Return the folder of the model that a run keeps, or a file beside it."""
-        return f"{self.run(protocol, model, dataset, setting)}/models/seed-{seed}{ending}"
+        return f"{self.run(run)}/models/seed-{seed}{ending}"
 
-    def final(
-        self, protocol: str, model: str, dataset: str, setting: str, seed: Number, ending: str = ""
-    ) -> str:
+    def final(self, run: RunKey, seed: Number, ending: str = "") -> str:
         """Return a file of a final run, or the path that its files share."""
-        return f"{self.run(protocol, model, dataset, setting)}/final/seed-{seed}{ending}"
+        return f"{self.run(run)}/final/seed-{seed}{ending}"
 
-    def predictions(self, protocol: str, model: str, dataset: str, setting: str, seed: Number) -> str:
-        return self.final(protocol, model, dataset, setting, seed, PREDICTIONS)
+    def predictions(self, run: RunKey, seed: Number) -> str:
+        return self.final(run, seed, PREDICTIONS)
 
-    def training(self, protocol: str, model: str, dataset: str, setting: str, seed: Number) -> str:
+    def training(self, run: RunKey, seed: Number) -> str:
         """Return how a final run was trained."""
-        return self.final(protocol, model, dataset, setting, seed, TRAINING)
+        return self.final(run, seed, TRAINING)
 
-    def record(self, protocol: str, model: str, dataset: str, setting: str, seed: Number) -> str:
-        return self.final(protocol, model, dataset, setting, seed, RECORD)
+    def record(self, run: RunKey, seed: Number) -> str:
+        return self.final(run, seed, RECORD)
 
     @staticmethod
     def contributions(record: str) -> str:
         """Return the contributions of documents to a record; the file lies beside the record."""
         return f"{record.removesuffix(RECORD)}{CONTRIBUTIONS}"
 
-    def choice(self, protocol: str, model: str | None, dataset: str, setting: str) -> str:
+    def choice(self, choice: ChoiceKey) -> str:
         """Return the choice of hyper-parameters for a model, or for all models."""
-        if model is None:
-            return self.at(f"runs/{protocol}/selected/{dataset}/{setting}.json")
-        return f"{self.run(protocol, model, dataset, setting)}/selected.json"
+        if choice.model is None:
+            return self.at(f"runs/{choice.protocol}/selected/{choice.dataset}/{choice.setting}.json")
+        return self.at(f"runs/{'/'.join(map(str, choice))}/selected.json")
 
-    def transfer(self, target: str, *run: Number) -> str:
-        """Return the scores on another dataset of a run's model: protocol, model, dataset, setting, seed."""
-        *names, seed = map(str, run)
-        return self.at("/".join(["transfer", *names, f"seed-{seed}", f"{target}.json"]))
+    def transfer(self, target: str, run: RunKey, seed: Number) -> str:
+        """Return the scores on another dataset of a run's model."""
+        return self.at("/".join(["transfer", *run, f"seed-{seed}", f"{target}.json"]))
 
     def transfers(self, protocol: str, model: str, setting: str, form: str = "") -> str:
         return _with_suffix(self.at(f"transfer/{protocol}/{model}/{setting}"), form)

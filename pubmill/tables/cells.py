@@ -242,11 +242,19 @@ class Table(ResultHeading):
         """The cells of a row in the given columns, in order."""
         return [self.cells[column.key][row.key] for column in columns]
 
-    def blocks(self, most: int) -> list[tuple[Column, ...]]:
-        """Split the columns into blocks of about equal width with at most `most` columns each."""
-        count = -(-len(self.columns) // most)
-        size = -(-len(self.columns) // count)
-        return [self.columns[i : i + size] for i in range(0, len(self.columns), size)]
+    def best_columns(self, row: Row, columns: Sequence[str], decimals: int = 2) -> set[str]:
+        """Return the columns that print the highest value of a row, among these and with so many decimals.
+
+        There are none if fewer than two have a value, or if the row has differences. Columns computed from
+        others do not compete.
+        """
+        if row.metric == "difference":
+            return set()
+        competing = {column.key for column in self.columns if not column.sources} & set(columns)
+        cells = {column: self.cells[column][row.key].value for column in competing}
+        values = {column: round(value, decimals) for column, value in cells.items() if value is not None}
+        highest = max(values.values(), default=0.0)
+        return {column for column, value in values.items() if value == highest} if len(values) > 1 else set()
 
     @property
     def expected_runs(self) -> int:

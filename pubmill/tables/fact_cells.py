@@ -113,6 +113,8 @@ def _fact_cell(
         printed = "0"
     equal = None if value is None or printed is None else is_equal(value, printed, column.kind)
     differs = _difference_reason(row, column, printed) if equal is False else None
+    if equal is False and source.scaled:
+        equal = None
     return FactCell(
         kind=column.kind,
         value=value,

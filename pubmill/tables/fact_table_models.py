@@ -19,8 +19,9 @@ SUBJECTS = {"datasets": "Dataset", "models": "Model", "tasks": "Task", "protocol
 class FactCell(Shape):
     """Our value and the published one, which is kept as printed (a boolean as 1 or 0).
 
-    `equal`: None if either is missing; `reason`: why ours is missing or differs; `silent`: the published
-    table leaves the cell empty, as `note` explains.
+    `equal`: None if either is missing, or if ours is of other data or a smaller recipe, so that the two are
+    not compared; `reason`: why ours is missing, differs or is not compared; `silent`: the published table
+    leaves the cell empty, as `note` explains.
     """
 
     kind: FactKind
@@ -30,6 +31,11 @@ class FactCell(Shape):
     silent: bool = False
     equal: bool | None
     reason: str | None
+
+    @property
+    def spelt_out(self) -> str | None:
+        """The published value where a table shows it: it differs from ours, or there is nothing of ours."""
+        return self.published if self.value is None or self.equal is False else None
 
 
 class TableLine(NamedTuple):
@@ -96,7 +102,7 @@ class FactTable(FactHeading):
 
     @property
     def reasons(self) -> list[str]:
-        """Why cells are empty or differ, in reading order."""
+        """Why cells are empty, differ or are not compared, in reading order."""
         return [cell.reason for line in self.lines for cell in line.cells if cell.reason]
 
     @property
@@ -106,10 +112,12 @@ class FactTable(FactHeading):
         if not cells:
             return "No published value is known, so there is nothing to compare ours with."
         equal, differ = (sum(cell.equal is value for cell in cells) for value in (True, False))
-        none = len(cells) - equal - differ
+        none = sum(cell.value is None for cell in cells)
+        apart = len(cells) - equal - differ - none
+        beside = f", {apart} {'is' if apart == 1 else 'are'} not compared" if apart else ""
         return (
             f"Of {len(cells)} published values, {equal} {'is' if equal == 1 else 'are'} found here, "
-            f"{differ} {'differs' if differ == 1 else 'differ'} and {none} "
+            f"{differ} {'differs' if differ == 1 else 'differ'}{beside} and {none} "
             f"{'has' if none == 1 else 'have'} nothing of ours beside {'it' if none == 1 else 'them'}."
         )
 

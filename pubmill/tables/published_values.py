@@ -47,11 +47,13 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
     lines = lines[~lines["column"].isin(left_out) & ~of_metric.isin(left_out)]
     blank = (lines["value"] == "") & (lines["note"] != "")
     numbers = lines["value"].str.fullmatch(r"[+-]?\d+(\.\d+)?")
-    for wrong in lines[~blank & ~numbers].itertuples():
-        raise PubmillError(
-            f"{wrong.Index}: the value {wrong.value!r} is not a number, such as 93.33; leave it empty with a "
-            "note where the paper prints none"
-        )
+    wrong = [
+        f"{line.Index}: the value {line.value!r} is not a number, such as 93.33; leave it empty with a note "
+        "where the paper prints none"
+        for line in lines[~blank & ~numbers].itertuples()
+    ]
+    if wrong:
+        raise PubmillError("\n".join(wrong))
     lines = lines.rename(columns={"value": "printed"})
     lines.insert(3, "value", lines["printed"].map(_parse_number).astype("float64"))
     return lines
@@ -124,9 +126,8 @@ def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
     cells = _cell_names(recipe.columns, recipe.all_rows)[NAMES]
     known = [" / ".join(names) for names in cells.itertuples(index=False)]
     lost = [
-        f"{where}: no cell {name}; the nearest: {'; '.join(nearest(name, known)[:NEAREST]) or 'none'}"
+        f"{where}: no cell {_lost_name(names, known)}"
         for where, *names in published[~_has_cell(recipe, published)][NAMES].itertuples()
-        for name in [" / ".join(names)]
     ]
     if lost:
         raise PubmillError(
@@ -138,6 +139,14 @@ def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
                 ]
             )
         )
+
+
+def _lost_name(names: Sequence[str], known: Sequence[str]) -> str:
+    """Return the name of a value without a cell, and which cells may be meant."""
+    name, (row, column, metric) = " / ".join(names), names
+    if f"{column} / {row} / {metric}" in known:
+        return f"{name}: row and column are exchanged; the row is the model, the column the dataset"
+    return f"{name}; the nearest: {'; '.join(nearest(name, known)[:NEAREST]) or 'none'}"
 
 
 def with_cells(recipe: TableRecipe, published: DataFrame) -> DataFrame:

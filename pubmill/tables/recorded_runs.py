@@ -123,9 +123,14 @@ def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[
     return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds and not own else ""}
 
 
+def _named_in(path: str) -> dict[str, Any]:
+    found = run_of(path)
+    return {**found.run._asdict(), "seed": found.seed}
+
+
 def _check_places(results: Path, scale: str, records: DataFrame) -> None:
     """Check that records are of the runs that their paths name, and of the table's scale."""
-    named = DataFrame([run_of(path) for path in records.index], index=records.index).assign(scale=scale)
+    named = DataFrame([_named_in(path) for path in records.index], index=records.index).assign(scale=scale)
     for path in records.index[(records[PLACE] != named[PLACE]).any(axis=1)] if len(records) else ():
         wrong = [
             f"{name} is {records.at[path, name]!r}, expected {named.at[path, name]!r}"

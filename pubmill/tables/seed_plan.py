@@ -22,11 +22,9 @@ from pubmill.recipes.tables import Row, TableRecipe
 from pubmill.statistics.document_evidence import document_states, scores_without_units
 from pubmill.statistics.seed_stopping import PairState, next_models, pair_states
 from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import RunKey
 from pubmill.tables.comparisons import read_contributions
 from pubmill.tables.rank_text import aligned
-
-Run = tuple[str, str, str, str]
-"""Protocol, model, dataset, setting."""
 
 
 class RowPlan(NamedTuple):
@@ -89,18 +87,18 @@ def row_plans(
     return found
 
 
-def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], bool]) -> dict[Run, int]:
+def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], bool]) -> dict[RunKey, int]:
     """Return how many seeds of each run of a table to make now: those that are finished, and those of the
     next batch; all where there is no second model to compare with."""
     finished = {row.key: (row, _runs(recipe, row, results, is_current)) for row in recipe.rows}
     rows = {key: runs and _row_plan(recipe, row, runs) for key, (row, runs) in finished.items()}
-    counts: dict[Run, int] = {}
+    counts: dict[RunKey, int] = {}
     for of_rows in recipe.records.values():
         for row, paths in of_rows.items():
             plan = rows[row]
             made = sum(1 for _ in takewhile(is_current, paths))
             wanted = made + any(path in plan.batch for path in paths) if plan else len(paths)
-            counts[run_of(paths[0])[:4]] = min(max(wanted, FIRST_SEEDS), len(paths))
+            counts[run_of(paths[0]).run] = min(max(wanted, FIRST_SEEDS), len(paths))
     return counts
 
 

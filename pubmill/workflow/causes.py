@@ -1,5 +1,6 @@
 """Causes of jobs: what changed since their outputs were made, in words of specs."""
 
+import ast
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +27,8 @@ SPECS = {
 VERSION = "the stage's version"
 FILES_SHOWN = 2
 ABSENT = "none"
+LONGEST = 40
+"""Characters of a value that are shown."""
 
 
 def cause_of(reason: Any, wildcards: Mapping[str, str]) -> str:
@@ -70,10 +73,7 @@ def _values(parameters: Iterable[str]) -> dict[str, Any]:
     """Return the values in parameters: those of recipes by their keys, a stage's version, and all others."""
     found: dict[str, Any] = {}
     for text in sorted(parameters):
-        try:
-            value = json.loads(text)
-        except ValueError:
-            value = text
+        value = _value(text)
         if isinstance(value, dict):
             found |= _flat(value)
         else:
@@ -82,6 +82,15 @@ def _values(parameters: Iterable[str]) -> dict[str, Any]:
             name = VERSION if is_version else "parameter"
             found[name if name not in found else f"{name} {text}"] = value
     return found
+
+
+def _value(text: str) -> Any:
+    """Return a parameter from Snakemake's records, which are Python literals; a recipe is JSON in a text."""
+    try:
+        value = ast.literal_eval(text)
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, SyntaxError):
+        return text
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -93,8 +102,11 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _shown(values: Mapping[str, Any], key: str) -> str:
-    text = json.dumps(values[key], ensure_ascii=False) if key in values else ABSENT
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    value = values.get(key)
+    text = json.dumps(value, ensure_ascii=False) if key in values else ABSENT
+    if len(text) <= LONGEST:
+        return text
+    return counted(len(value), "value") if isinstance(value, list) else f"{text[: LONGEST - 3]}..."
 
 
 def cause_lines(jobs: Iterable[Job]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_files, check_study
 from pubmill.stages import Graph
 from pubmill.stages.gpus import read_gpus
+from pubmill.workflow.bundles import bundle
 from pubmill.workflow.environments import has_own_environments, keep_compiled
 from pubmill.workflow.failed_jobs import forget_failed_jobs
 from pubmill.workflow.left_out import announce_left_out
@@ -66,6 +67,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         left_out.extend(graph.left_out())
 
     steps: list[Callable[[], None]] = [
+        partial(bundle, workflow),
         check_graph,
         partial(check_requested, workflow, graph, root / "studies"),
     ]

@@ -90,7 +90,7 @@ def _lost_target_message(file: str, patterns: Mapping[str, list[str]], graph: Gr
     for scale in scales(studies.parent / "specs"):
         if scale != study.scale and file.startswith(paths_of_scale(scale, study.results).at("")):
             options = commands.configuration_options(study_of_scale(scale, studies, file))
-            command = commands.snakemake(file, configuration=options)
+            command = commands.run_files(file, configuration=options)
             return (
                 f"{file}: the configuration has scale {study.scale}, but the path has scale {scale}. "
                 f"Run: {command}"

@@ -7,13 +7,13 @@ version is pinned; a new one that lacks a replaced method fails that test.
 import gc
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 import snakemake.api  # before its parts, which import each other
-from snakemake import common, rules
+from snakemake import common, io, iocontainers, path_modifier, rules
 from snakemake.common import FUNC_OVERWRITE_PARAMS_ATTR
 from snakemake.iocontainers import InputFiles
 
@@ -21,6 +21,11 @@ Dag: Any = snakemake.dag.DAG
 Job: Any = snakemake.jobs.Job
 Scheduler: Any = snakemake.scheduling.job_scheduler.JobScheduler
 Inputs: Any = InputFiles
+File: Any = io._IOFile
+Annotated: Any = io.AnnotatedString
+PathModifier: Any = path_modifier.PathModifier
+modify_by_prefix = PathModifier.modify
+NO_FLAGS: Mapping[str, Any] = {}
 match_again = Dag.file2jobs
 compare_all_outputs = Dag.check_directory_outputs
 
@@ -34,16 +39,30 @@ def speed_up() -> None:
     Dag.file2jobs = producers
     Dag.check_directory_outputs = check_outputs_in_outputs
     Scheduler._schedule_reevalutation = look_again
+    File.exists = is_there
+    File.is_storage = property(is_in_storage)
+    io.IOCache.mtime_inventory = take_inventory
+    PathModifier.modify = modify
+    Job.missing_output = missing_outputs
+    for module in (io, rules, snakemake.dag, snakemake.jobs, iocontainers, path_modifier):
+        vars(module)["is_flagged"] = is_flagged
 
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Don't search for unreachable objects meanwhile: a graph only grows."""
+    """Don't search for unreachable objects meanwhile, as a graph only grows, nor in the graph afterwards.
+
+    The graph of an earlier call is searched for them before.
+    """
     enabled = gc.isenabled()
+    if gc.get_freeze_count():
+        gc.unfreeze()
+        gc.collect()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if enabled:
             gc.enable()
 
@@ -74,6 +93,57 @@ async def oldest_output(job: Any) -> float | None:
     files = [*job.output, *([job.benchmark] if job.benchmark else [])]
     times = [(await file.mtime()).local_or_storage() for file in files if await file.exists()]
     return min(times, default=None)
+
+
+def is_flagged(value: Any, flag: str) -> bool:
+    """Return whether a file or text has a flag; Snakemake asks first whether it can have flags."""
+    kind = type(value)
+    if kind is File:
+        value = value._file
+        kind = type(value)
+    if kind is str:
+        return False
+    flags = value._flags if kind is Annotated else getattr(value, "flags", NO_FLAGS)
+    return bool(flags.get(flag))
+
+
+def is_in_storage(file: Any) -> bool:
+    """Return whether a file is one of a storage, such as a bucket."""
+    return is_flagged(file, "storage_object")
+
+
+async def take_inventory(cache: Any, jobs: Iterable[Any], n_workers: int = 0) -> None:
+    """Cache the times of all files of jobs that exist, without a queue for each of Snakemake's workers."""
+    for job in jobs:
+        for file in (*job.input, *job.output, *([job.benchmark] if job.benchmark else ())):
+            if not file.is_storage and await file.exists() and file not in cache.mtime:
+                cache.mtime[file] = await cache.collect_mtime(file)
+
+
+def modify(modifier: Any, path: Any, *more: Any, **named: Any) -> Any:
+    """Return a path below the prefix of a module; Snakemake looks for one although there is none."""
+    prefixes = (modifier.prefix, modifier._prefix_replacements, modifier.inner_modifier)
+    if prefixes == (None, None, None) and modifier.workflow.storage_settings.default_storage_provider is None:
+        return path
+    return modify_by_prefix(modifier, path, *more, **named)
+
+
+async def is_there(file: Any) -> bool:
+    """Return whether a file exists; Snakemake looks into its cache by way of several calls."""
+    if is_flagged(file._file, "storage_object"):
+        found: bool = await file.exists_in_storage()
+        return found
+    cache = file.rule.workflow.iocache
+    known = dict.get(cache.exists_local, file) if cache.active else None
+    return bool(await file.exists_local() if known is None else known)
+
+
+async def missing_outputs(job: Any, requested: Iterable[Any]) -> AsyncIterator[Any]:
+    """Yield requested outputs that do not exist; pipes and services are never there."""
+    for name in requested:
+        file = job.output_by_path.get(str(name), name)
+        if is_flagged(file, "pipe") or is_flagged(file, "service") or not await file.exists():
+            yield file
 
 
 def is_input(files: Any, file: Any) -> bool:

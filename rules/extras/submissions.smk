@@ -41,6 +41,8 @@ use rule score as score_predictions with:
         contributions=graph.paths.contributions(graph.paths.record(*SUPPLIED)),
     log:
         graph.paths.log(graph.paths.final(*SUPPLIED) + ".score"),
+    group:
+        graph.score_predictions.bundle
     conda:
         "../../envs/data.yaml"
     resources:

@@ -18,7 +18,7 @@ rule transfer:
         gpu_slots=1,
     params:
         **PLACES,
-        recipe=lambda w: graph.argument(graph.transfer.recipe(*run_of(w), int(w.seed), w.target)),
+        recipe=lambda w: graph.argument(graph.transfer.recipe(run_of(w), int(w.seed), w.target)),
         version=graph.transfer.version_of,
     message:
         graph.transfer.label

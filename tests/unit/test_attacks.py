@@ -5,7 +5,7 @@ import pytest
 from tests.attack import Attack, attacks
 from tests.attack.running import SHOWN, run
 
-MOST, PART = 100, 5
+MOST, PART = 50, 10
 """Most cases of an attack in the long tests, and their part of those of `make attack`, which are fewer
 where a case takes long."""
 EVERY = [pytest.param(attack, id=name) for name, attack in attacks().items()]

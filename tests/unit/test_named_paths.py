@@ -18,6 +18,7 @@ EXAMPLES = {
     "specs/models/my-first.yaml",
     "specs/pretraining/my-first.yaml",
     "specs/pretraining/my-modernbert.yaml",
+    "studies/mine.yaml",
     "studies/my-first.yaml",
     "specs/pretraining/pubmedbert-base@20-percent.yaml",
     "benchmarks/pretraining.json",

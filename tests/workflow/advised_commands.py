@@ -103,6 +103,12 @@ def unfinished_study() -> str:
     return str(error.value)
 
 
+def beyond_the_scale() -> str:
+    with pytest.raises(PubmillError) as error:
+        targets(datasets=["linnaeus"]).check_files()
+    return str(error.value)
+
+
 CELL = "gu2020/table06 BC2GM PubMedBERT"
 FULL = "results/full/datasets/bc2gm/card.json"
 GONE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed20n0001.xml.gz"
@@ -124,6 +130,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "claim_check._pair_objection": lambda: untested_claim(),
     "study_tables.read_study_tables": lambda: unfinished_study(),
     "checksums.check_predictions": changed_predictions,
+    "table_datasets.check_scale": beyond_the_scale,
     "table_command.table": lambda: commands.pubmill("run", "shin2020", "shin2020/table08"),
     "compare_command.compare": lambda: commands.pubmill("run", "demo", "gu2020/table06"),
     "open_command.advice_for": lambda: advice_for(Path(FULL), ["studies/gu2020.yaml"], []),

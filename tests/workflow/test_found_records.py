@@ -19,6 +19,7 @@ from pubmill.stages import Graph, checked_graph
 from pubmill.stages.all_stages import stages
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz
+from pubmill.storage.result_paths import RunKey
 from tests.workflow.conftest import Project, copy_of
 from tests.workflow.planner import Planner
 from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN
@@ -60,8 +61,8 @@ def score_as_if_learnt(folder: Path) -> None:
     for number, path in enumerate(map(Path, made.tables.record_files(NAME)), 2):
         _, _, _, protocol, model, dataset, setting, *_ = path.parts
         seed = int(path.stem.removeprefix("seed-"))
-        recipe = made.records.recipe(protocol, model, dataset, setting, seed)
-        examples = Path(made.runs.scored_examples(protocol, model, dataset, setting))
+        recipe = made.records.recipe(RunKey(protocol, model, dataset, setting), seed)
+        examples = Path(made.runs.scored_examples(RunKey(protocol, model, dataset, setting)))
         predictions, training = (path.with_name(f"{path.stem}.{name}") for name in ENDINGS)
         rows = (
             {"id": row["id"], "labels": row["labels"] if n % number else ["O"] * len(row["labels"])}

@@ -173,7 +173,7 @@ def test_targets_that_nobody_makes_are_reported_at_once(project: Project) -> Non
         in reported
     )
     assert (
-        "the configuration has scale demo, but the path has scale full. Run: .venv/bin/snakemake " + full
+        "the configuration has scale demo, but the path has scale full. Run: .venv/bin/pubmill run "
         in reported
     )
     assert "results/demo/models/{model}/config.json" in reported.partition("confg.json: ")[2]

@@ -70,7 +70,7 @@ SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
 """Commands for the shell: `make` with -n, pytest with --collect-only."""
 WHOLE = r"pubmill sources pubmed --mirror"
 """Programs that finish within a second. Others need the network, restricted data, or minutes."""
-LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 |--model \S+( -n)?$"
+LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 (?!results)|--model \S+( -n)?$"
 """Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""
 
 
@@ -255,7 +255,7 @@ def test_every_command_that_is_advised_works(
 @pytest.mark.long
 def test_commands_for_whole_studies_work(clone: Path) -> None:
     """Build their graphs; of those that differ only in profile, resources or -n, only one."""
-    alike = r"--profile \S+ | --set-resources \S+| -n\b| --quiet progress"
+    alike = r" --profile \S+| --set-resources \S+| -n\b| --quiet progress"
     whole = {
         re.sub(alike, "", shlex.join(one.words)): one.text
         for one in documented()

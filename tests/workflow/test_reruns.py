@@ -169,6 +169,24 @@ def test_a_table_with_own_columns_leaves_the_study_as_it_is(copy: Project) -> No
     assert copy.planned() == {} and copy.planned(own, *settings) == {}
 
 
+def test_a_choice_of_ones_own_is_a_setting_that_no_published_value_judges(copy: Project) -> None:
+    own = "results/demo/tables/with/chosen/gu2020/table06"
+    values = '{"learning_rate": 1e-3, "batch_size": 16, "epochs": 2}'
+    choice = f'choice={{"name": "chosen", "source": "a colleague", "values": {values}}}'
+    models = ('models=["no-pretraining"]', 'datasets=["jnlpba"]', "own_tables=chosen")
+    settings = ("--config", *models, choice)
+    assert copy.planned(f"{own}.html", *settings) == {"finetune": 2, "score": 2, "table": 1}
+    copy.run(f"{own}.html", *settings)
+    folder = copy.folder / "results/demo/runs/blurb/no-pretraining/jnlpba/standard+chosen/final"
+    record = json.loads((folder / "seed-1.json").read_text())
+    assert (record["setting"], record["recipe"]["epochs"]) == ("standard+chosen", 2)
+    table = json.loads((copy.folder / f"{own}.json").read_text())
+    assert table["cells"]["no-pretraining"]["jnlpba"]["value"] is not None
+    page = (copy.folder / f"{own}.html").read_text()
+    assert "(chosen)" in page and "a colleague" in page and "the user chose the hyper-parameters" in page
+    assert copy.planned() == {} and copy.planned(f"{own}.html", *settings) == {}
+
+
 def test_a_plan_is_what_a_dry_run_says(finished: Project, changing: Changing) -> None:
     changing.edit(*EDITS["one seed more on a dataset"])
     assert changing.planned() == finished.planned()

@@ -13,7 +13,7 @@ class AuditStage(Stage):
     """Recipe of the audit of the published values."""
 
     name, group, label = "audit", "report", "Auditing the published values"
-    version = 4
+    version = 5
     read_by_name = (TEMPLATES,)
 
     def recipe_of(self, wildcards: Any) -> AuditRecipe:

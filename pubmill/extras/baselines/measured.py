@@ -29,7 +29,7 @@ from pubmill.storage.result_paths import PREDICTIONS, RECORD
 
 FLOORS: tuple[Floor, ...] = (*MENTIONS, *LABELS, *TEXTS, *ANSWERS)
 GIVEN_AWAY = 0.99
-"""Score from which a floor shows that what it reads gives the labels away."""
+"""Lowest score of a floor that shows a leak: the part of the input that the floor reads gives the labels."""
 
 
 class MeasuredFloor(NamedTuple):
@@ -62,7 +62,7 @@ def measure_floors(
 ) -> list[MeasuredFloor]:
     """Predict a split by each floor that applies; write predictions and scores into a folder.
 
-    `files`: split -> file of its examples. Equal examples give equal bytes.
+    `files`: split -> file of its examples. The same examples give the same bytes.
     """
     kind = KINDS[data.kind]
     floors = floors_of(data.kind, data.task)

@@ -15,7 +15,7 @@ from pubmill.report.report_content import PretrainingSummary
 from pubmill.report.study_report import read_pretraining
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import WEIGHTS
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, RunKey
 from pubmill.tables.cells import Table, read_table
 from pubmill.tables.dataset_cards import Card, read_card
 from pubmill.tables.recorded_runs import load_records
@@ -30,8 +30,8 @@ def run_paths(runs: StudyRuns) -> Iterator[str]:
         for model, settings in models.items():
             for setting, datasets in settings.items():
                 for dataset, seeds in datasets.items():
-                    run = (protocol, model, dataset, setting)
-                    yield from (BELOW.record(*run, seed) for seed in seeds)
+                    run = RunKey(protocol, model, dataset, setting)
+                    yield from (BELOW.record(run, seed) for seed in seeds)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from pubmill.specs import LocalFile
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.stages.stage import TEMPLATES, Stage
 from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import RunKey
 
 
 class ChecklistStage(Stage):
@@ -67,25 +68,26 @@ class ChecklistStage(Stage):
         for protocol, model, setting, dataset in _fine_tuned_runs(self.runs()):
             spec, choice = (
                 self.graph.runs.protocol(protocol),
-                self.graph.runs.choice(protocol, model, dataset, setting),
+                self.graph.runs.choice(RunKey(protocol, model, dataset, setting)),
             )
-            if choice is None or spec.search is None:
+            by = choice and spec.searched_by(choice.setting)
+            if choice is None or by is None or spec.search is None:
                 continue
             grid = spec.grid(self._specs.datasets[choice.dataset], choice.model or model, choice.setting)
             search = SearchSummary(
-                protocol=protocol, grid=grid, models=spec.search.models, seeds=spec.search.seeds, selected=()
+                protocol=protocol, grid=grid, models=by, seeds=spec.search.seeds, selected=()
             )
-            one = found.setdefault((protocol, repr(grid)), search)
-            paths = self.graph.runs.selected(protocol, model, dataset, setting)
+            one = found.setdefault((protocol, repr((grid, by))), search)
+            paths = self.graph.runs.selected(RunKey(protocol, model, dataset, setting))
             there = [self._paths.below(path) for path in paths if path in made or Path(path).is_file()]
             selected = tuple(dict.fromkeys([*one.selected, *there]))
-            found[protocol, repr(grid)] = replace(one, selected=selected)
+            found[protocol, repr((grid, by))] = replace(one, selected=selected)
         return list(found.values())
 
     def _choice_files(self, runs: StudyRuns) -> Iterator[str]:
         """Yield the files of the choices behind some runs."""
         for protocol, model, setting, dataset in _fine_tuned_runs(runs):
-            yield from self.graph.runs.selected(protocol, model, dataset, setting)
+            yield from self.graph.runs.selected(RunKey(protocol, model, dataset, setting))
 
     def recipe(self) -> ChecklistRecipe:
         """Return the ChecklistRecipe of the study: values of its specs; measurements are in the results."""

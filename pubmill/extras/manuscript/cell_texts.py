@@ -41,7 +41,7 @@ def _published(cell: Cell) -> float | None:
 
 
 def _text(show: Callable[[float], str], of: Callable[[Cell], float | None]) -> Callable[[Cell], str]:
-    """Return a function that shows a part that is a number, or that it is absent."""
+    """Return a function that formats one number of a cell, or returns `NONE` if the cell lacks it."""
 
     def shown(cell: Cell) -> str:
         value = of(cell)

@@ -32,11 +32,6 @@ def marks_of(source: Source) -> list[Mark]:
     return [Mark(start, mark[1], mark[2]) for start, mark in found if mark]
 
 
-def mark(kind: str, *names: str) -> str:
-    """Return a mark as a comment."""
-    return " ".join([f"% pubmill: {kind}", *names])
-
-
 def own_names(source: Source) -> dict[str, str]:
     """Return the names that a file gives to rows and columns: name -> key."""
     pairs = (one.names.rpartition("=") for one in marks_of(source) if one.kind == "name")

@@ -10,7 +10,6 @@ from pubmill.extras.manuscript.latex_source import Source
 from pubmill.extras.manuscript.marks import Mark, marks_of
 from pubmill.extras.manuscript.printed_numbers import RIGHT, ROUNDING, PrintedNumber
 from pubmill.extras.manuscript.tabular_rows import TabularCell, bold_macros, cells, row_before
-from pubmill.extras.manuscript.tabulars import best_columns
 from pubmill.tables.cells import Cell, Table
 
 SKIPPED = "-"
@@ -157,7 +156,7 @@ def _row_bold_findings(
     source: Source, table: Table, row: str, cells: list[MarkedCell]
 ) -> Iterator[ManuscriptFault]:
     decimals = min([one.printed.number.decimals for one in cells if one.printed.number], default=2)
-    best = best_columns(table, row_of(table, row), [one.key.column for one in cells], decimals)
+    best = table.best_columns(row_of(table, row), [one.key.column for one in cells], decimals)
     if not best:
         return
     computed = {column.key for column in table.columns if column.sources}

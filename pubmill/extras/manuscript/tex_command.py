@@ -15,25 +15,30 @@ def tex(
     study: StudyName,
     configfile: Configfiles = None,
     config: Settings = None,
+    spread: Annotated[
+        bool, typer.Option("--spread", help="tables: standard deviations over runs too")
+    ] = False,
+    published: Annotated[bool, typer.Option("--published", help="tables: published values too")] = False,
     output: Annotated[Path | None, typer.Option(help="folder to write; its other files are kept")] = None,
 ) -> None:
     r"""Write the numbers of a study's tables for a paper in LaTeX.
 
     cells.tex has the macros \cell, \cellspread, \cellpublished, \celldiff, \cellverdict, \cellexact and
-    \celllink; PAPER-tableNN.tex has a tabular of our values for each table that has any.
+    \celllink; PAPER-tableNN.tex has the table of our values, for each with any: without options the same as
+    tableNN.tex beside the table's page.
     """
     checkout()
     from pubmill.extras.manuscript.cell_macros import MACROS_FILE, macros_text
     from pubmill.extras.manuscript.study_tables import finished_tables
-    from pubmill.extras.manuscript.tabulars import tabular
+    from pubmill.report.latex_tables import latex_table
 
     graph = configured_graph(study, configfile, config)
     found = finished_tables(graph)
     texts = {MACROS_FILE: macros_text(found.study, found.scale, found.tables)}
     texts |= {
-        f"{name.replace('/', '-')}.tex": text
+        f"{name.replace('/', '-')}.tex": latex_table(table, spread=spread, published=published)
         for name, table in found.tables.items()
-        if (text := tabular(name, table))
+        if any(cell.value is not None for *_, cell in table.read())
     }
     folder = output or Path(graph.paths.manuscript(found.study))
     for name, text in texts.items():

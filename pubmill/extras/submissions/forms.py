@@ -5,15 +5,18 @@ import re
 from pathlib import Path
 
 from pubmill.errors import PubmillError
+from pubmill.extras.submissions.batch_form import is_batch
 from pubmill.extras.submissions.conll_form import is_conll
-from pubmill.extras.submissions.tsv_form import is_tsv
+from pubmill.extras.submissions.tsv_form import is_csv, is_tsv
 from pubmill.formats import text_files
 from pubmill.messages.wording import unknown
 
 FORMS = {
     "blurb-tsv": "tab-separated columns: an id, possibly the input, the prediction",
+    "csv": "comma-separated columns with headings: an id, possibly the input, the prediction",
     "json": "a JSON object by id, or a list of objects",
     "jsonl": "a JSON object on each line",
+    "batch": "a JSON line for each request of a batch of a hosted language model, with custom_id or key",
     "conll": "a word and its label on each line, in IOB1, IOB2, IOE, IOBES, BILOU or IO",
     "bioc-json": "a BioC collection as JSON",
     "bioc-xml": "a BioC collection as XML",
@@ -41,15 +44,19 @@ def form_of(text: str, where: str, stated: str | None = None) -> str:
     if found is None:
         known = "; ".join(f"{name}: {what}" for name, what in FORMS.items())
         raise PubmillError(
-            f"{where}: its form cannot be recognised, as it is none of these, or damaged. State the form "
-            f"with --form for a message about the damage. {known}"
+            f"{where}: the file has none of the known forms, or is damaged. Name its form with --form, for "
+            f"example --form conll, to see where it is damaged. Known forms: {known}"
         )
     return found
 
 
 def check_end(text: str, form: str, where: str) -> None:
     """Check that a file is complete in a form whose last entry could be cut without another trace."""
-    ends = {"blurb-tsv": ("\n", "a line end"), "pubtator": ("\n\n", "a blank line")}
+    ends = {
+        "blurb-tsv": ("\n", "a line end"),
+        "csv": ("\n", "a line end"),
+        "pubtator": ("\n\n", "a blank line"),
+    }
     end, what = ends.get(form, ("", ""))
     if not text.endswith(end):
         raise PubmillError(
@@ -66,6 +73,8 @@ def _recognise(text: str) -> str | None:
         return _json_form(text, first)
     if _PUBTATOR.match(first):
         return "pubtator"
+    if is_csv([first]):
+        return "csv"
     if is_conll(lines):
         return "conll"
     return "blurb-tsv" if is_tsv(lines) else None
@@ -77,6 +86,8 @@ def _json_form(text: str, first: str) -> str:
         line = json.loads(first)
     except (ValueError, RecursionError):
         line = None
+    if is_batch(line):
+        return "batch"
     several = text.strip() != first.strip()
     if isinstance(line, dict) and "documents" not in line and (several or {"id", "example_id"} & line.keys()):
         return "jsonl"

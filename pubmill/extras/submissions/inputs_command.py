@@ -25,7 +25,7 @@ def inputs(
     They are written with their ids in every form that score reads, as prompts too.
     """
     root = checkout()
-    from pubmill.extras.submissions.inputs_without_gold import TEMPLATES, write_inputs
+    from pubmill.extras.submissions.inputs_without_gold import wording_of, write_inputs
     from pubmill.extras.submissions.scores import examples_of
     from pubmill.extras.submissions.submission import check_access, recipe_of
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
@@ -39,8 +39,11 @@ def inputs(
     recipe = recipe_of(converted, here, dummies=spec.dummies)
     check_access(recipe)
     examples = examples_of(converted, recipe)
-    for path in write_inputs(folder, examples, recipe, spec.prompt or TEMPLATES[spec.task]):
+    for path in write_inputs(folder, examples, recipe, wording_of(spec, recipe.labels)):
         print(path)
+    unused = sorted(set(spec.glosses.labels) - set(recipe.labels)) if spec.glosses else []
+    if unused:
+        print(f"the dataset has no label {', '.join(unused)}, which its glosses explain")
     print(f"{dataset} {recipe.split}: inputs of {len(examples)} examples, without gold")
 
 

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -16,6 +16,7 @@ from pubmill.extras.submissions import conll_form
 from pubmill.extras.submissions.matching import marked_text
 from pubmill.extras.submissions.tsv_form import MISSING
 from pubmill.recipes.submissions import SubmissionRecipe
+from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
 
@@ -23,19 +24,18 @@ FIELDS = ("id", "document", "words", "text", "text_pair", "question", "context",
 """Fields of examples that inputs have; all others are gold, or only needed by some forms."""
 
 TEMPLATES = {
-    "ner": "List every mention of the wanted kind in the sentence, one per line and exactly as written. "
-    "Write TYPE: before a mention if there are several types ({labels}). Write none if there is no mention."
-    "\n\nSentence: {words}\n\nMentions:",
-    "relation": "Two mentions are marked, [E1] and [E2]. Which relation does the text state between them? "
-    "Answer with exactly one of: {labels}.\n\nText: {text}\n\nAnswer:",
+    "ner": "List every mention of {annotated} in the sentence, one per line and exactly as written. {types}"
+    "Write none if there is no mention.\n\nSentence: {words}\n\nMentions:",
+    "relation": "Two mentions are marked, [E1] and [E2]. Wanted is {annotated}. Answer with exactly one of "
+    "these labels.\n\nLabels: {labels}\n\nText: {text}\n\nLabel:",
     "similarity": "How similar in meaning are the two sentences, from 0 (not at all) to 4 (equivalent)? "
     "Answer with a number.\n\nSentence 1: {text}\nSentence 2: {text_pair}\n\nAnswer:",
-    "classification": "Which of these labels fit the text: {labels}? Answer with the labels separated by "
-    "semicolons, or with none.\n\nText: {text}\n\nAnswer:",
+    "classification": "Wanted is {annotated}. Answer with the labels that fit, separated by semicolons, or "
+    "with none.\n\nLabels: {labels}\n\nText: {text}\n\nAnswer:",
     "yes-no": "Answer the question from the text with exactly one of: {labels}.\n\nText: {text_pair}\n\n"
     "Question: {text}\n\nAnswer:",
-    "inference": "What follows from the premise for the hypothesis? Answer with exactly one of: {labels}."
-    "\n\nPremise: {text}\nHypothesis: {text_pair}\n\nAnswer:",
+    "inference": "What follows from the premise for the hypothesis? Answer with exactly one of these labels."
+    "\n\nLabels: {labels}\n\nPremise: {text}\nHypothesis: {text_pair}\n\nAnswer:",
     "factoid": "Answer the question with as few words of the context as possible.\n\nContext: {context}\n\n"
     "Question: {question}\n\nAnswer:",
 }
@@ -45,7 +45,35 @@ TEMPLATES |= {
     "reading": TEMPLATES["factoid"],
 }
 """Task -> template of its prompts; the dataset's spec may have its own (`prompt`)."""
-_PLACE = re.compile(r"\{(labels|words|text|text_pair|question|context)\}")
+UNSAID = {
+    "relation": "the relation that the text states between them",
+    "classification": "what the text is about",
+}
+"""Task -> what is annotated in a dataset without glosses; mentions: those of its types."""
+TYPES = "Write the type and a colon before each mention; the types are {labels}. "
+"""Stands in prompts for mentions of several types."""
+_PLACE = re.compile(r"\{(annotated|types|labels|words|text|text_pair|question|context)\}")
+
+
+class Wording(NamedTuple):
+    """What the prompts of a dataset say beside the input: a template, and the words for its places."""
+
+    template: str
+    words: dict[str, str]
+
+
+def wording_of(spec: DatasetSpec, labels: Sequence[str]) -> Wording:
+    """Return the wording for a dataset: its own or its task's template, with its labels and their glosses."""
+    named = list(filter(None, labels))
+    meanings = spec.glosses.labels if spec.glosses else {}
+    explained = [f"{label} ({meanings[label]})" if label in meanings else label for label in named]
+    shown = ("; " if meanings else ", ").join(explained)
+    unsaid = spec.mentions or " or ".join(named) or "what is looked for"
+    annotated = spec.glosses.annotated if spec.glosses else UNSAID.get(spec.task, unsaid)
+    types = TYPES.replace("{labels}", shown) if len(named) > 1 else ""
+    return Wording(
+        spec.prompt or TEMPLATES[spec.task], {"annotated": annotated, "types": types, "labels": shown}
+    )
 
 
 def row_of(example: Any, recipe: SubmissionRecipe) -> dict[str, Any]:
@@ -56,26 +84,26 @@ def row_of(example: Any, recipe: SubmissionRecipe) -> dict[str, Any]:
     return {"dataset": recipe.dataset, **row}
 
 
-def prompt_of(example: Any, recipe: SubmissionRecipe, template: str) -> str:
+def prompt_of(example: Any, wording: Wording) -> str:
     """Return the prompt of an example; text in braces inside of the input stays as it is."""
-    values = {name: value for name in FIELDS if isinstance(value := getattr(example, name, None), str)}
+    given = {name: value for name in FIELDS if isinstance(value := getattr(example, name, None), str)}
+    values = given | wording.words
     if isinstance(example, TokensExample):
         values["words"] = " ".join(example.words)
     if isinstance(example, SequenceExample) and example.entities:
         values["text"] = marked_text(example)
-    values["labels"] = ", ".join(filter(None, recipe.labels))
-    return _PLACE.sub(lambda found: values.get(found[1], ""), template)
+    return _PLACE.sub(lambda found: values.get(found[1], ""), wording.template)
 
 
 def write_inputs(
-    folder: Path, examples: Sequence[Example], recipe: SubmissionRecipe, template: str
+    folder: Path, examples: Sequence[Example], recipe: SubmissionRecipe, wording: Wording
 ) -> list[Path]:
     """Write the inputs of a split into a folder in every form that fits the dataset; return the files.
 
     `mapping.json` maps every label to itself, to be completed by the answers of a language model. Files that
     were changed since they were written stay: a `PubmillError` names the first.
     """
-    prompts = ({"id": one.id, "prompt": prompt_of(one, recipe, template)} for one in examples)
+    prompts = ({"id": one.id, "prompt": prompt_of(one, wording)} for one in examples)
     files: dict[str, Callable[[], Iterator[str]]] = {
         "inputs.jsonl": lambda: _lines(row_of(one, recipe) for one in examples),
         "inputs.json": lambda: _document([row_of(one, recipe) for one in examples]),

@@ -5,7 +5,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.subword_labels import SUBWORDS
-from pubmill.extras.submissions.rows import Key, PredictedSpan, PredictionRow
+from pubmill.extras.submissions.rows import Key, NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import GOLD
 from pubmill.formats.json_text import parse_json
 from pubmill.messages.quotations import show
@@ -115,21 +115,31 @@ def is_text_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def spans_of(value: Any, where: str) -> list[PredictedSpan]:
-    """Return the character spans of a list of `{start, end, type}`; other keys are not read."""
-    found: list[Any] = value if isinstance(value, list) else [None]
-    spans = [
-        PredictedSpan(one["start"], one["end"], one["type"] if "type" in one else one.get("label", ""))
-        for one in found
-        if isinstance(one, dict) and {"start", "end"} <= one.keys()
-    ]
-    whole = all(type(one.start) is type(one.end) is int and isinstance(one.type, str) for one in spans)
-    if len(spans) < len(found) or not whole or any(not 0 <= one.start < one.end for one in spans):
+def spans_of(value: Any, where: str) -> list[PredictedSpan | NamedMention]:
+    """Return the mentions of a list: `{start, end, type}` are characters, `{text, type}` and strings are
+    texts; other keys are not read."""
+    found = list(map(_mention, value)) if isinstance(value, list) else [None]
+    if None in found:
         raise PubmillError(
             f"{where}: expected a list of mentions {{start, end, type}}, which count characters from 0, "
-            "`end` not included"
+            "`end` not included, or {text, type}, or their texts"
         )
-    return spans
+    return [one for one in found if one is not None]
+
+
+def _mention(one: Any) -> PredictedSpan | NamedMention | None:
+    """Return a mention; None for a value of another form."""
+    if isinstance(one, str):
+        return NamedMention(one, "")
+    if not isinstance(one, dict):
+        return None
+    kind = one["type"] if "type" in one else one.get("label", "")
+    start, end, text = one.get("start"), one.get("end"), one.get("text")
+    if not isinstance(kind, str):
+        return None
+    if type(start) is type(end) is int:
+        return PredictedSpan(start, end, kind) if 0 <= start < end else None
+    return NamedMention(text, kind) if isinstance(text, str) and not {"start", "end"} & one.keys() else None
 
 
 def answers_of(value: Any, where: str) -> list[tuple[str, float]]:

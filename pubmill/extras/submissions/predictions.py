@@ -1,6 +1,7 @@
 """Predictions of pubmill's own form (`pubmill.metrics.records`) from matched rows."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +12,9 @@ from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.extras.submissions.alignment import Lost, align, place_words
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
+from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, read_answer
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, spans_of
-from pubmill.extras.submissions.rows import PredictedSpan, PredictionRow
+from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import SEPARATOR
 from pubmill.messages.quotations import show
 from pubmill.messages.wording import nearest
@@ -30,13 +32,15 @@ _MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
 @dataclass
 class LeftAside:
     """What reading a submission has left aside: spans that no labels of words express, and free strings
-    without a mapping (place and string). `spans`, `answers`: how many there were of each."""
+    without a mapping (place and string). `spans`, `answers`: how many there were of each.
+    `by_rule`: the number of answers to which each rule of `free_answers` applied."""
 
     lost: list[Lost] = field(default_factory=list)
     spans: int = 0
     answers: int = 0
     unmapped: list[tuple[str, str]] = field(default_factory=list)
     unknown: dict[str, str] = field(default_factory=dict)
+    by_rule: Counter[str] = field(default_factory=Counter)
 
 
 def plain_answer(text: str) -> str:
@@ -81,6 +85,7 @@ class Normaliser:
         build = of_kind[self.recipe.kind]
         pairs = zip(matched, examples, strict=True)
         self.reading.answers += sum(row.key != "output" for row in matched)
+        self.reading.by_rule["cut"] += sum(row.cut for row in matched)
         made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
         self._refuse_unknown_labels()
         self.check_alignment()
@@ -116,7 +121,7 @@ class Normaliser:
             raise PubmillError(
                 f"{place}: {len(unmapped)} of {answers} answers have no mapping, the first of them "
                 f"{show(' '.join(first.split()))}; declared answers: {known}. Declare those that the system "
-                "gave, or take marks such as bullets and code fences off them. Nothing was scored"
+                "gave. Nothing was scored"
             )
 
     def _refuse_unknown_labels(self) -> None:
@@ -146,13 +151,22 @@ class Normaliser:
             return UNMAPPED
         return label
 
+    def _free(self, row: PredictionRow, source: str) -> FreeAnswer:
+        """Return the answers in a free string; the rules that were applied are counted."""
+        found = read_answer(row.value, source)
+        self.reading.by_rule.update(found.rules)
+        return found
+
     def _tokens(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+        value = row.value
         if row.key == "output":
             return {"labels": self._labels_of_spans(self._spans_in_output(row, example), row, example)}
-        if row.key == "mentions":
-            return {"labels": self._labels_of_spans(row.value, row, example)}
-        if row.key == "prediction" and not is_text_list(row.value):
-            return {"labels": self._labels_of_spans(spans_of(row.value, row.where), row, example)}
+        if row.key == "prediction" and not is_text_list(value):
+            value = spans_of(value, row.where)
+        if row.key == "mentions" or value is not row.value:
+            return {
+                "labels": self._labels_of_spans(self._spans_of_mentions(value, row, example), row, example)
+            }
         labels = row.value
         if not is_text_list(labels) or not all(map(LABEL.fullmatch, labels)):
             raise PubmillError(f"{row.where}: expected BIO labels of words, or mentions")
@@ -190,31 +204,55 @@ class Normaliser:
         self.reading.lost += lost
         return to_labels(mentions, words, "bio")
 
+    def _spans_of_mentions(
+        self, mentions: Sequence[PredictedSpan | NamedMention], row: PredictionRow, example: Any
+    ) -> list[PredictedSpan]:
+        """Return mentions as spans; one that is named by its text is every occurrence of it."""
+        text = row.text if row.text is not None else " ".join(example.words)
+        spans: list[PredictedSpan] = []
+        for one in mentions:
+            if isinstance(one, PredictedSpan):
+                spans.append(one)
+                continue
+            self.reading.answers += 1
+            kind = one.type or self._only_type() or ""
+            found = _occurrences(one.text, kind, text)
+            if not found:
+                self.reading.unmapped.append((row.where, one.text))
+            spans += found
+        self.reading.by_rule["text"] += any(isinstance(one, NamedMention) for one in mentions)
+        return spans
+
     def _spans_in_output(self, row: PredictionRow, example: Any) -> list[PredictedSpan]:
         """Return the mentions in a free string: a line each, `TYPE: text` or, in a dataset of one type, only
-        the text, of which every occurrence counts."""
+        the text, of which every occurrence counts; or JSON."""
         text = " ".join(example.words)
         spans: list[PredictedSpan] = []
-        for line in filter(None, map(str.strip, row.value.split("\n"))):
+        for item in self._free(row, text).items:
             self.reading.answers += 1
-            of, colon, named = line.partition(":")
-            kind = self._answers.get(plain_answer(of)) if colon else None
-            name, kind = (named.strip(), kind) if kind is not None else (line, self._only_type())
-            found = [match.start() for match in re.finditer(re.escape(name), text)]
-            if plain_answer(line) in self._answers and not found:
+            name, kind = self._named_in_output(item)
+            found = _occurrences(name, kind, text) if kind is not None else []
+            if plain_answer(item.text) in self._answers and not found:
                 continue  # a declared answer without mentions, such as "none"
-            if kind is None or not found:
-                self.reading.unmapped.append((row.where, line))
-                continue
-            spans += [PredictedSpan(start, start + len(name), kind) for start in found]
+            if not found:
+                self.reading.unmapped.append((row.where, item.text))
+            spans += found
         return spans
+
+    def _named_in_output(self, item: FreeItem) -> tuple[str, str | None]:
+        """Return the text and type of a mention in a free string; None: it has no type of the dataset."""
+        of, colon, named = item.text.partition(":")
+        if item.type is not None:
+            return item.text, self._answers.get(plain_answer(item.type))
+        kind = self._answers.get(plain_answer(of)) if colon else None
+        return (named.strip(), kind) if kind is not None else (item.text, self._only_type())
 
     def _only_type(self) -> str | None:
         return self.recipe.labels[0] if len(self.recipe.labels) == 1 else None
 
     def _sequence(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
-            return {"label": self._mapped(row.value, row.where)}
+            return {"label": self._mapped(self._free(row, _source(example)).text(), row.where)}
         value = str(row.value) if row.key == "prediction" and type(row.value) is int else row.value
         if row.key not in ("label", "prediction") or not isinstance(value, str):
             raise PubmillError(f"{row.where}: expected one label, a string")
@@ -222,7 +260,8 @@ class Normaliser:
 
     def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
-            parts = [part for part in _BETWEEN.split(row.value) if part.strip()]
+            texts = self._free(row, _source(example)).text()
+            parts = [part for part in _BETWEEN.split(texts) if part.strip()]
             labels = [self._mapped(part, row.where) for part in parts]
         elif is_text_list(row.value):
             labels = [self.known(label, row.where) for label in row.value]
@@ -237,7 +276,8 @@ class Normaliser:
     def _regression(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         value = row.value
         if isinstance(value, str):
-            value = _number(plain_answer(value) if row.key == "output" else value)
+            free = row.key == "output"
+            value = _number(plain_answer(self._free(row, _source(example)).text()) if free else value)
         if not is_finite_number(value):
             raise PubmillError(
                 f"{row.where}: expected a finite number; a correlation cannot count an answer as wrong"
@@ -246,7 +286,10 @@ class Normaliser:
 
     def _span(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
-            answers = [(row.value.strip(), 1.0)]
+            found = self._free(row, _source(example))
+            several = {"json", "bullets"} & set(found.rules) and found.items
+            texts = [item.text for item in found.items] if several else [found.text()]
+            answers = [(text, 1.0 / (1 + place)) for place, text in enumerate(texts)]
         elif row.key == "answers":
             answers = row.value
         elif row.key == "prediction":
@@ -254,6 +297,18 @@ class Normaliser:
         else:
             raise PubmillError(f"{row.where}: expected answers")
         return {"answers": [{"text": text, "probability": probability} for text, probability in answers]}
+
+
+def _source(example: Any) -> str:
+    """Return the texts of an example in which an answer may stand as it is."""
+    texts = (getattr(example, name, None) for name in ("text", "text_pair", "question", "context"))
+    return "\n".join(filter(None, texts))
+
+
+def _occurrences(name: str, kind: str, text: str) -> list[PredictedSpan]:
+    """Return every place of a mention in a text."""
+    starts = [match.start() for match in re.finditer(re.escape(name), text)] if name.strip() else []
+    return [PredictedSpan(start, start + len(name), kind) for start in starts]
 
 
 def _refuse_marked_answers(

@@ -5,7 +5,15 @@ from typing import Any, Literal, NamedTuple
 
 Key = Literal["labels", "label", "score", "answers", "mentions", "output", "prediction"]
 """What a prediction is: BIO labels or labels of a document, a label, a number, ranked answers, character
-spans, the free string of a language model; `prediction`: by the type of its value and the dataset's kind."""
+spans or texts, the free string of a language model; `prediction`: by the type of its value and the dataset's
+kind."""
+
+
+class NamedMention(NamedTuple):
+    """A predicted mention by its text: every occurrence in the example's text."""
+
+    text: str
+    type: str
 
 
 class PredictedSpan(NamedTuple):
@@ -22,7 +30,8 @@ class PredictionRow:
 
     `dataset`: the name that the file states, if any. `words` and `texts` are the inputs that the file
     repeats; they must be those of the example. `text` is the one in which spans count characters; None: the
-    words joined by blanks. `beside`: further keys of pubmill's own predictions.
+    words joined by blanks. `beside`: further keys of pubmill's own predictions. `cut`: the answer of a
+    language model was cut off at the limit of its length.
     """
 
     where: str
@@ -34,3 +43,4 @@ class PredictionRow:
     texts: tuple[str, ...] = ()
     text: str | None = None
     beside: dict[str, Any] = field(default_factory=dict)
+    cut: bool = False

@@ -7,6 +7,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, Example, read_examples
+from pubmill.extras.submissions.free_answers import RULES
 from pubmill.extras.submissions.ordered_form import order_of
 from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, runs_on
 from pubmill.messages.quotations import show, withholding
@@ -59,6 +60,7 @@ class ScoredSubmission:
             "counts": self.counts,
             "unaligned": [[one.where, *one.span, one.why] for one in reading.lost],
             "unmapped": [where for where, _ in reading.unmapped],
+            "read_by_rule": {rule: number for rule, number in reading.by_rule.items() if number},
             "sha256": sha256(self.path),
         }
 
@@ -70,6 +72,11 @@ class ScoredSubmission:
         if reading.lost:
             lines.append(f"{len(reading.lost)} of {reading.spans} spans fit no words, and are left out")
             lines += [f"  {one.where}: {one.span.start}-{one.span.end} {one.why}" for one in reading.lost]
+        lines += [
+            f"{number} of {len(self.examples)} answers {RULES[rule]}"
+            for rule, number in sorted(reading.by_rule.items())
+            if number
+        ]
         if reading.unmapped:
             effect = "give no mention" if self.recipe.kind == "tokens" else "count as wrong"
             lines.append(

@@ -10,7 +10,15 @@ from typing import Any, Literal
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
 from pubmill.examples.subword_labels import SUBWORDS
-from pubmill.extras.submissions import blurb, conll_form, document_forms, json_forms, ordered_form, tsv_form
+from pubmill.extras.submissions import (
+    batch_form,
+    blurb,
+    conll_form,
+    document_forms,
+    json_forms,
+    ordered_form,
+    tsv_form,
+)
 from pubmill.extras.submissions.document_rows import rows_of
 from pubmill.extras.submissions.forms import check_end, form_of, read_text
 from pubmill.extras.submissions.matching import match
@@ -22,7 +30,7 @@ from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED, PUBLIC
-from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS
+from pubmill.storage.result_paths import BELOW, CARD, PREDICTIONS, RunKey
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +141,10 @@ def _rows(
             return list(conll_form.read(lines, str(path)))
         case "blurb-tsv":
             return list(tsv_form.read(lines, str(path)))
+        case "csv":
+            return list(tsv_form.read_csv(lines, str(path)))
+        case "batch":
+            return list(batch_form.read(lines, str(path)))
         case "jsonl":
             return list(json_forms.read_lines(lines, str(path)))
         case "json":
@@ -201,7 +213,7 @@ def copied_from(submission: Submission, others: Iterable[Path]) -> Path | None:
 
 def runs_on(results: Path, dataset: str) -> list[Path]:
     """Return the predictions of all final runs on a dataset."""
-    return sorted(results.glob(BELOW.final("*", "*", dataset, "*", "*", PREDICTIONS)))
+    return sorted(results.glob(BELOW.final(RunKey("*", "*", dataset, "*"), "*", PREDICTIONS)))
 
 
 def read_mapping(path: Path | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import Inputs, Origin, Stage
 
@@ -15,7 +16,7 @@ class TakePredictions(Stage):
 
     name, group = "take_predictions", "annotate"
     label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
-    version = 2
+    version = 3
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"dataset": self._paths.dataset_files(wildcards.dataset)}
@@ -32,6 +33,9 @@ class ScorePredictions(Score):
 
     name = "score_predictions"
     label = "Scoring the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> None:
+        return None
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         model, dataset = wildcards.submission, wildcards.dataset

@@ -1,5 +1,7 @@
-"""Tab-separated predictions: BLURB's published forms with predicted labels, or a table of ids and labels."""
+"""Tables of predictions: BLURB's published forms with predicted labels, or a table of ids and labels, with
+tabs or, with headings, commas between the cells."""
 
+import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -7,16 +9,19 @@ from typing import NamedTuple
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
-from pubmill.extras.submissions.rows import PredictionRow
+from pubmill.extras.submissions.rows import Key, PredictionRow
 from pubmill.messages.quotations import quote, show
 
 IDS = ("id", "index", "pair_id")
-PREDICTED = ("prediction", "predicted", "label", "labels", "score", "answer", "output")
+OUTPUTS = ("output", "response", "completion", "generated_text")
+"""Headings of free strings of a language model."""
+PREDICTED = ("prediction", "predicted", "label", "labels", "score", "answer", *OUTPUTS)
 TEXTS = (
     "document", "text", "text_pair", "dummies", "sentence", "sent1", "sent2", "question", "context",
 )  # fmt: skip
 """Headings of ids, predictions and inputs."""
 GOLD = ("gold", "gold_label", "gold_labels", "target", "expected", "reference")
+KNOWN = {*IDS, *PREDICTED, *TEXTS, *GOLD}
 MISSING = "?"
 """Stands in `pubmill inputs` where the prediction belongs."""
 SEPARATOR = "|"
@@ -46,9 +51,32 @@ def is_tsv(lines: Sequence[str]) -> bool:
     return len(counts) == 1 and 0 not in counts
 
 
+def is_csv(lines: Sequence[str]) -> bool:
+    """Return whether the first line has headings that are known, with commas between them."""
+    header = [cell.strip().casefold() for cell in lines[0].split(",")]
+    return len(header) > 1 and set(header) <= KNOWN
+
+
+def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
+    """Yield a row for each record of a CSV file with headings; quoted cells may have several lines."""
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+    try:
+        cells = [(f"{where}:{reader.line_num}", record) for record in reader if record]
+    except csv.Error as error:
+        raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
+    if not is_csv([",".join(cells[0][1])] if cells else [""]):
+        raise PubmillError(f"{where}:1: expected headings, such as id,prediction, in the first line of CSV")
+    yield from _read(cells, where)
+
+
 def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     """Yield a row for each line; the first one may be a header, else ids are first and predictions last."""
-    cells = [(f"{where}:{number}", line.split("\t")) for number, line in enumerate(lines, 1) if line]
+    yield from _read(
+        [(f"{where}:{number}", line.split("\t")) for number, line in enumerate(lines, 1) if line], where
+    )
+
+
+def _read(cells: Sequence[tuple[str, list[str]]], where: str) -> Iterator[PredictionRow]:
     if not cells:
         raise PubmillError(f"{where}: no lines")
     width = len(cells[0][1])
@@ -56,14 +84,15 @@ def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
         if len(row) != width or width < 2:
             raise PubmillError(f"{place}: expected {max(width, 2)} columns, found {len(row)}")
     header = [cell.strip().casefold() for cell in cells[0][1]]
-    if set(header) <= {*IDS, *PREDICTED, *TEXTS, *GOLD}:
+    if set(header) <= KNOWN:
         named, rows = _layout(header, cells[0][0]), cells[1:]
+        key: Key = "output" if header[named[1]] in OUTPUTS else "prediction"
     else:
-        named, rows = (0, width - 1), cells
+        named, rows, key = (0, width - 1), cells, "prediction"
     if rows and all(_FLAGS.fullmatch(row[named[1]]) for _, row in rows):
         yield from _sentence_flags(rows, *named)
     else:
-        yield from _rows(rows, *named)
+        yield from _rows(rows, *named, key)
 
 
 def _layout(header: list[str], place: str) -> tuple[int | None, int]:
@@ -82,7 +111,7 @@ def _layout(header: list[str], place: str) -> tuple[int | None, int]:
 
 
 def _rows(
-    rows: Sequence[tuple[str, list[str]]], of_id: int | None, predicted: int
+    rows: Sequence[tuple[str, list[str]]], of_id: int | None, predicted: int, key: Key
 ) -> Iterator[PredictionRow]:
     ids = [None if of_id is None else row[of_id] for _, row in rows]
     numbered = ids == [str(number) for number in range(len(rows))]
@@ -92,7 +121,7 @@ def _rows(
         texts = tuple(cell for number, cell in enumerate(row) if number not in (of_id, predicted))
         # the index of BLURB's tables is a line number; rows of it are identified by their text
         known = None if numbered and any(texts) else name
-        yield PredictionRow(where=place, id=known, key="prediction", value=row[predicted], texts=texts)
+        yield PredictionRow(where=place, id=known, key=key, value=row[predicted], texts=texts)
 
 
 def _sentence_flags(

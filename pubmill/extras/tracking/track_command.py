@@ -12,7 +12,9 @@ from pubmill.cli.verbs import Verb
 
 def track(
     study: StudyName,
-    mlflow: Annotated[str, typer.Option(metavar="URI", help="tracking server, or sqlite:///FILE")],
+    mlflow: Annotated[
+        str, typer.Option(metavar="URI", help="tracking server, or sqlite:///FILE")
+    ] = "sqlite:///results/mlflow.db",
     configfile: Configfiles = None,
     config: Settings = None,
 ) -> None:

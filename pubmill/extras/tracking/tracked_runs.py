@@ -40,7 +40,7 @@ def tracked_run(results: Path, path: str) -> TrackedRun:
     record, notes = read_record(results / path), parse(TrainingNotes, read_json(training), str(training))
     content = hashlib.sha256((results / path).read_bytes() + training.read_bytes())
     return TrackedRun(
-        name="/".join(map(str, run)),
+        name="/".join([*run.run, str(run.seed)]),
         digest=content.hexdigest(),
         failed=record.failed is not None,
         parameters=_parameters(record),

@@ -3,7 +3,7 @@
 from pubmill.errors import PubmillError
 from pubmill.extras.transfer.transfers import TransferMatrixRecipe, TransferRecipe
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 
 
 class Transfer(Stage):
@@ -14,11 +14,10 @@ class Transfer(Stage):
     version = 1
     needs = Needs(8_000, 4 * HOUR)
 
-    def recipe(
-        self, protocol: str, model: str, dataset: str, setting: str, seed: int, target: str
-    ) -> TransferRecipe:
+    def recipe(self, run: RunKey, seed: int, target: str) -> TransferRecipe:
         """Return the recipe of a run and another dataset; a `PubmillError` if their types differ."""
-        self.graph.runs.check(protocol, model, dataset, setting)
+        self.graph.runs.check(run)
+        dataset = run.dataset
         if target not in self._specs.datasets:
             raise PubmillError(f"there is no specs/datasets/{target}.yaml")
         own, other = self._specs.datasets[dataset], self._specs.datasets[target]
@@ -30,9 +29,9 @@ class Transfer(Stage):
                 f"{other.mentions}); datasets with the same `mentions:` are {', '.join(fitting) or 'none'}"
             )
         return TransferRecipe(
-            protocol=protocol,
-            model=model,
-            setting=setting,
+            protocol=run.protocol,
+            model=run.model,
+            setting=run.setting,
             seed=seed,
             scale=self._study.scale,
             trained_on=dataset,
@@ -67,7 +66,7 @@ class TransferMatrixStage(Stage):
         datasets = [name for names in types.values() for name in names]
         specs, spec = self._specs.datasets, self.graph.runs.protocol(protocol)
         scores = {
-            one: {other: self._files(protocol, model, one, setting, other) for other in names}
+            one: {other: self._files(RunKey(protocol, model, one, setting), other) for other in names}
             for names in types.values()
             for one in names
         }
@@ -84,12 +83,12 @@ class TransferMatrixStage(Stage):
             scores=scores,
         )
 
-    def _files(self, protocol: str, model: str, one: str, setting: str, other: str) -> tuple[str, ...]:
+    def _files(self, run: RunKey, other: str) -> tuple[str, ...]:
         """Return the scores of the runs of a dataset on another one; on its own, their records."""
-        seeds = self.graph.runs.seeds(protocol, model, one, setting)
-        if one == other:
-            return tuple(BELOW.record(protocol, model, one, setting, seed) for seed in seeds)
-        return tuple(BELOW.transfer(other, protocol, model, one, setting, seed) for seed in seeds)
+        seeds = self.graph.runs.seeds(run)
+        if run.dataset == other:
+            return tuple(BELOW.record(run, seed) for seed in seeds)
+        return tuple(BELOW.transfer(other, run, seed) for seed in seeds)
 
     def inputs(self, protocol: str, model: str, setting: str) -> list[str]:
         """Return the files with the scores of a matrix."""

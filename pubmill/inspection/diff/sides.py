@@ -25,7 +25,7 @@ from pubmill.stages import Graph
 from pubmill.stages.selection_jobs import DESCRIPTIVE
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import FINAL_RECORDS
+from pubmill.storage.result_paths import FINAL_RECORDS, RunKey
 
 Names = tuple[str, ...]
 Value = TypeVar("Value")
@@ -99,7 +99,7 @@ def _side_of_runs(operand: str, context: Context) -> Side:
         )
     runs: dict[Names, list[Path]] = {}
     for one in found:
-        runs.setdefault(tuple(run_of(one)[:4]), []).append(one)
+        runs.setdefault(run_of(one).run, []).append(one)
     recipes = {(FINE_TUNING, *names): described(read_record(paths[0])) for names, paths in runs.items()}
     graph = _graph(context.root, context.study, context.settings)
     return Side(operand, recipes, runs, _aggregates(graph))
@@ -113,31 +113,30 @@ def described(record: Record) -> dict[str, Any]:
 def _side_of_graph(name: str, graph: Graph, wanted: Callable[[Names], bool]) -> Side:
     """Return the recipes behind the runs of a study, and their records on disk."""
     names = {run for run in _requested(graph) if wanted(run)}
-    runs = {run: paths for run in sorted(names) if (paths := _records(graph, run))}
+    runs: dict[Names, list[Path]] = {run: paths for run in sorted(names) if (paths := _records(graph, run))}
     recipes = dict(_recipes(graph, sorted(names)))
     return Side(name, recipes, runs, _aggregates(graph))
 
 
-def _requested(graph: Graph) -> Iterator[Names]:
+def _requested(graph: Graph) -> Iterator[RunKey]:
     """Yield the runs that a study's tables request."""
     for table in graph.requests.result_tables():
         for _, _, paths in graph.tables.cells_with_runs(table):
-            yield from (tuple(run_of(path)[:4]) for path in paths)
+            yield from (run_of(path).run for path in paths)
 
 
-def _records(graph: Graph, run: Names) -> list[Path]:
-    return sorted(Path(graph.paths.run(*run)).glob(FINAL_RECORDS))
+def _records(graph: Graph, run: RunKey) -> list[Path]:
+    return sorted(Path(graph.paths.run(run)).glob(FINAL_RECORDS))
 
 
-def _recipes(graph: Graph, runs: Iterable[Names]) -> Iterator[tuple[Names, dict[str, Any]]]:
+def _recipes(graph: Graph, runs: Iterable[RunKey]) -> Iterator[tuple[Names, dict[str, Any]]]:
     """Yield the recipes of runs, and the specs that they are made from."""
     specs, named = graph.specs, {"protocol": set[str](), "model": set[str](), "dataset": set[str]()}
-    for protocol, model, dataset, setting in runs:
-        for kind, name in zip(named, (protocol, model, dataset), strict=True):
+    for run in runs:
+        for kind, name in zip(named, run[:3], strict=True):
             named[kind].add(name)
-        if protocol in specs.protocols:
-            recipe = graph.runs.recipe(protocol, model, dataset, setting)
-            yield (FINE_TUNING, protocol, model, dataset, setting), as_values(recipe)
+        if run.protocol in specs.protocols:
+            yield (FINE_TUNING, *run), as_values(graph.runs.recipe(run))
     weights = [specs.models[model].weights for model in named["model"] & specs.models.keys()]
     pretraining = {one.recipe for one in weights if isinstance(one, RecipeWeights)} & specs.pretraining.keys()
     bases = [specs.pretraining[name] for name in pretraining]
@@ -159,17 +158,17 @@ def _side_of_setting(name: str, graph: Graph, protocol: str, setting: str) -> Si
     spec = graph.specs.protocols[protocol]
     if setting not in spec.settings:
         raise PubmillError(f"protocol {protocol}: {unknown('setting', setting, spec.settings)}")
-    pattern = graph.paths.run(protocol, "*", "*", setting)
-    on_disk = {tuple(run_of(path)[:4]) for path in Path().glob(f"{pattern}/{FINAL_RECORDS}")}
-    others = {(protocol, model, dataset, setting) for _, model, dataset, _ in _requested(graph)}
+    pattern = graph.paths.run(RunKey(protocol, "*", "*", setting))
+    on_disk = {run_of(path).run for path in Path().glob(f"{pattern}/{FINAL_RECORDS}")}
+    others = {run._replace(protocol=protocol, setting=setting) for run in _requested(graph)}
     names = {
         run
         for run in on_disk | others
-        if run[1] in graph.specs.models
-        and run[2] in graph.specs.datasets
-        and not spec.obstacle(graph.specs.datasets[run[2]], run[1], setting)
+        if run.model in graph.specs.models
+        and run.dataset in graph.specs.datasets
+        and not spec.obstacle(graph.specs.datasets[run.dataset], run.model, setting)
     }
-    runs = {run: paths for run in sorted(names) if (paths := _records(graph, run))}
+    runs: dict[Names, list[Path]] = {run: paths for run in sorted(names) if (paths := _records(graph, run))}
     recipes = {names: recipe for names, recipe in _recipes(graph, sorted(names)) if names[0] == FINE_TUNING}
     return Side(name, recipes, runs, _aggregates(graph))
 

@@ -177,7 +177,7 @@ def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[s
         finding.counted = False
         finding.counts = "counts not as expected: " + "; ".join(differing)
         again = ("--forcerun", "convert")
-        command = commands.snakemake(str(path), configuration=configuration, options=again)
+        command = commands.run_files(str(path), configuration=configuration, options=again)
         finding.to_do.append(f"convert it again: {command}")
     else:
         finding.counted, finding.counts = _expectation(finding.spec)

@@ -106,7 +106,7 @@ class Explainer:
     def command(self, files: Iterable[str], settings: Sequence[str] = ()) -> str:
         """The command that makes files of the results folder, perhaps with other `settings`."""
         paths = [self.graph.paths.at(file) for file in files]
-        return commands.snakemake(*paths, configuration=self.options(settings))
+        return commands.run_files(*paths, configuration=self.options(settings))
 
     def options(self, settings: Sequence[str] = ()) -> list[str]:
         """Return the configuration as command-line options."""
@@ -322,13 +322,13 @@ def _run_settings(
     """Return protocol, setting, resolved recipe, and where its hyper-parameters were chosen."""
     if not paths:
         return {}
-    protocol, _, dataset, setting, _ = run_of(paths[0])
-    place = {"setting": {"protocol": protocol, "setting": setting}}
+    run = run_of(paths[0]).run
+    place = {"setting": {"protocol": run.protocol, "setting": run.setting}}
     resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
-    if protocol == OFF_THE_SHELF or model is None:
+    if run.protocol == OFF_THE_SHELF or model is None:
         return place | {"recipe": resolved}
-    recipe = resolved or dict(graph.runs.recipe(protocol, model, dataset, setting).values)
-    selected = graph.runs.selected(protocol, model, dataset, setting)
+    recipe = resolved or dict(graph.runs.recipe(run).values)
+    selected = graph.runs.selected(run)
     return place | {"recipe": recipe, "choice": _choice_account(selected[0]) if selected else None}
 
 

@@ -31,7 +31,12 @@ const trainingParts = (training, folder) => {
     const said = make("p", { className: "small soft" }, training.lastChild.textContent.trim(), ". ", key);
     const larger = course.cloneNode(true);
     larger.setAttribute("viewBox", "0 0 120 36");
-    parts.push(make("div", { className: "course-box" }, larger, said));
+    const scales = course.dataset.y.split(";").map((ends, i) => {
+      const [low, high] = ends.split(" ");
+      return make("span", {}, ...(ends ? [high, make("small", { textContent: ["dev", "loss"][i] }), low] : []));
+    });
+    const below = make("small", { textContent: "first step to last" });
+    parts.push(make("div", { className: "course-box" }, scales[0], larger, scales[1], below), said);
   }
   for (const recipe of recipes) {
     const values = make("p", { className: "small recipe" }, ...recipe.cloneNode(true).childNodes);

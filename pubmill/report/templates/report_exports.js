@@ -38,27 +38,37 @@ const score = (grid, bold, minus, plusMinus) => (row, column) => {
   return [ours, found.published && `(${found.published.replace("-", minus)})`].filter(Boolean).join(" ");
 };
 
-const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
-const latexText = (text) => plain(text).replace(/[\\~^{}$&#_%]/g, (sign) => LATEX[sign] ?? `\\${sign}`);
+// The LaTeX of tableNN.tex, of which the shown lines and columns are picked, in their order.
+const keyOf = (item) => item.head.dataset.key;
+const latexLine = (line) => {
+  const [, cells, kind, names] = line.match(/^(.*) \\\\ % pubmill: (\w+) (.*)$/);
+  return { cells: cells.split(" & "), kind, names: names.split(" ") };
+};
+const markedLine = (cells, kind, items) => `${cells.join(" & ")} \\\\ % pubmill: ${[kind, ...items.map(keyOf)].join(" ")}`;
+const unstacked = (head) => head.replace(/^\\shortstack\[r\]\{(.*)\}$/, (_, lines) => lines.replaceAll("\\\\", " "));
 const toLatex = (grid) => {
-  const [head, ...body] = lines(grid, score(grid, (text) => `\\textbf{${text}}`, "$-$", " $\\pm$ "));
-  const groups = (grid.turned ? grid.shown.columns : grid.shown.rows).map((item) => item.group);
-  const rows = body.map(([label, ...cells], i) => {
-    const rule = i && groups[i] !== groups[i - 1] ? "\\midrule\n" : "";
-    return `${rule}${[latexText(label), ...cells].join(" & ")} \\\\`;
-  });
-  return [
-    `% ${grid.table.dataset.table}: ${plain(grid.table.dataset.title).replace(/\s+/g, " ")}`,
-    "% Ours, with the standard deviation over seeds; in brackets the published value; bold: best of ours in the row.",
-    `\\begin{tabular}{@{}l${"r".repeat(head.length - 1)}@{}}`,
-    "\\toprule",
-    `${head.map(latexText).join(" & ")} \\\\`,
-    "\\midrule",
-    ...rows,
-    "\\bottomrule",
-    "\\end{tabular}",
-    "",
-  ].join("\n");
+  const all = grid.table.closest("section").querySelector(".tex").textContent.split("\n");
+  const [first, last] = [all.indexOf("\\toprule") + 1, all.indexOf("\\bottomrule")];
+  const [head, ...lines] = all.slice(first, last).filter((line) => line !== "\\midrule").map(latexLine);
+  const downNames = lines.map((line) => line.names[0]);
+  const among = (names) => [...grid.shown.rows, ...grid.shown.columns].filter((item) => names.includes(keyOf(item)));
+  let [down, across, kind] = [among(downNames), among(head.names), head.kind];
+  const pick = (line) => [line.cells[0], ...across.map((item) => line.cells[1 + head.names.indexOf(keyOf(item))])];
+  let cells = [head, ...down.map((item) => lines[downNames.indexOf(keyOf(item))])].map(pick);
+  if (grid.turned && kind === "columns") {
+    cells = cells[0].map((_, i) => cells.map((line) => unstacked(line[i])));
+    cells[0][0] = "Model";
+    [down, across, kind] = [across, down, "rows"];
+  }
+  const body = down.flatMap((item, i) => [
+    ...(i === 0 || (kind === "columns" && item.group !== down[i - 1].group) ? ["\\midrule"] : []),
+    markedLine(cells[i + 1], kind === "rows" ? "column" : "row", [item]),
+  ]);
+  const table = [markedLine(cells[0], kind, across), ...body];
+  const marks = [...table.join("\n").matchAll(/\\textsuperscript\{([\w, ]+)\}/g)].flatMap((found) => found[1].split(", "));
+  const isMeant = (line) => !line.startsWith("\\textsuperscript") || marks.includes(line.match(/\{(\w+)\}/)[1]);
+  const before = all.slice(0, first).map((line) => line.replace(/^(\\begin\{tabular\}\{@\{\}l)r*/, `$1${"r".repeat(across.length)}`));
+  return [...before, ...table, ...all.slice(last).filter(isMeant)].join("\n");
 };
 
 const markdownText = (text) => text.replace(/[\\|*_`<>[\]]/g, "\\$&");
@@ -149,3 +159,9 @@ const near = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "1500px" });
 for (const grid of grids) near.observe(grid.table);
+
+// A table that is wider than the page scrolls sideways; any other keeps its head in view.
+const fitting = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.classList.toggle("fits", target.firstElementChild.offsetWidth <= target.clientWidth);
+});
+for (const grid of grids) fitting.observe(grid.table.parentElement);

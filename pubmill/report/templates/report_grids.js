@@ -31,11 +31,48 @@ class Grid {
         item.width = item.head.scope;
       }
     }
-    this.turned = false;
-    this.onlyRun = false;
-    this.filter = "";
-    this.sorted = { rows: null, columns: null };
-    this.shown = { rows: this.rows, columns: this.columns };
+    const cells = this.rows.flatMap((row) => row.cells);
+    const run = cells.filter((cell) => "value" in cell.dataset).length;
+    this.mostlyEmpty = run > 0 && run < cells.length / 2;
+    this.isWide = this.columns.length > Math.max(this.rows.length, 8);
+    this.table.classList.add("compact");
+    this.restore();
+    this.draw();
+  }
+
+  // What is chosen stands in the page's address, so that it can be sent and marked.
+  get name() {
+    return this.table.dataset.table.replace("/", "-");
+  }
+  restore() {
+    const query = new URLSearchParams(location.search);
+    const value = (what) => query.get(`${this.name}.${what}`) ?? "";
+    const order = (side, other) => {
+      const [, key, direction] = value(side).match(/^(.+):(-?1)$/) ?? [];
+      const by = this[other].find((item) => item.head.dataset.key === key);
+      return by ? { by, direction: Number(direction) } : null;
+    };
+    this.turned = value("turned") ? value("turned") === "1" : this.isWide;
+    this.onlyRun = value("run") ? value("run") === "1" : this.mostlyEmpty;
+    this.filter = value("find");
+    this.sorted = { rows: order("rows", "columns"), columns: order("columns", "rows") };
+  }
+  store() {
+    const query = new URLSearchParams(location.search);
+    const order = (side) => this.sorted[side] && `${this.sorted[side].by.head.dataset.key}:${this.sorted[side].direction}`;
+    const values = {
+      turned: this.turned === this.isWide ? "" : Number(this.turned),
+      run: this.onlyRun === this.mostlyEmpty ? "" : Number(this.onlyRun),
+      find: this.filter,
+      rows: order("rows"),
+      columns: order("columns"),
+    };
+    for (const [what, value] of Object.entries(values)) {
+      if (value || value === 0) query.set(`${this.name}.${what}`, value);
+      else query.delete(`${this.name}.${what}`);
+    }
+    const text = query.toString();
+    history.replaceState(history.state, "", location.pathname + (text && `?${text}`) + location.hash);
   }
 
   cell(row, column) {
@@ -83,6 +120,10 @@ class Grid {
       if (!bodies.has(item.group)) bodies.set(item.group, make("tbody"));
       bodies.get(item.group).append(line);
     }
+    for (const item of [...this.rows, ...this.columns]) item.head.removeAttribute("aria-sort");
+    for (const order of Object.values(this.sorted).filter(Boolean)) {
+      order.by.head.setAttribute("aria-sort", order.direction < 0 ? "descending" : "ascending");
+    }
     this.table.tHead.replaceChildren(top);
     for (const body of [...this.table.tBodies]) body.remove();
     this.table.append(...bodies.values());
@@ -98,10 +139,9 @@ class Grid {
         sort.addEventListener("click", () => {
           const last = this.sorted[other];
           const next = last?.by !== item ? -1 : last.direction === -1 ? 1 : 0;
-          last?.by.head.removeAttribute("aria-sort");
           this.sorted[other] = next ? { by: item, direction: next } : null;
-          if (next) item.head.setAttribute("aria-sort", next < 0 ? "descending" : "ascending");
           this.draw();
+          this.store();
           sort.focus();
         });
       }
@@ -114,28 +154,36 @@ class Grid {
       this.turned = !this.turned;
       turn.setAttribute("aria-pressed", this.turned);
       this.draw();
+      this.store();
     });
-    turn.setAttribute("aria-pressed", false);
-    const only = make("input", { type: "checkbox" });
-    const search = make("input", { type: "search", placeholder: "Filter rows and columns" });
+    turn.setAttribute("aria-pressed", this.turned);
+    const only = make("input", { type: "checkbox", checked: this.onlyRun });
+    const details = make("input", { type: "checkbox" });
+    details.addEventListener("change", () => this.table.classList.toggle("compact", !details.checked));
+    const search = make("input", { type: "search", placeholder: "Filter rows and columns", value: this.filter });
     search.setAttribute("aria-label", `Filter rows and columns of ${title}`);
     const status = make("span", { className: "status", role: "status" });
-    const update = () => {
-      this.onlyRun = only.checked;
-      this.filter = search.value.trim();
-      this.draw();
+    const say = () => {
       const { rows, columns } = this.shown;
       const all = rows.length === this.rows.length && columns.length === this.columns.length;
       const shown = `${columns.length} of ${this.columns.length} models, ${rows.length} of ${this.rows.length} rows`;
       status.textContent = this.matches() ? (all ? "" : shown) : "nothing matches";
     };
+    const update = () => {
+      this.onlyRun = only.checked;
+      this.filter = search.value.trim();
+      this.draw();
+      this.store();
+      say();
+    };
+    say();
     only.addEventListener("change", update);
     search.addEventListener("input", update);
     const tools = make("div", { className: "tools" }, turn);
     if (this.columns.some((column) => !column.run)) {
       tools.append(make("label", {}, only, "Only what was run"));
     }
-    tools.append(search, exportMenu(this), status);
+    tools.append(make("label", {}, details, "All of each cell"), search, exportMenu(this), status);
     this.table.parentElement.before(tools);
   }
 }

@@ -19,7 +19,8 @@ def test_files_of_the_demo_are_written_and_shown_if_they_are_new(
     """A world that is there is only checked, and brought up to date without a word."""
     asked: list[list[str]] = []
 
-    def run(words: list[str], check: bool) -> SimpleNamespace:
+    def run(words: list[str], check: bool, stdout: int) -> SimpleNamespace:
+        assert stdout == subprocess.DEVNULL
         asked.append(words[1:])
         return SimpleNamespace(returncode=0)
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import yaml
 
+from pubmill.cli.studies import configuration
 from pubmill.specs import load
 from tests.unit.cli.conftest import Said
 
@@ -16,7 +17,8 @@ def test_a_dataset_and_a_table_of_it_are_two_commands(started: Said, checkout: P
     said = started("new", "dataset", str(own))
     assert said.startswith("specs/datasets/mouse-ner.yaml\ntests/datasets/mouse-ner\n")
     assert "train: sentences 2, tokens 4, mentions 1" in said and '"Mice", "ran"' in said
-    assert f"local_files: {{mouse-ner: {own}}}" in said and "the same bytes" in said
+    assert f"In workspace.yaml: local_files: {{mouse-ner: {own}}}" in said and "the same bytes" in said
+    assert configuration([], None)["local_files"] == {"mouse-ner": str(own)}
     spec = yaml.safe_load((checkout / "specs/datasets/mouse-ner.yaml").read_text())
     assert spec["sources"]["dev"]["file"] == "devel.tsv"
     words = ("--dataset", "mouse-ner", "--model", "pubmedbert-base")

@@ -1,6 +1,7 @@
 """`pubmill table`: own models as columns of a table."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,21 @@ def test_capitals_in_the_vocabulary_make_a_cased_model(started: Said, checkout: 
     assert "specs/models/mine.yaml" in started("new", "model", str(own), "--name", "mine")
     assert yaml.safe_load((checkout / "specs/models/mine.yaml").read_text())["lowercase"] is False
     assert "expected lower-case letters, digits" in started("new", "model", str(own), "--name", "Mine!")
+
+
+def test_hyper_parameters_of_ones_own_replace_the_search(
+    started: Said, checkout: Path, tmp_path: Path
+) -> None:
+    verb = ("table", "gu2020/table06", "--model", "pubmedbert-base")
+    command = started(*verb, "--choice", "lr=3e-5,batch=32,epochs=20")
+    own = "pubmedbert-base+lr=3e-05+batch=32+epochs=20"
+    assert f"own_tables={own}" in command and f"tables/with/{own}/gu2020/table06.html" in command
+    settings = [word.removeprefix("choice=") for word in shlex.split(command) if word.startswith("choice=")]
+    values = {"learning_rate": 3e-05, "batch_size": 32, "epochs": 20}
+    assert [json.loads(setting)["values"] for setting in settings] == [values]
+    shared = tmp_path / "theirs.yaml"
+    shared.write_text("name: theirs\nsource: someone\nvalues: {epochs: 3}\n")
+    assert '"source":"someone"' in started(*verb, "--choice", str(shared))
+    searched = started(*verb, "--search", "own")
+    assert "search=own" in searched and "own_tables=pubmedbert-base+own-search" in searched
+    assert "choice=" not in searched and "search=" not in started(*verb)

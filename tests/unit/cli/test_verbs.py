@@ -33,6 +33,10 @@ GU = "--configfile studies/gu2020.yaml"
             f"{SNAKEMAKE} there/full/tables/gu2020/table06.html {GU} --config mirror=/data results=there "
             f"--profile profiles/slurm",
         ),
+        (
+            "run gu2020 results/full/datasets/bc2gm/card.json --forcerun convert",
+            f"{SNAKEMAKE} results/full/datasets/bc2gm/card.json {LOCAL} {GU} --forcerun convert",
+        ),
         ("run gu2020 --configfile mine.yaml", f"{SNAKEMAKE} {LOCAL} {GU} mine.yaml"),
     ],
 )
@@ -58,7 +62,7 @@ def test_a_verb_starts_snakemake_and_prints_it(
         ("export bc2gm there --form biocs", "there is no form 'biocs'; the nearest: bioc"),
         ("explain gu2020/table06 BC2GM", "COLUMN is missing: name ROW and COLUMN for a cell"),
         ("plan", "which study? Name one of studies/, as in: .venv/bin/pubmill plan gu2020"),
-        ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/snakemake"),
+        ("open", "results/demo/reports/demo.html does not exist yet. Make it: .venv/bin/pubmill run demo "),
     ],
 )
 def test_an_unknown_word_is_reported_with_the_nearest(started: Said, words: str, message: str) -> None:

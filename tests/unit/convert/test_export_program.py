@@ -91,16 +91,14 @@ def test_the_program_reports_what_is_missing(export: Export, tmp_path: Path, res
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("scale", "named"), [("demo", ""), ("full", " --configfile studies/of-that-scale.yaml")]
-)
+@pytest.mark.parametrize(("scale", "named"), [("demo", "demo"), ("full", "of-that-scale")])
 def test_the_program_says_how_to_convert_first(
     export: Export, tmp_path: Path, scale: str, named: str
 ) -> None:
     (tmp_path / "studies/of-that-scale.yaml").write_text("scale: full\n")
     ended = export("toy", tmp_path / "out", "--results", f"results/{scale}")
     card = f"results/{scale}/datasets/toy/card.json"
-    assert ended.stderr.endswith(f"Make it: .venv/bin/snakemake {card} --profile profiles/local{named}\n")
+    assert ended.stderr.endswith(f"Make it: .venv/bin/pubmill run {named} {card}\n")
 
 
 def test_the_program_refuses_examples_that_give_other_bytes(

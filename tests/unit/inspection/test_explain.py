@@ -50,8 +50,8 @@ def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: 
     [lacking] = found.lacking
     assert lacking.endswith("bc2gm/standard/final/seed-2.json")
     [command] = found.to_do
-    assert command.startswith(".venv/bin/snakemake ") and f"{tmp_path}/demo/{lacking}" in command
-    assert command.endswith("--configfile studies/x.yaml --config results=here")
+    assert command.startswith(".venv/bin/pubmill run x ") and f"{tmp_path}/demo/{lacking}" in command
+    assert command.endswith(" --config results=here")
 
 
 def test_a_failed_run_says_how(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     assert len(parts) == 13 and parts["BC2GM (bc2gm)"].value["value"] == pytest.approx(85)
     assert len(parts["BC2GM (bc2gm)"].runs) == 2
     assert found.value["value"] is None and found.value["expected"] == 13 and not found.runs
-    commands = [command for command in found.to_do if command.startswith(".venv/bin/snakemake ")]
+    commands = [command for command in found.to_do if command.startswith(".venv/bin/pubmill run ")]
     assert len(commands) == 1 and "biosses" in commands[0] and "bc2gm" not in commands[0]
     assert "85.00" in printed(found)
 

@@ -15,9 +15,11 @@ from tokenizers.models import WordLevel
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.new_model import NewModel, has_lowercase_vocabulary, new_model, write_spec
+from pubmill.inspection.doctor.links import Links
+from pubmill.inspection.new_model import NewModel, new_model, reads_lowercase, write_spec
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
+from pubmill.recipes.submissions import System
 from tests.unit.tiny_encoders import tiny_bert
 
 COMMIT = "ab" * 20
@@ -41,6 +43,25 @@ def test_a_folder_gives_its_name_and_is_the_users_own(folder: Path) -> None:
     assert made.weights == {"weights": {"kind": "folder", "local": "my-model-v1.2"}}
     assert made.local_files == {"my-model-v1.2": str(folder)}
     assert new_model(str(folder), "other").name == "other"
+
+
+def test_a_folder_of_predictions_needs_its_authors_statement(tmp_path: Path, specs: Path) -> None:
+    files = tmp_path / "Some LLM"
+    (files / "seed-2").mkdir(parents=True)
+    (files / "seed-2/chemprot@blurb.jsonl").write_text("{}")
+    with pytest.raises(
+        PubmillError, match=r"holds predictions, of chemprot@blurb; .* --system '\{\"name"
+    ):
+        new_model(str(files), datasets=["chemprot@blurb"])
+    system = System(name="group/llm", version="1", prompt="Which?", local=True)
+    made = new_model(str(files), system=system, datasets=["chemprot@blurb"])
+    written = yaml.safe_load(write_spec(made, specs).read_text())
+    stated = {"name": "group/llm", "version": "1", "prompt": "Which?", "local": True}
+    weights = {"kind": "predictions", "local": "some-llm", "system": stated}
+    assert written == {"name": "some-llm", "label": "some-llm", "lowercase": False, "weights": weights}
+    assert made.local_files == {"some-llm": str(files)}
+    with pytest.raises(PubmillError, match="has no config.json"):
+        new_model(str(files), datasets=["bc2gm"])
 
 
 @pytest.mark.parametrize(
@@ -87,8 +108,8 @@ def test_a_vocabulary_with_one_capital_has_case(folder: Path, tmp_path: Path) ->
         if (cased / name).is_file():
             text = (cased / name).read_text()
             (cased / name).write_text(re.sub(r'(^|")ka("|$)', r"\1Ka\2", text, flags=re.M))
-    assert not has_lowercase_vocabulary(NewModel("m", cased))
-    assert has_lowercase_vocabulary(NewModel("m", folder))
+    assert not reads_lowercase(NewModel("m", cased))
+    assert reads_lowercase(NewModel("m", folder))
 
 
 def test_a_spec_of_the_same_weights_stays_and_of_others_is_refused(folder: Path, specs: Path) -> None:
@@ -117,13 +138,15 @@ def test_a_name_that_no_spec_may_have_is_refused(folder: Path, specs: Path) -> N
 def test_only_the_tokenizer_is_fetched_from_the_hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def fetch(model: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+    def fetch(model: str, *, revision: str | None, allow_patterns: list[str], local_files_only: bool) -> str:
         asked.extend([model, revision])
+        assert local_files_only, "without network, only the cache is read"
         assert "vocab.txt" in allow_patterns and not any("safetensors" in name for name in allow_patterns)
         return str(folder)
 
+    monkeypatch.setattr("pubmill.inspection.doctor.links.check_links", lambda _: Links(False, {}))
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
-    assert has_lowercase_vocabulary(new_model(f"hub:group/model@{COMMIT}"))
+    assert reads_lowercase(new_model(f"hub:group/model@{COMMIT}"))
     assert asked == ["group/model", COMMIT]
 
     def fail(*_: object, **__: object) -> str:
@@ -131,7 +154,7 @@ def test_only_the_tokenizer_is_fetched_from_the_hub(folder: Path, monkeypatch: p
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
     with pytest.raises(PubmillError, match=r"from the hub: the hub cannot be reached.*such as \./model"):
-        has_lowercase_vocabulary(new_model("hub:group/model"))
+        reads_lowercase(new_model("hub:group/model"))
 
 
 def tokens(folder: Path, **special: str) -> None:

@@ -10,6 +10,7 @@ from pubmill.specs.study import with_own_weights
 from pubmill.stages import Graph
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
+from pubmill.storage.result_paths import RunKey
 from tests.unit.inspection.toy_explanations import MODEL, OTHER, TABLE, explainer, put_records, specs
 
 
@@ -59,7 +60,10 @@ def test_examples_are_read_to_see_whether_they_are_those_that_were_scored(tmp_pa
 def test_predictions_are_compared_with_what_their_runs_wrote(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8, 0.9)
     made = explainer(tmp_path)
-    paths = [Path(made.graph.paths.predictions("blurb", MODEL, "bc2gm", "standard", seed)) for seed in (1, 2)]
+    paths = [
+        Path(made.graph.paths.predictions(RunKey("blurb", MODEL, "bc2gm", "standard"), seed))
+        for seed in (1, 2)
+    ]
     for path in paths:
         write_predictions(path, [{"id": "1", "labels": ["O"]}], {})
     write_jsonl_gz(paths[1], [{"id": "1", "labels": ["B"]}])

@@ -43,11 +43,20 @@ def test_a_pubmed_file_is_streamed(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(CITATION))
     [citation] = read_medline(str(path))
     assert (citation.pmid, citation.published, citation.title) == ("7", "1999", "A gene.")
-    unpacked = tmp_path / "pubmed26n0001.xml"
-    unpacked.write_bytes(CITATION)
-    for other, fault in ((unpacked, "is not gzipped"), (tmp_path, "can't be read: Is a directory")):
+    unpacked = tmp_path / "efetch.xml"
+    deleted = b"<DeleteCitation><PMID Version='1'>31</PMID></DeleteCitation></PubmedArticleSet>"
+    unpacked.write_bytes(CITATION.replace(b"</PubmedArticleSet>", deleted))
+    [same, deletion] = read_medline(unpacked)
+    assert same == citation and (deletion.pmid, deletion.deleted) == ("31", True)
+    for other, fault in (
+        (tmp_path, "can't be read: Is a directory"),
+        (tmp_path / "x", "can't be read: No such"),
+    ):
         with pytest.raises(PubmillError, match=f"{other} {fault}"):
             read_medline(other)
+    unpacked.rename(path)
+    with pytest.raises(PubmillError, match="truncated or damaged gzip"):
+        list(read_medline(path))
 
 
 def test_an_article_is_read_by_its_number(tmp_path: Path) -> None:

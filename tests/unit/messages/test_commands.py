@@ -16,6 +16,18 @@ def test_targets_come_before_options_that_take_all_arguments() -> None:
     ]  # fmt: skip
 
 
+def test_files_of_results_are_made_by_the_study_of_their_configuration() -> None:
+    file, configured = "results/a b.json", commands.configuration_options
+    assert commands.run_files(file) == ".venv/bin/pubmill run demo 'results/a b.json'"
+    assert commands.run_files("a", configuration=configured(["studies/x.yaml"], ["y=1"]), options=["-n"]) == (
+        ".venv/bin/pubmill run x a --config y=1 -n"
+    )
+    assert commands.run_files("a", configuration=configured(["own.yaml", "more.yaml"])) == (
+        ".venv/bin/pubmill run own.yaml a --configfile more.yaml"
+    )
+    assert commands.run_files("a", configuration=configured([], ["y=1"])).endswith("run demo a --config y=1")
+
+
 def test_verbs_and_their_arguments_are_quoted() -> None:
     made = commands.pubmill("predict", "kept", "my notes.txt")
     assert made == ".venv/bin/pubmill predict kept 'my notes.txt'"

@@ -26,6 +26,7 @@ from pubmill.stages.costs import (
 )
 from pubmill.stages.gpus import Gpus, read_gpus
 from pubmill.stages.stage import ASSUMED
+from pubmill.storage.result_paths import RunKey
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 RECIPE = PretrainingRecipe(
@@ -86,11 +87,11 @@ def test_parameters_are_those_of_bert() -> None:
 def test_a_fine_tuning_is_examples_times_epochs(targets: Graph) -> None:
     """BC2GM has 12,574 sentences; BLURB's runs see them 60 times, 40 tokens each. Attention's own products
     and the head add a fiftieth at most."""
-    found = operations_of_finetuning(targets, "blurb", "bert-base-uncased", "bc2gm", "standard")
+    found = operations_of_finetuning(targets, RunKey("blurb", "bert-base-uncased", "bc2gm", "standard"))
     tokens = 12_574 * 60 * 40
     encoder = 12 * (4 * 768**2 + 2 * 768 * 3072)
     assert found is not None and 1 < found / (6 * tokens * encoder) < 1.02
-    assert operations_of_finetuning(targets, "blurb", "bert-base-uncased", "bioasq-yesno", "standard")
+    assert operations_of_finetuning(targets, RunKey("blurb", "bert-base-uncased", "bioasq-yesno", "standard"))
 
 
 def test_sizes_are_declared_and_no_name_decides(root: Path) -> None:
@@ -282,7 +283,7 @@ def test_a_dataset_without_a_number_of_examples_makes_jobs_of_unknown_size(targe
     specs = targets.specs.model_copy(update={"datasets": {**targets.specs.datasets, "bc2gm": data}})
     graph = Graph(targets.study, specs)
     run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
-    assert operations_of_finetuning(graph, *run.values()) is None
+    assert operations_of_finetuning(graph, RunKey(**run)) is None
     training = make_plan([Job("finetune", run, True)] * 2, graph, GPUS).finetuning["blurb, runs"]
     assert (training.jobs, training.unknown, training.operations, training.share) == (2, 2, 0, 0.25)
 
@@ -337,7 +338,9 @@ def test_a_broken_list_of_gpus_is_refused(tmp_path: Path) -> None:
 def test_a_setting_that_takes_the_choice_of_another_has_its_epochs(targets: Graph) -> None:
     """IO tags are trained with what was chosen for BIO tags, of at most 60 epochs."""
     run = ("blurb", "bert-base-uncased", "bc2gm")
-    own, taken = (operations_of_finetuning(targets, *run, name) for name in ("standard", "tagging=io"))
+    own, taken = (
+        operations_of_finetuning(targets, RunKey(*run, name)) for name in ("standard", "tagging=io")
+    )
     assert targets.specs.protocols["blurb"].settings["tagging=io"].chosen_by == "standard"
     assert own == taken is not None
 
@@ -351,6 +354,8 @@ def test_inputs_are_no_longer_than_the_recipe_lets_them_be(targets: Graph) -> No
         short = protocol.model_copy(update={"hyperparameters": values})
         specs = targets.specs.model_copy(update={"protocols": {**targets.specs.protocols, "blurb": short}})
         graph = Graph(targets.study, specs)
-        found[limit] = operations_of_finetuning(graph, "blurb", "bert-base-uncased", "bc2gm", "standard")
+        found[limit] = operations_of_finetuning(
+            graph, RunKey("blurb", "bert-base-uncased", "bc2gm", "standard")
+        )
     short_, long = found[20], found[512]
     assert short_ and long and 0.45 < short_ / long < 0.5

@@ -35,7 +35,9 @@ def lines(plan: Plan) -> list[str]:
 
 
 def test_hours_have_two_digits() -> None:
-    assert [shown(number) for number in (0.04, 9.94, 10.0, 1234.5)] == ["0.0", "9.9", "10", "1,234"]
+    assert [shown(number) for number in (0, 0.009, 0.0449, 9.94, 10.0, 1234.5)] == [
+        "0.0", "<0.01", "0.045", "9.9", "10", "1,234",
+    ]  # fmt: skip
 
 
 def test_hours_of_trainings_are_added_up() -> None:

@@ -41,6 +41,11 @@ def recipe(**changes: Any) -> PageRecipe:
         "citation": "examples from Table 3",
         "conflicts": ["Table 3 prints 99."],
         "notes": ["a note"],
+        "glosses": {
+            "annotated": "what the chemical does",
+            "labels": {"CPR:3": "upregulates"},
+            "source": "guidelines of the drugs",
+        },
         "scale": "full",
         "scale_title": "full scale",
         "made_up": False,
@@ -81,7 +86,8 @@ def test_a_page_holds_every_part(tmp_path: Path, form: str) -> None:
     text = parsed(text).text_content() if form == "html" else text.replace("&#64;", "@")
     for part in (
         "Drugs (drugs@blurb)", "10 ✓", "CPR:3", "20.0 %", "95th percentile", "12.25", "contradictory texts",
-        "test, train", "no sentence", "Table 3 prints 99.", "a note", "drugs@blue",
+        "test, train", "what the chemical does", "upregulates", "guidelines of the drugs",
+        "no sentence", "Table 3 prints 99.", "a note", "drugs@blue",
         "the licence of the drugs",
         "https://example.org/apply", "only for people who were granted access", "corpus.zip, in the folder",
         "5" * 64, "came by local, 2026-01-02", "export drugs@blurb FOLDER", "c" * 64,
@@ -138,7 +144,14 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
     counts = {**made_up.COMMON, "examples": 1, f"labels.{HOSTILE}": 1}
     made = page(
         tmp_path,
-        recipe(label=HOSTILE, licence=HOSTILE, conflicts=[HOSTILE], notes=[HOSTILE], negative=HOSTILE),
+        recipe(
+            label=HOSTILE,
+            licence=HOSTILE,
+            conflicts=[HOSTILE],
+            notes=[HOSTILE],
+            negative=HOSTILE,
+            glosses={"annotated": HOSTILE, "labels": {"x": HOSTILE}, "source": HOSTILE},
+        ),
         counts={"train": counts},
     )
     assert not parsed(PAGE_RENDERERS["html"](made)).xpath("//script")

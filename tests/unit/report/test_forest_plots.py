@@ -1,5 +1,6 @@
 """Forest plots: differences, the intervals behind the verdicts, margins."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def test_a_row_has_its_margin_and_a_lane_for_each_difference(table: Table) -> No
     [found] = [one for one in forests(table) if one.label == "BC2GM"]
     cell = table.cells["bert"]["bc2gm"]
     margin = table.equivalence.margins["bc2gm"].points
-    assert found.band == (found.axis.at(-margin), found.axis.at(margin))
+    assert found.band == f"M{found.axis.at(-margin)} 2H{found.axis.at(margin)}V24H{found.axis.at(-margin)}z"
     [lane] = found.lanes
     assert lane.x == found.axis.at(cell.difference or 0)
     assert found.description == "BERT: +0.10, not comparable."
@@ -63,11 +64,24 @@ def test_rows_have_one_axis_with_room_for_intervals_and_margins(table: Table) ->
     for lane, value in zip(found.lanes, (-6.0, -1.0, 4.0, 9.0), strict=True):
         end = difference_interval(value, of, table.equivalence.alpha)[1]
         assert lane.arm == pytest.approx(found.axis.at(end) - found.axis.at(value), abs=0.051)
-    assert found.description == "4 models: 4 not comparable. From M0, \N{MINUS SIGN}6.00 to M3, +9.00."
+    assert found.description == "4 differences: 4 not comparable. From M0, \N{MINUS SIGN}6.00 to M3, +9.00."
     margin = replace(table.equivalence.margins["bc2gm"], points=99)
     wide = table.equivalence.margins | {"bc2gm": margin}
     made = replace(table, equivalence=replace(table.equivalence, margins=wide))
     assert [(one.axis.low, one.axis.high) for one in forests(made)] == [(-99 - 7.92, 99 + 7.92)]
+
+
+def test_one_model_has_one_plot_with_a_lane_and_the_margin_of_each_row(table: Table) -> None:
+    cell = table.cells["bert"]["bc2gm"]
+    of_model = {"bc2gm": cell, "gad": cell.model_copy(update={"difference": -0.5}), "blurb": cell}
+    margins = table.equivalence.margins | {"gad": replace(table.equivalence.margins["gad"], points=3)}
+    equivalence = replace(table.equivalence, margins=margins)
+    [found] = forests(replace(table, cells={**table.cells, "bert": of_model}, equivalence=equivalence))
+    assert (found.label, [lane.label for lane in found.lanes]) == ("BERT", ["BC2GM", "GAD", "BLURB"])
+    assert found.description.startswith("BC2GM: +0.10, not comparable. GAD: \N{MINUS SIGN}0.50, not comp")
+    narrow, wide, _ = re.findall(r"M([\d.]+) (\d+)H([\d.]+)V(\d+)", found.band)
+    assert (narrow[1], narrow[3], wide[1], wide[3]) == ("4", "22", "22", "40")
+    assert float(wide[0]) == found.axis.at(-3) < float(narrow[0]) == found.axis.at(-1)
 
 
 def test_a_table_without_published_values_has_none(tmp_path: Path, table: Table) -> None:

@@ -22,6 +22,7 @@ from pubmill.report.rendering import (
     escape_markdown,
     fact,
     groups,
+    marks,
     metric,
     number,
     p_value,
@@ -31,7 +32,7 @@ from pubmill.report.rendering import (
     signed,
     surplus,
 )
-from pubmill.report.table_rendering import TABLE_RENDERERS, marks, reasons
+from pubmill.report.table_rendering import TABLE_RENDERERS, reasons
 from pubmill.tables.cells import Table, read_table
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up

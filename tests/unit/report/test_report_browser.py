@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import etree
 
+from pubmill.report.latex_tables import latex_table
 from pubmill.report.study_report import read_report, render
+from pubmill.tables.cells import read_table
 from tests import full_report
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put_page, put_study, put_training, recipe, training
@@ -64,6 +67,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     path.parent.mkdir()
     path.write_text(render(read_report(recipe(datasets=["bc2gm", "of-span"]), results)))
     return path.as_uri()
+
+
+def results_of(address: str) -> Path:
+    return Path(address.removeprefix("file://")).parents[1]
 
 
 def opened(browser: Any, address: str, size: str = "desk", **options: Any) -> Any:
@@ -140,7 +147,7 @@ def test_models_become_rows_and_are_sorted_by_a_score(browser: Any, address: str
         (["BERT", "Ours", "Other & co"], "ascending"),
         (["BERT", "Ours", "Other & co"], None),
     ):
-        page.get_by_role("button", name="Second").click()
+        page.locator("th[data-key=second] button").click()
         assert heads(page) == expected
         assert page.locator("th[data-key=second]").get_attribute("aria-sort") == said
     # a column without runs has nothing to sort by
@@ -156,6 +163,57 @@ def test_rows_and_columns_are_filtered(browser: Any, address: str) -> None:
     assert heads(page) == ["Second"] and columns.count() == 2
     page.get_by_label("Filter rows and columns").fill("nobody")
     assert page.get_by_text("nothing matches").is_visible() and heads(page) == ["First", "Second"]
+
+
+def test_what_is_chosen_is_in_the_address(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    page.get_by_role("button", name="Models as rows").click()
+    page.locator("th[data-key=second] button").click()
+    page.get_by_label("Only what was run").check()
+    page.get_by_label("Filter rows and columns").fill("ours")
+    again = opened(browser, page.evaluate("location.href"))
+    assert heads(again) == ["Ours"]
+    again.get_by_label("Filter rows and columns").fill("")
+    assert heads(again) == ["Ours", "BERT"] and again.get_by_label("Only what was run").is_checked()
+    assert again.locator("th[data-key=second]").get_attribute("aria-sort") == "descending"
+    again.locator("th[data-key=second] button").click()
+    again.locator("th[data-key=second] button").click()
+    again.get_by_label("Only what was run").uncheck()
+    again.get_by_role("button", name="Models as rows").click()
+    assert again.evaluate("location.href") == address, "what is as at first is not named"
+
+
+def test_a_mostly_empty_table_begins_with_what_was_run(browser: Any, address: str, tmp_path: Path) -> None:
+    """Two of six cells have a value."""
+    text = Path(address.removeprefix("file://")).read_text()
+    bare = text.replace('data-value="81.15"', "").replace('data-value="71.15"', "")
+    (tmp_path / "page.html").write_text(bare)
+    page = opened(browser, (tmp_path / "page.html").as_uri())
+    columns = page.locator("table.scores[data-table] thead th[data-key]")
+    assert columns.all_inner_texts() == ["Ours"] and page.get_by_label("Only what was run").is_checked()
+    page.get_by_label("Only what was run").uncheck()
+    assert columns.count() == 3
+    assert (
+        opened(browser, page.evaluate("location.href"))
+        .locator("table.scores[data-table] thead th[data-key]")
+        .count()
+        == 3
+    )
+
+
+def test_cells_are_compact_and_heads_stay_in_view(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    cell = page.locator("td:has(a[href='#t1-bert-first'])")
+    shown = cell.inner_text()
+    assert "81.15" in shown and "+0.25" in shown and "80.9" not in shown and "2/2" not in shown
+    page.get_by_label("All of each cell").check()
+    assert "80.9" in cell.inner_text() and "2/2" in cell.inner_text()
+    box = page.locator(".scores-box").first
+    assert box.evaluate("(one) => one.scrollHeight <= one.clientHeight && one.classList.contains('fits')")
+    head = page.locator("table.scores[data-table] thead th").nth(1)
+    cell.evaluate("(one) => window.scrollTo(0, one.getBoundingClientRect().top + scrollY - 10)")
+    page.wait_for_function("scrollY > 0")
+    assert head.bounding_box()["y"] == 0
 
 
 def test_a_number_opens_its_card_and_back_closes_it(browser: Any, address: str) -> None:
@@ -225,23 +283,22 @@ def test_what_is_shown_is_exported(browser: Any, address: str) -> None:
     forms = {
         name: page.evaluate(f"FORMS.{name}[0](grids[0])") for name in ("LaTeX", "Markdown", "CSV", "JSON")
     }
-    body = forms["LaTeX"][forms["LaTeX"].index("\\begin") :].splitlines()
-    assert body == [
-        "\\begin{tabular}{@{}lrr@{}}",
-        "\\toprule",
-        "Dataset & BERT & Ours \\\\",
-        "\\midrule",
-        "First entity F1 & \\textbf{81.15} $\\pm$ 0.07 (80.9) & 61.15 $\\pm$ 0.07 \\\\",
-        "Second entity F1 & 71.15 $\\pm$ 0.07 (70.2) & \\textbf{91.15} $\\pm$ 0.07 \\\\",
-        "\\bottomrule",
-        "\\end{tabular}",
-    ]
+    whole = latex_table(read_table(results_of(address) / "tables/gu2020/table06.json"))
+    assert forms["LaTeX"] == whole
+    assert "First, entity F1 & \\textbf{81.15} & 61.15 \\\\ % pubmill: row first\n" in whole
     assert "| Second entity F1 | 71.15 ± 0.07 (70.2) | **91.15** ± 0.07 |" in forms["Markdown"]
     assert "gu2020/table06,small,first,bert,81.15,0.07,2/2,80.9,0.25,not comparable" in forms["CSV"]
     cells = json.loads(forms["JSON"])["cells"]
     assert len(cells) == 4 and cells[3]["value"] == 91.15 and cells[3]["published"] == ""
-    page.get_by_label("Only what was run").uncheck()
-    assert "Other \\& co" in page.evaluate("toLatex(grids[0])")
+    page.get_by_label("Filter rows and columns").fill("ours")
+    page.get_by_role("button", name="Models as rows").click()
+    turned = page.evaluate("toLatex(grids[0])")
+    assert (
+        "Model & First, entity F1 & Second, entity F1 \\\\ % pubmill: rows first second\n\\midrule\n"
+        in turned
+    )
+    assert "Ours & 61.15 & \\textbf{91.15} \\\\ % pubmill: column ours\n" in turned and "BERT" not in turned
+    assert "{@{}lrr@{}}" in turned
     with page.expect_download() as download:
         page.get_by_text("Copy or save").click()
         page.get_by_role("button", name="Save as LaTeX").click()
@@ -264,14 +321,52 @@ def test_a_card_names_only_the_lines_that_are_drawn(browser: Any, address: str) 
     page = opened(browser, address)
     for card, solid in ((CARD, True), ("t1-bert-second", False)):
         page.evaluate(f"openCard('{card}')")
-        text = page.locator("dialog .course-box").inner_text()
+        text = page.locator("dialog").inner_text()
         assert ("the solid line is the score on dev" in text) == solid
         assert "the dashed line is the loss in training" in text
 
 
-def test_paper_begins_with_the_title_and_has_no_contents(browser: Any, address: str) -> None:
+def test_a_card_has_the_ends_of_both_scales(browser: Any, address: str) -> None:
+    page = opened(browser, address)
+    page.evaluate(f"openCard('{CARD}')")
+    scales = page.locator("dialog .course-box span").all_inner_texts()
+    assert [text.split("\n") for text in scales] == [["91.0", "dev", "50.0"], ["0.9", "loss", "0.3"]]
+
+
+def test_figures_are_saved_as_svg_and_printed_alone(browser: Any, address: str, tmp_path: Path) -> None:
+    page = opened(browser, address, color_scheme="dark")
+    for one in page.locator("details.forests > summary").all():
+        one.click()
+    figure = page.locator("figure:has(svg.forest)").first
+    with page.expect_download() as download:
+        figure.get_by_role("button", name="as SVG").click()
+    text = Path(download.value.path()).read_text()
+    assert download.value.suggested_filename.endswith(".svg")
+    drawn: Any = etree.fromstring(text.encode())
+    assert (
+        not drawn.xpath("//*[local-name()='use'] | //@class") and "var(" not in text and "color(" not in text
+    )
+    shapes = drawn.xpath("//*[local-name()='g']/*[local-name()='path']/@style")
+    assert shapes and all("fill: rgb(" in style for style in shapes)
+    page.evaluate("window.print = () => {}")
+    figure.get_by_role("button", name="as PDF").click()
+    page.emulate_media(media="print")
+    assert page.locator(".sheet figure").is_visible() and not page.locator("h1").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".sheet").count() == 0 and page.locator("h1").is_visible()
+
+
+def test_paper_begins_with_the_title_and_has_summary_and_tables(browser: Any, address: str) -> None:
     page = opened(browser, address, color_scheme="dark")
     page.emulate_media(media="print")
+    shown = [
+        page.locator(f"#{part}").is_visible() for part in ("overview", "t1", "figures", "provenance", "cite")
+    ]
+    assert shown == [True, True, False, False, True]
+    page.evaluate("window.print = () => {}; document.querySelector('header button').click()")
+    assert page.locator("#provenance").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not page.locator("#provenance").is_visible()
     assert page.locator("h1").bounding_box()["y"] < 40
     assert not page.locator(".menu").is_visible() and not page.locator(".tools").first.is_visible()
 

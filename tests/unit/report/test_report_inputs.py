@@ -17,6 +17,7 @@ from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
 from tests.conftest import ROOT
+from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.report import toy_cards as cards_made_up
 from tests.unit.report import toy_reports as reports_made_up
@@ -106,3 +107,16 @@ def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> N
     made = checked_graph(study, specs())
     assert not any("contradictions" in path for path in made.report.inputs())
     assert set(made.paths.contradiction_files()) < set(made.publication.everything())
+
+
+def test_a_scale_with_other_data_leads_to_the_example(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    example = targets(root / "results").report.recipe().example
+    assert (root / "results/demo/reports" / example).resolve() == root / "docs/example-report.html"
+    monkeypatch.chdir(root / "docs")
+    assert targets(root / "results").report.recipe().example == "", "there is no checkout"
+    page = parsed((root / "docs/example-report.html").read_text())
+    assert all(
+        "made-up numbers" in heading for heading in page.xpath("//section/h2[starts-with(@id, 't')]/text()")
+    )
+    assert "every value called ours is made up" in page.xpath("string(//*[@class='banner'])")

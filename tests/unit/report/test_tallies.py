@@ -55,7 +55,7 @@ def test_values_without_ours_are_counted_by_reason(table: Table) -> None:
 
 def test_each_model_with_runs_has_a_line(table: Table) -> None:
     lines = model_lines({"gu2020/table06": table, "gu2020/table07": table})
-    assert [line.model for line in lines] == ["bert", "ours"]
+    assert [line.label for line in lines] == ["BERT", "Ours"]
     assert list(lines[0].tallies) == ["gu2020/table06", "gu2020/table07"]
     assert lines[1].tallies["gu2020/table06"].short == "·"  # nothing is published of it
 

@@ -243,6 +243,7 @@ def test_a_protocol_that_makes_no_recipe_is_reported(folder: Path, old: str, new
             "metric of factoid (span) is one of f1, mrr; strict_accuracy has no dev score",
         ),
         ("bc2gm", "task: ner", "task: relation", "task", "task of kind tokens is one of ner, de-ident"),
+        ("bc2gm", "  annotated: ", "  annotatd: ", "glosses.annotatd", "unknown key"),
         (
             "bc2gm",
             "version: 1",

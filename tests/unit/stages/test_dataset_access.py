@@ -1,17 +1,19 @@
 """Files that one must apply for: found, missing, half there; and what is said in each case."""
 
+import re
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.specs import File, Specs
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from tests.licensed import APPLY, FILES, KEY, NAME, add_to_demo, write_files
+from tests.licensed import APPLY, FILES, KEY, NAME, SPEC, add_to_demo, write_files
 from tests.world.part import CANARY
 
 TABLE = "gu2020/table06"
@@ -242,3 +244,52 @@ def test_one_run_names_what_all_requested_datasets_lack(specs: Path, tmp_path: P
     assert f"dataset {NAME} needs files" in text and f"local_files: {{{KEY}" in text
     assert text.count("dataset bc2gm: https://") == 2 and "devel.tsv" in text and "test.tsv" in text
     assert "there is no specs/datasets/none.yaml" in text and text.count("Fetch what is missing") == 1
+
+
+def add_own_table(specs: Path, file: str) -> None:
+    """Write a dataset with one file for every split, and a table with it as its only row."""
+    text = re.sub(r"\{local: .*?\}", file, SPEC).replace(NAME, "mine").replace("credentialed", "public")
+    (specs / "datasets/mine.yaml").write_text(re.sub("apply: .*\n", "", text))
+    (specs / "tables/mine").mkdir()
+    table: dict[str, object] = {
+        "name": "table01",
+        "kind": "results",
+        "paper": "mine",
+        "title": "Mine",
+        "caption": "Mine.",
+    }
+    table |= {
+        "protocol": "blurb",
+        "setting": "standard",
+        "columns": [{"model": "pubmedbert-base", "label": "A"}],
+    }
+    table |= {"rows": [{"dataset": "mine", "label": "Mine", "group": "ner"}]}
+    (specs / "tables/mine/table01.yaml").write_text(yaml.safe_dump(table))
+    (specs / "tables/mine/table01.published.csv").write_text(
+        "row,column,metric,value,note\npubmedbert-base,mine,entity_f1,,not entered yet\n"
+    )
+
+
+def test_a_dataset_of_ones_own_runs_beside_made_up_data(specs: Path, folder: Path) -> None:
+    add_own_table(specs, f"{{local: mine, file: {FILES['train']}}}")
+    made = targets(specs, tables=["mine/table01"], datasets=None, local_files={"mine": str(folder)})
+    assert made.scope.datasets() == ["mine"] and not made.datasets.is_made_up("mine")
+    assert made.tables.recipe("mine/table01").missing.get("mine") is None
+    unnamed = targets(specs, tables=["mine/table01"], datasets=None)
+    assert any(
+        line.startswith("left out of the tables: mine (needs files of your own")
+        for line in unnamed.left_out()
+    )
+
+
+def test_a_scale_that_lacks_the_requested_datasets_is_refused_before_jobs(specs: Path) -> None:
+    add_own_table(specs, "{url: https://example.org/a.tsv, unchecked: made up}")
+    with pytest.raises(PubmillError, match=r"it lacks mine/table01: every dataset \(mine\)") as caught:
+        targets(specs, tables=["mine/table01"], datasets=None)
+    assert "pubmill new dataset ./FOLDER" in str(caught.value)
+    with pytest.raises(PubmillError, match="lacks dataset mine; mine/table01: every dataset"):
+        targets(specs, tables=["mine/table01"], datasets=["mine"])
+    with pytest.raises(PubmillError, match="lacks dataset linnaeus. Choose another `scale:`"):
+        targets(specs, datasets=["bc2gm", "linnaeus"])
+    said = targets(specs, tables=["lewis2020/table02"], datasets=None).left_out()
+    assert "left out of the tables: bc4chemd (is not among the made-up data of this scale)" in said

@@ -16,6 +16,7 @@ from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.model_facts import NO_CORPUS, NO_SOURCE, NOT_PRETRAINED, RELEASED
 from pubmill.storage.files import write_json
+from pubmill.storage.result_paths import RunKey
 from pubmill.tables.fact_cells import UNEXPLAINED, build, read_facts
 from pubmill.tables.fact_sources import NO_MENTIONS, read_artefacts
 from pubmill.tables.fact_table_models import FactTable
@@ -182,7 +183,7 @@ def test_times_are_those_of_short_runs_on_chemprot(demo: Graph) -> None:
     assert found["fine-tuning-time"]["files"] == [place.format(BIOM[0])]
     assert found["fine-tuning-time-ratio"]["files"] == [place.format(one) for one in BIOM[:2]]
     assert "chemprot@blurb" in demo.scope.datasets()
-    run = demo.runs.recipe("alrowili2021", BIOM[0], "chemprot@blurb", "timing").values
+    run = demo.runs.recipe(RunKey("alrowili2021", BIOM[0], "chemprot@blurb", "timing")).values
     assert (run["epochs"], run["batch_size"], run["max_length"]) == (3, 32, 128)
 
 
@@ -263,7 +264,7 @@ def test_sizes_of_the_sources_of_a_corpus(root: Path, tmp_path: Path) -> None:
 def test_words_of_a_corpus_and_pieces_of_a_mention(demo: Graph, root: Path, tmp_path: Path) -> None:
     write_json(tmp_path / "corpora/pubmed-abstracts/stats.json", {"words": 3_149_000_000, "bytes": 7})
     cells = built(demo, root, "gu2020/table05", tmp_path).cells["pubmedbert-base"]
-    assert (cells["words"].value, cells["words"].equal, cells["bytes"].equal) == (3_149_000_000, True, False)
+    assert (cells["words"].value, cells["words"].equal, cells["bytes"].equal) == (3_149_000_000, True, None)
     for dataset, rate in (("bc5-chem", 1.6541), ("bc5-disease", None)):
         fit = {"splits": {"train": {"entity_words": {"subwords_per_word": rate}}}}
         write_json(tmp_path / f"vocabs/pubmed-uncased/on/{dataset}.json", fit)

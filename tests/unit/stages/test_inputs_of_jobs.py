@@ -8,12 +8,12 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.specs import Specs
 from pubmill.stages import Graph
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 
 
 @pytest.fixture(scope="module")
-def run() -> tuple[str, str, str, str]:
-    return "blurb", "pubmedbert-base", "bc2gm", "standard"
+def run() -> RunKey:
+    return RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
 
 
 def test_a_conversion_has_its_raw_files_by_role(full_specs: Specs, graph_of: Callable[..., Graph]) -> None:
@@ -68,17 +68,17 @@ def test_a_segment_begins_where_the_one_before_ended(
 
 
 def test_a_trial_needs_the_model_and_the_examples(
-    full_specs: Specs, graph_of: Callable[..., Graph], run: tuple[str, str, str, str]
+    full_specs: Specs, graph_of: Callable[..., Graph], run: RunKey
 ) -> None:
     runs = graph_of(full_specs).runs
     trial = "batch_size=16+epochs=2+learning_rate=1e-05"
-    chosen = runs.selected(*run)
-    assert runs.trial_inputs(*run, trial) == [path for path in runs.inputs(*run) if path not in chosen]
-    assert len(runs.inputs(*run)) == len(runs.trial_inputs(*run, trial)) + 1
+    chosen = runs.selected(run)
+    assert runs.trial_inputs(run, trial) == [path for path in runs.inputs(run) if path not in chosen]
+    assert len(runs.inputs(run)) == len(runs.trial_inputs(run, trial)) + 1
     with pytest.raises(PubmillError, match="has no trial 'x'"):
-        runs.trial_inputs(*run, "x")
+        runs.trial_inputs(run, "x")
     with pytest.raises(PubmillError, match="no specs/models/nobody.yaml"):
-        runs.trial_inputs("blurb", "nobody", "bc2gm", "standard", trial)
+        runs.trial_inputs(RunKey("blurb", "nobody", "bc2gm", "standard"), trial)
 
 
 def test_evaluation_texts_are_the_examples_of_the_datasets_that_a_corpus_names(

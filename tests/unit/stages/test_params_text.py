@@ -13,7 +13,7 @@ from pubmill.stages import Graph, checked_graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.dataset_recipes import published_recipe
 from pubmill.stages.params_text import LONG, LongRecipe, recipe_argument
-from pubmill.storage.result_paths import Paths
+from pubmill.storage.result_paths import ChoiceKey, Paths, RunKey
 
 
 def targets(root: Path, **config: object) -> Graph:
@@ -24,7 +24,7 @@ def targets(root: Path, **config: object) -> Graph:
 
 
 def recipes_of(made: Graph) -> list[Any]:
-    run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
+    run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
     return [
         made.corpora.lock_recipe("pubmed-abstracts"),
         made.selection.fingerprint_recipe("pubmed-abstracts", 0),
@@ -44,10 +44,10 @@ def recipes_of(made: Graph) -> list[Any]:
         made.pretrainings.recipe("pubmedbert-base"),
         made.models.recipe("pubmedbert-base"),
         made.datasets.recipe("bc2gm"),
-        made.runs.recipe(*run),
-        made.runs.trial_recipe(*run, "batch_size=16+epochs=8+learning_rate=0.002"),
-        made.runs.choice_recipe("blurb", None, "bc2gm", "standard"),
-        made.records.recipe(*run, 1),
+        made.runs.recipe(run),
+        made.runs.trial_recipe(run, "batch_size=16+epochs=8+learning_rate=0.002"),
+        made.runs.choice_recipe(ChoiceKey("blurb", None, "bc2gm", "standard")),
+        made.records.recipe(run, 1),
         made.tables.recipe("gu2020/table06"),
         made.report.recipe(),
     ]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
+from pubmill.storage.result_paths import RunKey
 from pubmill.tables.mixtures import OF_PREDICTING
 
 
@@ -45,7 +46,7 @@ def test_pipelines_are_scored_as_fine_tuned_models_are(root: Path) -> None:
     """So that their records may stand in one row."""
     made = tools(root, *PIPELINES)
     recipes = (
-        made.records.recipe("tinn2021", "no-pretraining", "bc2gm", "standard", 1),
+        made.records.recipe(RunKey("tinn2021", "no-pretraining", "bc2gm", "standard"), 1),
         made.records.pipeline_recipe("scispacy-bc5cdr", "bc2gm"),
     )
     common = [

@@ -15,9 +15,10 @@ from pubmill.stages import Graph, checked_graph
 from pubmill.stages.all_stages import stages
 from pubmill.stages.pretrainings import Pretrain
 from pubmill.stages.run_stages import Finetune
-from pubmill.stages.stage import Stage, names_of
+from pubmill.stages.stage import Stage
+from pubmill.storage.result_paths import RunKey
 
-RUN = ("blurb", "pubmedbert-base", "bc5-chem", "standard")
+RUN = RunKey("blurb", "pubmedbert-base", "bc5-chem", "standard")
 BEHIND = {
     "parse_medline", "latest_versions", "select_documents", "count_words", "train_vocab", "pack", "pretrain",
     "export_model", "convert", "finetune", "trial", "choose", "score",
@@ -37,12 +38,12 @@ def loaded(specs: Path, **config: Any) -> tuple[Study, Specs]:
     return check_study({**base, **config}, specs)
 
 
-def digest(study: tuple[Study, Specs], *run: str) -> str:
-    return checked_graph(*study).record_digests.made_by(*(run or RUN))
+def digest(study: tuple[Study, Specs], run: RunKey = RUN) -> str:
+    return checked_graph(*study).record_digests.made_by(run)
 
 
-def made_by(specs: Path, *run: str, **config: Any) -> str:
-    return digest(loaded(specs, **config), *run)
+def made_by(specs: Path, run: RunKey = RUN, **config: Any) -> str:
+    return digest(loaded(specs, **config), run)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_an_amended_part_counts_only_for_jobs_that_use_it(
     before, graph = digest(study), Graph(*study)
     monkeypatch.setattr(stage, "amended", {part: 1})
     assert (digest(study) != before) == counts
-    names = {"recipe": "pubmedbert-base", "step": "1000", **names_of(RUN)}
+    names = {"recipe": "pubmedbert-base", "step": "1000", **RUN._asdict()}
     changed = [stage.version, 1] if counts else stage.version
     assert graph.stage(stage).version_of(SimpleNamespace(**names)) == changed
 
@@ -87,7 +88,7 @@ def test_a_changed_head_trains_only_runs_with_one_again(
     graph = Graph(*study)
     monkeypatch.setattr(Finetune, "amended", {"bilstm": 2})
     versions = {
-        setting: graph.stage(Finetune).version_of(SimpleNamespace(**names_of((*RUN[:3], setting))))
+        setting: graph.stage(Finetune).version_of(SimpleNamespace(**RUN._replace(setting=setting)._asdict()))
         for setting in ("standard", "head=bilstm")
     }
     assert versions == {"standard": Finetune.version, "head=bilstm": [Finetune.version, 2]}
@@ -144,8 +145,8 @@ def test_it_does_not_depend_on_what_the_study_asks_for_or_where_files_are(
         ("off-the-shelf", "scispacy-bc5cdr", "bc5-chem", "as-it-is"),
     ],
 )
-def test_other_runs_have_other_digests(study: tuple[Study, Specs], other: tuple[str, ...]) -> None:
-    assert digest(study, *other) != digest(study)
+def test_other_runs_have_other_digests(study: tuple[Study, Specs], other: tuple[str, str, str, str]) -> None:
+    assert digest(study, RunKey(*other)) != digest(study)
 
 
 def test_every_record_of_every_table_has_one(root: Path) -> None:
@@ -154,9 +155,9 @@ def test_every_record_of_every_table_has_one(root: Path) -> None:
     config = {"study": "x", "title": "x", "scale": "full", "tables": names}
     made = checked_graph(*check_study(config, root / "specs"))
     runs = {
-        tuple(path.split("/")[3:7])
+        RunKey(*path.split("/")[3:7])
         for table in made.requests.result_tables()
         for path in made.tables.record_files(table)
     }
-    digests = {made.record_digests.made_by(*run) for run in runs}
+    digests = {made.record_digests.made_by(run) for run in runs}
     assert len(digests) == len(runs) > 500

@@ -20,8 +20,9 @@ from pubmill.stages.record_status import (
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import sha256, write_json
 from pubmill.storage.model_folders import CONFIG, WEIGHTS
+from pubmill.storage.result_paths import RunKey
 
-RUN = ("blurb", "no-pretraining", "bc2gm", "standard")
+RUN = RunKey("blurb", "no-pretraining", "bc2gm", "standard")
 RECORD = "runs/blurb/no-pretraining/bc2gm/standard/final/seed-1.json"
 
 
@@ -50,7 +51,7 @@ def write_record(graph: Graph, **changes: Any) -> None:
     examples = {split: sha256(Path(graph.paths.examples("bc2gm", split))) for split in ("train", "test")}
     values = {
         **dict(zip(("protocol", "model", "dataset", "setting"), RUN, strict=True)),
-        "made_by": graph.records.recipe(*RUN, 1).made_by,
+        "made_by": graph.records.recipe(RUN, 1).made_by,
         "split": "test",
         "data_sha256": examples["test"],
         "trained_on_sha256": {"train": examples["train"]},

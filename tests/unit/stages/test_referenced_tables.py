@@ -10,6 +10,7 @@ from pubmill.recipes.writing import as_json
 from pubmill.specs import Specs, TableSpec, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
+from pubmill.storage.result_paths import RunKey
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
 
@@ -69,8 +70,8 @@ def test_cells_of_a_table_of_the_study_are_inputs_and_others_are_taken_from_the_
 
 def test_a_record_on_disk_of_a_table_outside_the_study_is_read(tmp_path: Path) -> None:
     made = graph(tmp_path, COPIES)
-    run = ("blurb", "biobert-base", "bc5-chem", "standard")
-    digest = made.records.recipe(*run, 1).made_by
+    run = RunKey("blurb", "biobert-base", "bc5-chem", "standard")
+    digest = made.records.recipe(run, 1).made_by
     score = made_up.record("biobert-base", "bc5-chem", 1, 0.9, scale="full")
     made_up.write(tmp_path / "full", score.model_copy(update={"made_by": digest}))
     path = Path("runs") / run[0] / run[1] / run[2] / run[3] / "final/seed-1"

@@ -8,6 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
+from pubmill.storage.result_paths import ChoiceKey, RunKey
 
 
 def targets(root: Path, **config: object) -> Graph:
@@ -19,61 +20,68 @@ def targets(root: Path, **config: object) -> Graph:
 
 def test_trials_are_named_by_their_point(root: Path) -> None:
     made = targets(root, scale="full", models=None)
-    trials = made.runs.trial_training("blurb", None, "bc2gm", "standard")
+    trials = made.runs.trial_training(ChoiceKey("blurb", None, "bc2gm", "standard"))
     assert len(trials) == 144
     assert trials[0] == (
         "results/full/runs/blurb/bert-base-uncased/bc2gm/standard/trials/"
         "batch_size=16+epochs=2+learning_rate=1e-05/seed-1.training.json"
     )
-    run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
-    point = made.runs.trial_recipe(*run, "batch_size=16+epochs=2+learning_rate=1e-05").values
+    run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
+    point = made.runs.trial_recipe(run, "batch_size=16+epochs=2+learning_rate=1e-05").values
     assert (point["batch_size"], point["learning_rate"], point["train_on"]) == (16, 1e-05, "train")
     with pytest.raises(PubmillError, match="no trial 'batch_size=8' .* it has batch_size=16[+]"):
-        made.runs.trial_recipe(*run, "batch_size=8")
+        made.runs.trial_recipe(run, "batch_size=8")
 
 
 def test_one_choice_for_all_models_or_each_its_own(root: Path) -> None:
     made = targets(root, scale="full", models=None)
     runs = "results/full/runs"
     model, data = "biobert-base", "bc2gm"
-    assert made.runs.selected("blurb", model, data, "standard") == [
+    assert made.runs.selected(RunKey("blurb", model, data, "standard")) == [
         f"{runs}/blurb/selected/bc2gm/standard.json"
     ]
-    assert made.runs.choice_recipe("blurb", None, data, "standard").decides == (
+    assert made.runs.choice_recipe(ChoiceKey("blurb", None, data, "standard")).decides == (
         "batch_size", "epochs", "learning_rate",
     )  # fmt: skip
     own = [f"{runs}/tinn2021/{model}/bc2gm/layer-freeze/selected.json"]
-    assert made.runs.selected("tinn2021", model, data, "layer-freeze") == own
-    assert made.runs.selected_arguments("tinn2021", model, data, "layer-freeze") == ["--selected", *own]
-    assert made.runs.choice_recipe("tinn2021", model, data, "layer-freeze").decides == (
+    assert made.runs.selected(RunKey("tinn2021", model, data, "layer-freeze")) == own
+    assert made.runs.selected_arguments(RunKey("tinn2021", model, data, "layer-freeze")) == [
+        "--selected",
+        *own,
+    ]
+    assert made.runs.choice_recipe(ChoiceKey("tinn2021", model, data, "layer-freeze")).decides == (
         "batch_size", "frozen_layers", "learning_rate",
     )  # fmt: skip
-    assert len(made.runs.trial_training("tinn2021", model, data, "layer-freeze")) == 18
-    with pytest.raises(PubmillError, match="blurb: the choice is common to all models"):
-        made.runs.trial_training("blurb", model, data, "standard")
-    with pytest.raises(PubmillError, match="tinn2021: each model chooses for itself"):
-        made.runs.trial_training("tinn2021", None, data, "standard")
-    with pytest.raises(PubmillError, match="alrowili2021: nothing is searched"):
-        made.runs.trial_training("alrowili2021", model, data, "standard")
+    assert len(made.runs.trial_training(ChoiceKey("tinn2021", model, data, "layer-freeze"))) == 18
+    with pytest.raises(PubmillError, match="blurb, setting standard: the choice is common to all models"):
+        made.runs.trial_training(ChoiceKey("blurb", model, data, "standard"))
+    with pytest.raises(PubmillError, match="tinn2021, setting standard: each model chooses for itself"):
+        made.runs.trial_training(ChoiceKey("tinn2021", None, data, "standard"))
+    with pytest.raises(PubmillError, match="alrowili2021, setting standard: nothing is searched"):
+        made.runs.trial_training(ChoiceKey("alrowili2021", model, data, "standard"))
 
 
 def test_a_setting_may_take_the_choice_of_another(root: Path) -> None:
     made = targets(root, scale="full", models=None)
-    chosen = [made.runs.selected("blurb", "biobert-base", "bc2gm", s) for s in ("standard", "tagging=io")]
+    chosen = [
+        made.runs.selected(RunKey("blurb", "biobert-base", "bc2gm", s)) for s in ("standard", "tagging=io")
+    ]
     assert chosen[0] == chosen[1]
-    assert made.runs.selected("alrowili2021", "biobert-base", "bc2gm", "standard") == []
+    assert made.runs.selected(RunKey("alrowili2021", "biobert-base", "bc2gm", "standard")) == []
 
 
 def test_folds_choose_their_steps_on_the_one_that_is_not_reported(root: Path) -> None:
     made = targets(root)
-    run = ("lewis2020", "pubmedbert-base", "gad@fold-2", "standard")
+    run = RunKey("lewis2020", "pubmedbert-base", "gad@fold-2", "standard")
     chosen = "results/demo/runs/lewis2020/pubmedbert-base/gad@fold-1/standard"
-    assert made.runs.selected(*run) == [f"{chosen}/selected.json"]
-    assert f"{chosen}/selected.json" not in made.runs.inputs("lewis2020", *run[1:2], "bc2gm", "standard")
-    assert made.runs.trial_training(*run[:2], "gad@fold-1", "standard") == [
+    assert made.runs.selected(run) == [f"{chosen}/selected.json"]
+    assert f"{chosen}/selected.json" not in made.runs.inputs(
+        RunKey("lewis2020", *run[1:2], "bc2gm", "standard")
+    )
+    assert made.runs.trial_training(ChoiceKey(*run[:2], "gad@fold-1", "standard")) == [
         f"{chosen}/trials/default/seed-{seed}.training.json" for seed in (1, 2)
     ]
-    assert made.runs.choice_recipe(*run[:2], "gad@fold-1", "standard").decides == ("stop_after",)
+    assert made.runs.choice_recipe(ChoiceKey(*run[:2], "gad@fold-1", "standard")).decides == ("stop_after",)
     assert made.runs.split_arguments("lewis2020", "gad@fold-1", trial=True) == [
         "--split",
         "test",
@@ -87,7 +95,7 @@ def test_folds_choose_their_steps_on_the_one_that_is_not_reported(root: Path) ->
         "none",
     ]
     with pytest.raises(PubmillError, match="chooses on gad@fold-1"):
-        made.runs.check("lewis2020", "pubmedbert-base", "gad@fold-1", "standard")
+        made.runs.check(RunKey("lewis2020", "pubmedbert-base", "gad@fold-1", "standard"))
 
 
 def test_splits_of_trials_and_runs(root: Path) -> None:
@@ -100,8 +108,10 @@ def test_splits_of_trials_and_runs(root: Path) -> None:
         "--dev",
         "none",
     ]
-    assert made.records.recipe("shin2020", "pubmedbert-base", "squad-v1", "standard", 1).split == "dev"
-    assert made.runs.scored_examples("shin2020", "pubmedbert-base", "squad-v1", "standard").endswith(
+    assert (
+        made.records.recipe(RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard"), 1).split == "dev"
+    )
+    assert made.runs.scored_examples(RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard")).endswith(
         "/squad-v1/dev.jsonl.gz"
     )
 
@@ -110,43 +120,51 @@ def test_a_chain_begins_with_the_model_of_the_run_before(root: Path) -> None:
     made = targets(root)
     run = ("shin2020", "pubmedbert-base", "bioasq-factoid@7b")
     start = "results/demo/runs/shin2020/pubmedbert-base/squad-v1/standard/models/seed-1"
-    assert made.runs.first_model(*run, "standard") == start
-    assert start in made.runs.inputs(*run, "standard")
-    assert made.runs.first_model(*run, "no-squad") == "results/demo/models/pubmedbert-base"
-    assert set(made.paths.model_files("pubmedbert-base")) < set(made.runs.inputs(*run, "no-squad"))
-    squad = ("shin2020", "pubmedbert-base", "squad-v1", "standard")
-    assert made.runs.kept(*squad, 1) == [start] and made.runs.kept_arguments(*squad, 1) == ["--kept", start]
-    assert made.runs.kept(*squad, 2) == [] and made.runs.kept(*run, "standard", 1) == []
+    assert made.runs.first_model(RunKey(*run, "standard")) == start
+    assert start in made.runs.inputs(RunKey(*run, "standard"))
+    assert made.runs.first_model(RunKey(*run, "no-squad")) == "results/demo/models/pubmedbert-base"
+    assert set(made.paths.model_files("pubmedbert-base")) < set(made.runs.inputs(RunKey(*run, "no-squad")))
+    squad = RunKey("shin2020", "pubmedbert-base", "squad-v1", "standard")
+    assert made.runs.kept(squad, 1) == [start] and made.runs.kept_arguments(squad, 1) == [
+        "--kept",
+        start,
+    ]
+    assert made.runs.kept(squad, 2) == [] and made.runs.kept(RunKey(*run, "standard"), 1) == []
 
 
 def test_a_study_may_keep_all_models(root: Path) -> None:
     made = targets(root, keep_models=True)
-    run = ("blurb", "pubmedbert-base", "bc2gm", "standard")
-    assert made.runs.kept(*run, 2) == [made.paths.task_model(*run, 2)]
-    assert "keep_models" not in as_json(made.runs.recipe(*run))
+    run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
+    assert made.runs.kept(run, 2) == [made.paths.task_model(run, 2)]
+    assert "keep_models" not in as_json(made.runs.recipe(run))
 
 
 @pytest.mark.parametrize(
     ("run", "reported"),
     [
-        (("nothing", "pubmedbert-base", "bc2gm", "standard"), "no specs/protocols/nothing.yaml"),
-        (("blurb", "nobody", "bc2gm", "standard"), "no specs/models/nobody.yaml"),
-        (("blurb", "pubmedbert-base", "bc2gn", "standard"), "no specs/datasets/bc2gn.yaml"),
-        (("blurb", "pubmedbert-base", "bc2gm", "tagging=oi"), "has no setting 'tagging=oi'; it has standard"),
-        (("blurb", "pubmedbert-base", "biosses", "tagging=io"), "is not for similarity"),
+        (RunKey("nothing", "pubmedbert-base", "bc2gm", "standard"), "no specs/protocols/nothing.yaml"),
+        (RunKey("blurb", "nobody", "bc2gm", "standard"), "no specs/models/nobody.yaml"),
+        (RunKey("blurb", "pubmedbert-base", "bc2gn", "standard"), "no specs/datasets/bc2gn.yaml"),
+        (
+            RunKey("blurb", "pubmedbert-base", "bc2gm", "tagging=oi"),
+            "has no setting 'tagging=oi'; it has standard",
+        ),
+        (RunKey("blurb", "pubmedbert-base", "biosses", "tagging=io"), "is not for similarity"),
     ],
 )
-def test_a_run_that_cannot_be_is_reported(root: Path, run: tuple[str, str, str, str], reported: str) -> None:
+def test_a_run_that_cannot_be_is_reported(root: Path, run: RunKey, reported: str) -> None:
     made = targets(root)
     for ask in (made.runs.inputs, made.runs.scored_examples):
         with pytest.raises(PubmillError, match=reported):
-            ask(*run)
+            ask(run)
 
 
 def test_seeds_of_a_dataset_of_its_folds_or_of_all(root: Path) -> None:
     made = targets(root, scale="full", models=None)
-    assert [len(made.runs.seeds("blurb", "m", name, "standard")) for name in ("bc2gm", "biosses")] == [5, 10]
-    assert len(made.runs.seeds("lewis2020", "m", "gad@fold-3", "standard")) == 5
-    assert made.runs.seeds("alrowili2021", "bio-lm-large", "chemprot@blurb", "standard") == (
+    assert [
+        len(made.runs.seeds(RunKey("blurb", "m", name, "standard"))) for name in ("bc2gm", "biosses")
+    ] == [5, 10]
+    assert len(made.runs.seeds(RunKey("lewis2020", "m", "gad@fold-3", "standard"))) == 5
+    assert made.runs.seeds(RunKey("alrowili2021", "bio-lm-large", "chemprot@blurb", "standard")) == (
         10, 42, 1234, 12345, 666,
     )  # fmt: skip

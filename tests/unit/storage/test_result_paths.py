@@ -10,22 +10,22 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.storage.name_patterns import SPEC
-from pubmill.storage.names_in_paths import ChoicePath, RunPath, choice_of, names_in, run_of
-from pubmill.storage.result_paths import BELOW, Paths
+from pubmill.storage.names_in_paths import RunPath, choice_of, names_in, run_of
+from pubmill.storage.result_paths import BELOW, ChoiceKey, Paths, RunKey
 
 NAMES = st.from_regex(SPEC, fullmatch=True)
 SEEDS = st.integers(min_value=1, max_value=99)
 RESULTS = st.sampled_from(["", "results/demo", "/scratch/results/full", "runs/final"])
 
 
-@given(RESULTS, st.builds(RunPath, NAMES, NAMES, NAMES, NAMES, SEEDS))
+@given(RESULTS, st.builds(RunPath, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS))
 def test_the_path_of_a_record_names_its_run(results: str, run: RunPath) -> None:
     assert run_of(Paths(results).record(*run)) == run
 
 
-@given(st.builds(ChoicePath, NAMES, st.none() | NAMES, NAMES, NAMES))
-def test_the_path_of_a_choice_names_its_search(choice: ChoicePath) -> None:
-    assert choice_of(BELOW.choice(*choice)) == choice
+@given(st.builds(ChoiceKey, NAMES, st.none() | NAMES, NAMES, NAMES))
+def test_the_path_of_a_choice_names_its_search(choice: ChoiceKey) -> None:
+    assert choice_of(BELOW.choice(choice)) == choice
 
 
 @given(NAMES, NAMES, NAMES, NAMES, SEEDS)
@@ -33,10 +33,10 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
     assume(not {"selected", "parsed", "tokens", "on"} & {one, two, three})
     run = [("protocols", one), ("models", two), ("datasets", three)]
     expected = {
-        BELOW.record(one, two, three, four, number): run,
-        BELOW.trial(one, two, three, four, "lr=1", number, ".training.json"): run,
-        BELOW.choice(one, two, three, four): run,
-        BELOW.choice(one, None, three, four): [("protocols", one), ("datasets", three)],
+        BELOW.record(RunKey(one, two, three, four), number): run,
+        BELOW.trial(RunKey(one, two, three, four), "lr=1", number, ".training.json"): run,
+        BELOW.choice(ChoiceKey(one, two, three, four)): run,
+        BELOW.choice(ChoiceKey(one, None, three, four)): [("protocols", one), ("datasets", three)],
         BELOW.part(one, number): [("corpora", one)],
         BELOW.word_counts(one, two, number): [("corpora", one)],
         BELOW.parsed_shard(one, two): [],
@@ -48,7 +48,7 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
         BELOW.page(one, "html"): [("datasets", one)],
         BELOW.concepts(one): [("datasets", one)],
         BELOW.dataset_floors(one): [("datasets", one)],
-        BELOW.transfer("other", one, two, three, four, number): [*run, ("datasets", "other")],
+        BELOW.transfer("other", RunKey(one, two, three, four), number): [*run, ("datasets", "other")],
         BELOW.transfers(one, two, four, "html"): run[:2],
         BELOW.overlap("gu2020/table06", "csv"): [("tables", "gu2020/table06")],
         BELOW.table("gu2020/table06", "html"): [("tables", "gu2020/table06")],
@@ -100,9 +100,9 @@ def test_copies_of_sources_lie_by_host_and_path() -> None:
 
 def test_a_log_lies_as_what_its_job_writes() -> None:
     paths = Paths("results/demo")
-    run = ("blurb", "bert", "bc2gm", "standard")
+    run = RunKey("blurb", "bert", "bc2gm", "standard")
     assert (
-        paths.log(paths.final(*run, 1)) == "results/demo/logs/runs/blurb/bert/bc2gm/standard/final/seed-1.log"
+        paths.log(paths.final(run, 1)) == "results/demo/logs/runs/blurb/bert/bc2gm/standard/final/seed-1.log"
     )
     assert paths.log("parse/pubmed/a") == "results/demo/logs/parse/pubmed/a.log"
 

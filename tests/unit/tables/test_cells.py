@@ -2,8 +2,6 @@
 
 import math
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -150,16 +148,6 @@ def test_the_best_is_there_only_if_all_are_and_is_one_of_them(values: list[float
     else:
         assert best.value == sorted(v for v in values if v is not None)[-1]
         assert best.missing is None
-
-
-@pytest.mark.parametrize(("columns", "most", "widths"), [(5, 3, [3, 2]), (9, 4, [3, 3, 3]), (3, 3, [3])])
-def test_columns_are_split_into_blocks_of_about_equal_width(
-    columns: int, most: int, widths: list[int]
-) -> None:
-    table: Any = SimpleNamespace(columns=tuple(range(columns)))
-    blocks: list[Any] = list(Table.blocks(table, most))
-    assert [len(block) for block in blocks] == widths
-    assert [column for block in blocks for column in block] == list(range(columns))
 
 
 def test_a_note_names_its_cells_whole_columns_or_all(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -140,7 +141,13 @@ def test_numbers_of_made_up_data_differ_for_that_reason(tmp_path: Path) -> None:
         row("drugs", scaled="not the files", why={"t/test": "4244"}), row("notes"), comparable=False
     )
     found = table(tmp_path, made)
-    assert found.cells["drugs"]["t/test"].reason == "not the files"
+    cell = found.cells["drugs"]["t/test"]
+    assert (cell.value, cell.equal, cell.spelt_out, cell.reason) == (2, None, None, "not the files")
+    assert found.cells["drugs"]["t/train"].equal is True, "equal by chance is still equal"
+    assert "1 is not compared and 0 have nothing" in found.summary
+    [cells] = parsed(FACT_TABLE_RENDERERS["html"](found)).xpath("//tbody/tr[1]")
+    for text in (cells.text_content(), FACT_TABLE_RENDERERS["md"](found), FACT_TABLE_RENDERERS["tex"](found)):
+        assert "4244" not in re.sub(r"\W|_", "", text)
     assert found.heading == "Table 3 (demo scale, made-up data)"
 
 
@@ -261,7 +268,7 @@ def test_csv_has_one_line_a_cell(tmp_path: Path) -> None:
 def test_html_tells_equal_differing_and_empty_cells_apart(tmp_path: Path) -> None:
     page = parsed(FACT_TABLE_RENDERERS["html"](table(tmp_path, recipe())))
     first, second = (" ".join(tr.text_content().split()) for tr in page.xpath("//tbody/tr"))
-    assert "ours 2 , equal to the published = 2" in first
+    assert "ours 2, as published ✓" in first
     assert "ours 2 , differs from the published ≠ 4 244*, difference (−4 242), reason b" in first
     assert "ours: none, reason c , published 99" in second
     reasons = page.xpath("//dl[@class='legend']/dd/text()")

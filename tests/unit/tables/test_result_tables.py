@@ -11,7 +11,7 @@ from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.recipes.writing import as_json
 from pubmill.specs.study import Study, with_own_weights
 from pubmill.stages import Graph, checked_graph
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 from pubmill.tables.aggregation import build
 from pubmill.tables.cells import Table
 from pubmill.tables.published_values import read_published
@@ -51,7 +51,7 @@ def fed(name: str) -> Table:
             score = value_of(recipe.paper, column, row)
             if column.model and score is not None:
                 run = row.folds[0] if row.folds else row.dataset or ""
-                path = BELOW.record(row.key, column.key, run, "standard", 1)
+                path = BELOW.record(RunKey(row.key, column.key, run, "standard"), 1)
                 records[path] = made(column, row, run, score)
                 paths.setdefault(column.key, {})[row.key] = (path,)
     differences = tuple(replace(one, minus={}) for one in recipe.differences)

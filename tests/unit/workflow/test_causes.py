@@ -13,14 +13,18 @@ RUN = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc5cdr-dis
 
 
 def changed(old: object, new: object) -> Reason:
+    """Return a reason with parameters as Snakemake records them: by `repr`, recipes as JSON."""
+    texts = [{repr(json.dumps(one) if isinstance(one, dict) else one)} for one in (old, new)]
     reason = Reason()
-    reason.params_changed = ParamsChange({json.dumps(old)}, {json.dumps(new)}, {"a.json"})
+    reason.params_changed = ParamsChange(*texts, {"a.json"})
     return reason
 
 
 def test_a_changed_recipe_is_named_by_its_spec_and_its_values() -> None:
     reason = changed({"warmup": 0.1, "epochs": 3}, {"warmup": 0.2, "epochs": 3})
     assert cause_of(reason, RUN) == "specs/protocols/blurb.yaml: warmup 0.1 -> 0.2"
+    longer = changed({"datasets": [{"dataset": "bc2gm"}]}, {"datasets": [{"dataset": "bc2gm"}] * 26})
+    assert cause_of(longer, {}) == 'the study: datasets [{"dataset": "bc2gm"}] -> 26 values'
     added = changed({"objective": {"mlm": 1}}, {"objective": {"mlm": 1, "nsp": True}})
     assert cause_of(added, {"recipe": "mine"}) == "specs/pretraining/mine.yaml: objective.nsp none -> true"
 

@@ -69,7 +69,7 @@ def test_a_rule_with_wildcards_names_one_of_its_files(targets: Graph, root: Path
 
 def test_the_path_of_another_scale_has_its_command(targets: Graph, root: Path) -> None:
     found = message(targets, root, "results/demo/datasets/bc2gm/card.json")
-    assert "the configuration has scale full, but the path has scale demo. Run: .venv/bin/snakemake" in found
+    assert "the configuration has scale full, but the path has scale demo. Run: .venv/bin/pubmill" in found
     assert "results/demo/datasets/bc2gm/card.json" in found.partition("Run: ")[2]
 
 

@@ -9,6 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
+from pubmill.storage.result_paths import RunKey
 from pubmill.workflow.seed_rounds import decide_seeds, runs_left
 from tests.unit import toy_tables as made_up
 
@@ -40,18 +41,18 @@ def finish(graph: Graph, seeds: int, gap: float, items: int, dataset: str = "bc2
     """Write the records of the first seeds of both models."""
     for number, model in enumerate(MODELS):
         for seed in range(1, seeds + 1):
-            run = ("blurb", model, dataset, "standard")
+            run = RunKey("blurb", model, dataset, "standard")
             score = 0.5 + number * gap + 0.001 * ((seed * (number + 1)) % 3)
-            made_by = graph.records.recipe(*run, seed).made_by
+            made_by = graph.records.recipe(run, seed).made_by
             one = made_up.record(
                 model, dataset, seed, score, scale="demo", made_by=made_by, counts={"gold": items}
             )
             made_up.write(Path(graph.results), one)
-            Path(graph.paths.contributions(graph.paths.record(*run, seed))).touch()
+            Path(graph.paths.contributions(graph.paths.record(run, seed))).touch()
 
 
 def seeds(graph: Graph) -> list[int]:
-    return [len(graph.runs.seeds("blurb", model, "bc2gm", "standard")) for model in MODELS]
+    return [len(graph.runs.seeds(RunKey("blurb", model, "bc2gm", "standard"))) for model in MODELS]
 
 
 def decided(graph: Graph) -> Graph:

@@ -26,14 +26,18 @@ rule first:
 
 rule join:
     input:
+        ancient("old.txt"),
         parts=lambda w: [f"a{n}.txt" for n in range(3)],
         other=expand("more/{n}.txt", n=range(3)),
     output:
         "b.txt",
+        temp("passing.txt"),
+    benchmark:
+        "benchmark.txt"
     params:
         recipe=lambda w: "recipe 1",
     shell:
-        "cat {input} > {output}"
+        "cat {input} > {output[0]}; touch {output[1]}"
 
 
 rule last:
@@ -59,7 +63,7 @@ for folder in sys.argv[2:]:
     except Exception as error:
         print(str(error).replace("\\n", " "))
 """
-INSIDE = SNAKEFILE.replace('"b.txt",\n    params', 'directory("more"),\n    params').replace(
+INSIDE = SNAKEFILE.replace('"b.txt",\n        temp', 'directory("more"),\n        temp').replace(
     '"b.txt",\n        "a1', '"more",\n        "a1'
 )
 """The folder that one rule makes has the files of another."""
@@ -108,6 +112,7 @@ def test_jobs_and_their_causes_are_those_of_snakemake_itself(tmp_path: Path) -> 
     made.mkdir()
     (made / "Snakefile").write_text(SNAKEFILE)
     (made / "env.yaml").write_text("dependencies: []\n")
+    (made / "old.txt").touch()
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all"]
     subprocess.run(command, cwd=made, check=True, capture_output=True)
     for folder in folders:

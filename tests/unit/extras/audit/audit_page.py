@@ -11,7 +11,9 @@ from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
 from pubmill.extras.audit.audit_stages import audit_recipe
 from pubmill.extras.audit.printed_values_of_runs import DIFFERENT, EQUAL, findings_on_runs
 from pubmill.extras.audit.value_audit import audit
+from pubmill.stages import Graph
 from pubmill.stages.study_graph import graph_of_all_tables
+from pubmill.tables.audit import Audit
 
 ROOT = Path(__file__).resolve().parents[4]
 PAGE = ROOT / "docs/audit.md"
@@ -49,8 +51,22 @@ def as_markdown(specs: Path) -> str:
         values = ", ".join(sorted({value.text for value in one.values}))
         lines.append(f"| {' '.join(dataset)} | {model} | {one.kind} | {values} | {'; '.join(one.why)} |")
     counts = " and ".join(f"{sum(one.kind == kind for one in found)} {kind}" for kind in (EQUAL, DIFFERENT))
-    page = AUDIT_RENDERERS["md"](audit(audit_recipe(specs), specs))
+    audited = audit(audit_recipe(specs), specs)
+    head, values, tail = AUDIT_RENDERERS["md"](audited).partition("\n## Findings by paper\n")
+    page = head + reconciled(audited, graph) + values + tail
     return page.rstrip("\n") + "\n" + RUNS + "\n".join(lines) + f"\n\nTogether: {counts}.\n"
+
+
+def reconciled(audited: Audit, graph: Graph) -> str:
+    """Return the sentence that leads from the values of this page to those of other pages."""
+    printed = [one for one in audited.findings if one.printed]
+    scores = sum(one.table in graph.specs.tables for one in printed)
+    counts = (len(audited.findings), scores, len(printed) - scores, len(audited.findings) - len(printed))
+    all_values, of_scores, facts, blank = (f"{number:,}".replace(",", " ") for number in counts)
+    return (
+        f"\nThe {all_values} values are {of_scores} printed scores, which [fidelity](fidelity.md) divides by "
+        f"what they are compared with, {facts} printed facts, and {blank} cells that papers leave empty.\n"
+    )
 
 
 if __name__ == "__main__":

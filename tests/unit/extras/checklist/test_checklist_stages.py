@@ -11,6 +11,7 @@ from pubmill.extras.checklist.checklist_stages import ChecklistStage
 from pubmill.specs import Specs
 from pubmill.stages import Graph
 from pubmill.storage.files import write_json
+from pubmill.storage.result_paths import RunKey
 from tests.unit.report.test_report_inputs import check_inputs_are_read
 
 STUDY: dict[str, Any] = {"tables": ("gu2020/table06",), "models": ("no-pretraining",), "datasets": ("bc2gm",)}
@@ -72,7 +73,7 @@ def test_the_choice_of_a_run_that_was_found_counts_only_if_it_is_on_disk(
 ) -> None:
     made = graph_of(demo_specs, **STUDY)
     found = {"protocol": "blurb", "model": "no-pretraining", "dataset": "jnlpba", "setting": "standard"}
-    digest = made.records.recipe(**found, seed=1).made_by
+    digest = made.records.recipe(RunKey(**found), seed=1).made_by
     values = {
         **found, "made_by": digest, "split": "test", "data_sha256": "x", "trained_on_sha256": {},
         "model_sha256": "x",

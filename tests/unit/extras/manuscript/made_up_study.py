@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from pubmill.extras.manuscript.study_tables import StudyTables
-from pubmill.extras.manuscript.tabulars import best_columns
 from pubmill.recipes.tables import Heading, ResultHeading, values_of
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.tables.cells import Cell, Provenance, PublishedValue, SeedScore, Table
@@ -67,7 +66,7 @@ class MadeUp:
     def best(self, row: str, decimals: int) -> set[str]:
         """Return the columns that print the highest value of a row."""
         row_of = next(one for one in self.table.rows if one.key == row)
-        return best_columns(self.table, row_of, list(self.columns), decimals)
+        return self.table.best_columns(row_of, list(self.columns), decimals)
 
     def tested(self) -> list[tuple[str, str, str, float]]:
         """Return row, best column, other column and adjusted p value of each test."""

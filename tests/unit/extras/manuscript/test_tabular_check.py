@@ -8,7 +8,7 @@ import pytest
 from pubmill.extras.manuscript.latex_source import source_of
 from pubmill.extras.manuscript.tabular_check import check_tabulars
 from pubmill.extras.manuscript.tabular_rows import bold_macros, cells
-from pubmill.extras.manuscript.tabulars import best_columns, tabular
+from pubmill.report.latex_tables import latex_table
 from tests.unit.extras.manuscript.toy_study import NAME, UNCASED, findings, kinds, study
 
 COLUMNS = "pubmedbert-base bert-base-uncased bert-base-cased"
@@ -18,10 +18,29 @@ HEAD = (
 
 
 def test_the_exported_tabular_has_no_findings(tmp_path: Path) -> None:
-    text = tabular(NAME, study(tmp_path).tables[NAME])
-    assert text and "BC2GM & \\textbf{84.52} & 81.00 & 79.50 \\\\ % pubmill: row bc2gm\n" in text
-    assert "ChemProt & \\textbf{90.00} & 50.00 & --- \\\\" in text
+    table = study(tmp_path).tables[NAME]
+    text = latex_table(table)
+    assert "BC2GM, entity F1 & \\textbf{84.52} & 81.00 & 79.50 \\\\ % pubmill: row bc2gm\n" in text
+    assert "ChemProt, entity F1 & \\textbf{90.00} & 50.00 & ---\\textsuperscript{a} \\\\" in text
     assert findings(tmp_path, text) == []
+    assert findings(tmp_path, latex_table(table, spread=True, published=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "part"),
+    [
+        ("81.00 $", "81.10 $", "value"),
+        ("81.00 $\\pm$ 1.41", "81.00 $\\pm$ 1.51", "spread"),
+        ("83.10", "83.20", "published value"),
+    ],
+)
+def test_each_number_of_the_exported_table_is_checked(
+    tmp_path: Path, right: str, wrong: str, part: str
+) -> None:
+    text = latex_table(study(tmp_path).tables[NAME], spread=True, published=True)
+    assert text.count(right) == 1
+    [found] = findings(tmp_path, text.replace(right, wrong))
+    assert found.found.split()[0] in wrong and part in found.expected
 
 
 SOUND = [
@@ -96,9 +115,9 @@ def test_an_unknown_table_and_a_row_without_a_table_are_found(tmp_path: Path) ->
 def test_ties_at_the_printed_precision_are_all_best(tmp_path: Path) -> None:
     table = study(tmp_path).tables[NAME]
     row = next(one for one in table.rows if one.key == "jnlpba")
-    assert best_columns(table, row, COLUMNS.split()) == {"pubmedbert-base"}
-    assert best_columns(table, row, COLUMNS.split(), 0) == {"pubmedbert-base", "bert-base-uncased"}
-    assert best_columns(table, row, ["bert-base-cased"]) == set()
+    assert table.best_columns(row, COLUMNS.split()) == {"pubmedbert-base"}
+    assert table.best_columns(row, COLUMNS.split(), 0) == {"pubmedbert-base", "bert-base-uncased"}
+    assert table.best_columns(row, ["bert-base-cased"]) == set()
 
 
 def test_macros_print_two_decimals_so_their_ties_are_both_best(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pubmill.extras.overlap.overlap_stages import OverlapStage
 from pubmill.specs import Specs
 from pubmill.stages import Graph
+from pubmill.storage.result_paths import RunKey
 
 Made = Callable[..., Graph]
 TABLE = "gu2020/table06"
@@ -32,7 +33,7 @@ def test_files_that_are_read(graph_of: Made, demo_specs: Specs) -> None:
     graph = graph_of(demo_specs, tables=(TABLE,), models=("pubmedbert-base",), datasets=("bc5-chem",))
     runs, at = graph.stage(OverlapStage).run_files(TABLE), graph.paths
     assert {at.examples("bc5-chem", "train"), at.examples("bc5-chem", "test")} <= set(runs)
-    record = at.record("blurb", "pubmedbert-base", "bc5-chem", "standard", 1)
+    record = at.record(RunKey("blurb", "pubmedbert-base", "bc5-chem", "standard"), 1)
     assert {record, record.replace(".json", ".predictions.jsonl.gz")} <= set(runs)
     corpus = "pubmed-abstracts"
     assert graph.stage(OverlapStage).files_beside(TABLE) == [

@@ -14,7 +14,7 @@ from pubmill.extras.proof.verifier.container import SUMS, unpack
 from pubmill.extras.proof.verifier.verification import check_proof
 from pubmill.metrics.contributions import read_items, write_items
 from pubmill.storage.files import write_jsonl_gz
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 from tests.unit.extras.proof import toy_proof as toy
 from tests.world.part import CANARY
 
@@ -98,7 +98,7 @@ def test_items_that_are_not_those_of_the_runs_are_left_out(results: Path, tmp_pa
     shutil.copytree(results.parent, tmp_path / "copy")
     copied = tmp_path / "copy/results"
     change_examples(copied)
-    (copied / BELOW.predictions("blurb", "bert", "words", "standard", 2)).unlink()
+    (copied / BELOW.predictions(RunKey("blurb", "bert", "words", "standard"), 2)).unlink()
     found = toy.again(copied)
     runs = toy.read(unpack(found), "runs.json.gz")
     assert {one["dataset"] for one in runs["sets"] if one["gold"]} == set(toy.OPEN) - {"topics"}

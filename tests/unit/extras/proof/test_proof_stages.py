@@ -7,6 +7,7 @@ from typing import Any
 from pubmill.extras.proof.proof_stages import Proof
 from pubmill.specs import Specs, load
 from pubmill.stages import Graph
+from pubmill.storage.result_paths import RunKey
 from tests.licensed import KEY, NAME
 
 STUDY: dict[str, Any] = {
@@ -30,7 +31,7 @@ def test_a_proof_needs_tables_comparisons_bases_and_runs(
         *records,
         *made.tables.contribution_files(TABLE),
         paths.examples("bc2gm", "test"),
-        paths.predictions("blurb", "no-pretraining", "biosses", "standard", 1),
+        paths.predictions(RunKey("blurb", "no-pretraining", "biosses", "standard"), 1),
     }
     assert len(found) == len(set(found)) and paths.table("gu2020/table02", "json") not in found
     recipe = made.stage(Proof).recipe()

@@ -29,7 +29,7 @@ from pubmill.recipes.audits import AuditedColumn, AuditedRow, AuditedTable
 from pubmill.recipes.tables import PublishedRow, TableRecipe, values_of
 from pubmill.report.rendering import to_json
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, RunKey
 from pubmill.tables.comparisons import comparisons
 from pubmill.tables.finished_tables import finished_table
 from tests.unit import toy_tables
@@ -101,7 +101,7 @@ def as_line(true: Any, found: Any) -> dict[str, Any]:
 
 
 def record_path(model: str, dataset: str, seed: int) -> str:
-    return BELOW.record("blurb", model, dataset, "standard", seed)
+    return BELOW.record(RunKey("blurb", model, dataset, "standard"), seed)
 
 
 def write_runs(results: Path) -> None:
@@ -116,9 +116,9 @@ def write_runs(results: Path) -> None:
         for model in MODELS:
             for seed in range(1, SEEDS + 1):
                 found = [prediction(one, SKILL[model], dice) for one in gold]
-                run = ("blurb", model, dataset, "standard", seed)
+                run = RunKey("blurb", model, dataset, "standard")
                 lines = [as_line(*both) for both in zip(gold, found, strict=True)]
-                write_jsonl_gz(results / BELOW.predictions(*run), reversed(lines))
+                write_jsonl_gz(results / BELOW.predictions(run, seed), reversed(lines))
                 scored = SCORERS[kind](gold, found, "none" if kind == "sequence" else None)
                 digest = sha256(path)
                 record = results / record_path(model, dataset, seed)

@@ -25,7 +25,7 @@ def test_forms_are_recognised(text: str, form: str | None) -> None:
     if form:
         assert form_of(text, "f") == form
         return
-    with pytest.raises(PubmillError, match="f: its form cannot be recognised"):
+    with pytest.raises(PubmillError, match="f: the file has none of the known forms"):
         form_of(text, "f")
 
 

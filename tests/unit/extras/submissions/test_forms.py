@@ -116,7 +116,7 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("dataset", "content", "message"),
     [
-        ("rel", "one line of prose without any form\n", r"cannot be recognised.*blurb-tsv:.*pubtator:"),
+        ("rel", "one line of prose without any form\n", r"none of the known forms.*blurb-tsv:.*pubtator:"),
         ("rel", "", "empty; expected"),
         ("ner", "# id = a\nAnn\t_\nran\t_\n\n", ":2: no label, only the _ of the inputs"),
         ("rel", "a\0b", "NUL"),
@@ -167,7 +167,7 @@ def test_a_file_that_is_too_large_is_not_called_empty(
 def test_a_stated_form_says_what_is_wrong_in_it(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     broken = toy.conll().replace("flu\tB-Disease", "flu", 2)
-    with pytest.raises(PubmillError, match="cannot be recognised"):
+    with pytest.raises(PubmillError, match="has none of the known forms"):
         toy.score(tmp_path, "ner", broken)
     with pytest.raises(PubmillError, match=r"predictions:4: expected a word and its label, found 'flu'"):
         toy.score(tmp_path, "ner", broken, form="conll")

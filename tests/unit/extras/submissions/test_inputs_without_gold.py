@@ -10,9 +10,21 @@ from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample
-from pubmill.extras.submissions.inputs_without_gold import TEMPLATES, prompt_of, write_inputs
-from pubmill.specs.dataset_specs import TASKS
+from pubmill.extras.submissions.inputs_without_gold import (
+    TEMPLATES,
+    Wording,
+    prompt_of,
+    wording_of,
+    write_inputs,
+)
+from pubmill.specs.dataset_specs import TASKS, DatasetSpec
+from pubmill.specs.loading import load
 from tests.unit.extras.submissions import toy_datasets as toy
+
+
+def plain(template: str) -> Wording:
+    return Wording(template, {"annotated": "things", "types": "", "labels": "A, B"})
+
 
 FORMS = {"ner": 8, "rel": 8, "doc": 5, "sim": 5, "qa": 5}
 
@@ -23,7 +35,7 @@ def test_no_file_has_gold_and_every_file_has_all_ids(name: str, tmp_path: Path) 
     recipe = toy.recipe(tmp_path, name)
     rows: Any = toy.examples(name)
     task = {"rel": "relation", "doc": "classification", "sim": "similarity", "qa": "factoid"}.get(name, "ner")
-    files = {path.name: path for path in write_inputs(tmp_path, rows, recipe, TEMPLATES[task])}
+    files = {path.name: path for path in write_inputs(tmp_path, rows, recipe, plain(TEMPLATES[task]))}
     assert len(files) == FORMS[name]
     mapping = json.loads(files.pop("mapping.json").read_text())
     assert set(mapping) == set(filter(None, recipe.labels))
@@ -42,7 +54,7 @@ def test_inputs_have_the_words_and_arguments_in_every_form(tmp_path: Path) -> No
     for name in ("ner", "rel"):
         toy.make(tmp_path, name)
         write_inputs(
-            tmp_path / "in" / name, toy.examples(name)[:1], toy.recipe(tmp_path, name), "{words}{text}"
+            tmp_path / "in" / name, toy.examples(name)[:1], toy.recipe(tmp_path, name), plain("{words}{text}")
         )
     words, relation = tmp_path / "in/ner", tmp_path / "in/rel"
     sentence = "Case 1 : flu fever after old aspirin tablets , not cured ."
@@ -76,7 +88,7 @@ def test_letters_of_all_alphabets_stay_readable(tmp_path: Path) -> None:
     [example, *_] = toy.examples("doc")
     assert isinstance(example, MultilabelExample)
     rows = [replace(example, text="TGF-β")]
-    for path in write_inputs(tmp_path / "in", rows, toy.recipe(tmp_path, "doc"), "Label {text}"):
+    for path in write_inputs(tmp_path / "in", rows, toy.recipe(tmp_path, "doc"), plain("Label {text}")):
         assert path.name == "mapping.json" or "TGF-β" in path.read_text(encoding="utf-8"), path
 
 
@@ -86,7 +98,7 @@ def test_unchanged_inputs_are_no_predictions(name: str, tmp_path: Path) -> None:
     recipe = toy.recipe(tmp_path, name)
     folder = tmp_path / "inputs"
     folder.mkdir()
-    for path in write_inputs(folder, toy.examples(name), recipe, "{text}"):
+    for path in write_inputs(folder, toy.examples(name), recipe, plain("{text}")):
         with pytest.raises(PubmillError):
             toy.score(tmp_path, name, path.read_bytes())
 
@@ -95,7 +107,7 @@ def test_unchanged_inputs_are_no_predictions(name: str, tmp_path: Path) -> None:
 def test_filled_inputs_are_read_back(name: str, tmp_path: Path) -> None:
     toy.make(tmp_path, name)
     rows: Any = toy.examples(name)
-    write_inputs(tmp_path, rows, toy.recipe(tmp_path, name), "{text}")
+    write_inputs(tmp_path, rows, toy.recipe(tmp_path, name), plain("{text}"))
     lines = [json.loads(line) for line in (tmp_path / "inputs.jsonl").read_text().splitlines()]
     filled = [{**line, toy.KEYS[name]: toy.gold(one)} for line, one in zip(lines, rows, strict=True)]
     for content in ("".join(json.dumps(line) + "\n" for line in filled), json.dumps(filled)):
@@ -112,7 +124,7 @@ def test_filled_inputs_are_read_back(name: str, tmp_path: Path) -> None:
 
 def test_predictions_and_mappings_that_were_filled_in_stay(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
-    inputs = (tmp_path / "inputs", toy.examples("rel"), toy.recipe(tmp_path, "rel"), "{text}")
+    inputs = (tmp_path / "inputs", toy.examples("rel"), toy.recipe(tmp_path, "rel"), plain("{text}"))
     inputs[0].mkdir()
     assert write_inputs(*inputs) == write_inputs(*inputs)
     (tmp_path / "inputs/mapping.json").write_text('{"yes": "blocks"}')
@@ -121,17 +133,61 @@ def test_predictions_and_mappings_that_were_filled_in_stay(tmp_path: Path) -> No
     assert (tmp_path / "inputs/mapping.json").read_text() == '{"yes": "blocks"}'
 
 
-def test_prompts_have_the_input_and_braces_in_it_stay(tmp_path: Path) -> None:
-    toy.make(tmp_path, "rel")
-    recipe = toy.recipe(tmp_path, "rel")
+def test_prompts_have_the_input_and_braces_in_it_stay() -> None:
     [one, *_] = toy.examples("rel")
-    prompt = prompt_of(one, recipe, TEMPLATES["relation"])
-    assert "exactly one of: activates, blocks, none." in prompt
+    wording = Wording(TEMPLATES["relation"], {"annotated": "what {text} does", "labels": "activates, blocks"})
+    prompt = prompt_of(one, wording)
+    assert "Wanted is what {text} does." in prompt and "Labels: activates, blocks\n" in prompt
     assert "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels." in prompt
-    toy.make(tmp_path, "sim")
     pair: Any = toy.examples("sim")[0]
     object.__setattr__(pair, "text", "a {labels} {x}")
-    assert prompt_of(pair, toy.recipe(tmp_path, "sim"), "{text} & {text_pair}") == "a {labels} {x} & Two 1."
+    assert prompt_of(pair, plain("{text} & {text_pair}")) == "a {labels} {x} & Two 1."
+
+
+def test_prompts_say_what_is_annotated_and_what_labels_mean(root: Path) -> None:
+    specs = load(root / "specs", "full").datasets
+    relation = wording_of(specs["chemprot@blurb"], ["CPR:3", "CPR:9", "false"])
+    [example, *_] = toy.examples("rel")
+    prompt = prompt_of(example, relation)
+    for part in ("the relation of the chemical to the gene", "CPR:9 (the chemical is its substrate or"):
+        assert part in prompt
+    [sentence, *_] = toy.examples("ner")
+    [several, one] = [
+        prompt_of(sentence, wording_of(specs[name], labels))
+        for name, labels in (("ebm-pico", ["INT", "OUT", "PAR"]), ("ncbi-disease", [""]))
+    ]
+    assert "the types are INT (interventions and what they are compared with); OUT" in several
+    assert "List every mention of diseases: specific ones" in one and "type" not in one
+    assert not any(mark in prompt + several + one for mark in "{}")
+
+
+def test_a_dataset_without_glosses_is_asked_for_by_its_types(root: Path) -> None:
+    specs = load(root / "specs", "full").datasets
+
+    def asked(name: str, labels: list[str]) -> str:
+        spec = specs[name].model_copy(update={"glosses": None})
+        return prompt_of(toy.examples("ner")[0], wording_of(spec, labels))
+
+    assert "List every mention of gene in the sentence" in asked("bc2gm", [""])
+    assert "every mention of Drug or Dose in" in asked("jnlpba", ["Drug", "Dose"])
+    assert "the types are Drug, Dose." in asked("jnlpba", ["Drug", "Dose"])
+    assert "Wanted is the relation that the text states" in asked("gad@blurb", ["0", "1"])
+
+
+def test_every_label_whose_name_is_a_code_has_a_gloss(root: Path) -> None:
+    """The labels that `expect` counts; names of hallmarks, answers and entailments are words."""
+    for name, spec in load(root / "specs", "full").datasets.items():
+        assert isinstance(spec, DatasetSpec) and spec.glosses, name
+        labels = {
+            measure.removeprefix(beginning)
+            for counts in spec.expect.values()
+            for measure in counts
+            for beginning in ("labels.", "mentions.", "words.")
+            if measure.startswith(beginning)
+        }
+        if spec.task in ("classification", "yes-no", "inference") or len(labels) == 1:
+            continue
+        assert labels <= spec.glosses.labels.keys(), name
 
 
 def test_every_task_has_a_template() -> None:

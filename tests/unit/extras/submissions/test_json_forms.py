@@ -45,15 +45,17 @@ def test_spans_have_a_type_or_a_label_or_neither() -> None:
         {"start": 1, "end": 3, "label": "B"},
         {"start": 4, "end": 5},
     ]
-    found = [(one.start, one.end, one.type) for one in spans_of(given, "line 1")]
-    assert found == [(0, 1, "A"), (1, 3, "B"), (4, 5, "")]
+    assert spans_of(given, "line 1") == [(0, 1, "A"), (1, 3, "B"), (4, 5, "")]
+    texts = ["flu", {"text": "flu", "type": "A"}]
+    assert spans_of(texts, "line 1") == [("flu", ""), ("flu", "A")]
 
 
 @pytest.mark.parametrize(
     "value",
     [
         None, [3], [{"start": 0}], [{"start": 0, "end": 1.0}], [{"start": True, "end": 2}],
-        [{"start": 1, "end": 1}], [{"start": -1, "end": 1}], [{"start": 0, "end": 1, "type": 3}],
+        [{"start": 1, "end": 1}], [{"text": "a", "end": 1}], [{"text": 1}], [{"text": "a", "type": 1}],
+        [{"start": -1, "end": 1}], [{"start": 0, "end": 1, "type": 3}],
         [{"start": 0, "end": 1}, {"start": 2, "end": 1}],
     ],
 )  # fmt: skip

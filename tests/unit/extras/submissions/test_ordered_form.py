@@ -81,7 +81,7 @@ def test_other_files_are_refused(tmp_path: Path, kind: str, text: str, message: 
 
 
 def test_without_the_order_nothing_is_assumed(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="cannot be recognised"):
+    with pytest.raises(PubmillError, match="has none of the known forms"):
         read(tmp_path, "sequence", "yes\nno\nmaybe\n", order=None)
 
 

@@ -198,11 +198,10 @@ def test_overlapping_spans_keep_the_first_and_longest() -> None:
 FENCED = "```json\n{}\n```"
 
 
-@pytest.mark.parametrize("form", [FENCED, "- {}", "The answer is {}"])
-def test_answers_that_cannot_be_read_are_refused_instead_of_scored(form: str, tmp_path: Path) -> None:
+def test_answers_that_cannot_be_read_are_refused_instead_of_scored(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     read = {one.id: ANSWERS[toy.gold(one)] for one in toy.examples("rel")[:6]}
-    unread = {label: form.replace("{}", answer) for label, answer in ANSWERS.items()}
+    unread = {label: f"The answer is {answer}" for label, answer in ANSWERS.items()}
     half = toy.score(tmp_path, "rel", outputs("rel", unread, read), mapping=MAPPING)
     assert half.metrics["accuracy"] == 0.5 and half.left_aside()[0].startswith("6 of 12 answers")
     read.popitem()
@@ -210,21 +209,79 @@ def test_answers_that_cannot_be_read_are_refused_instead_of_scored(form: str, tm
         toy.score(tmp_path, "rel", outputs("rel", unread, read), mapping=MAPPING)
 
 
-def test_bulleted_mentions_and_labels_are_refused_instead_of_scored(tmp_path: Path) -> None:
-    for name in ("ner", "doc"):
-        toy.make(tmp_path, name)
-    lines = [{"id": one.id, "output": "- Disease: flu\n- Chemical: aspirin"} for one in toy.examples("ner")]
-    with pytest.raises(PubmillError, match="24 of 24 answers have no mapping"):
-        types = {"disease": "Disease", "chemical": "Chemical"}
-        toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines), mapping=types)
-    rows: Any = toy.examples("doc")
-    labels = {label: label for one in rows for label in one.labels}
-    fenced = [{"id": one.id, "output": FENCED.replace("{}", json.dumps(one.labels))} for one in rows]
-    with pytest.raises(PubmillError, match=r"of \d+ answers have no mapping.*Nothing was scored"):
-        toy.score(tmp_path, "doc", "".join(json.dumps(line) + "\n" for line in fenced), mapping=labels)
+@pytest.mark.parametrize(
+    ("form", "rules"),
+    [
+        (FENCED.replace("{}", '{"label": "{}"}'), {"fence": 12, "json": 12}), ("- {}", {"bullets": 12}),
+        ("<think>blocks or not?</think>\n{}", {"reasoning": 12}), ('["{}"]', {"json": 12}),
+        ("Here it is:\n" + FENCED, {"fence": 12}),
+    ],
+)  # fmt: skip
+def test_marks_around_answers_are_taken_off_and_counted(
+    form: str, rules: dict[str, int], tmp_path: Path
+) -> None:
+    toy.make(tmp_path, "rel")
+    answers = {
+        label: form.replace('"{}"', json.dumps(answer)).replace("{}", answer)
+        for label, answer in ANSWERS.items()
+    }
+    found = toy.score(tmp_path, "rel", outputs("rel", answers), mapping=MAPPING)
+    assert found.metrics["accuracy"] == 1.0
+    assert found.summary()["read_by_rule"] == rules
+    assert all(line.startswith("12 of 12 answers ") for line in found.left_aside())
 
 
-@pytest.mark.parametrize("key", ["output", "answers", "prediction"])
+NAMED = {
+    "lines": lambda named: "\n".join(f"- {kind}: {name}" for kind, name in named),
+    "objects": lambda named: json.dumps([{"text": name, "type": kind} for kind, name in named]),
+    "by type": lambda named: json.dumps(
+        {kind: [name for of, name in named if of == kind] for kind in ("Disease", "Chemical")}
+    ),
+    "below a key": lambda named: json.dumps({"entities": [{"mention": n, "label": k} for k, n in named]}),
+}
+
+
+@pytest.mark.parametrize("form", NAMED)
+def test_mentions_are_read_from_bullets_and_json(form: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    lines = [{"id": one.id, "output": NAMED[form](named_mentions(one))} for one in toy.examples("ner")]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    types = {"disease": "Disease", "chemical": "Chemical"}
+    found = toy.score(tmp_path, "ner", content, mapping=types)
+    assert found.metrics["entity_f1"] == 1.0 and not found.submission.reading.unmapped
+
+
+def named_mentions(one: Any) -> list[tuple[str, str]]:
+    text = " ".join(one.words)
+    return [(span["type"], text[span["start"] : span["end"]]) for span in toy.spans(one)]
+
+
+def test_mentions_are_given_by_their_texts(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    lines: list[dict[str, Any]] = [
+        {"id": one.id, "mentions": [{"text": name, "type": kind} for kind, name in named_mentions(one)]}
+        for one in toy.examples("ner")
+    ]
+    lines[0]["mentions"].append({"text": "measles", "type": "Disease"})
+    found = toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
+    assert found.metrics["entity_f1"] == 1.0
+    assert found.submission.reading.unmapped == [(f"{tmp_path}/predictions:1", "measles")]
+    assert "12 of 12 answers name mentions by their text" in found.left_aside()[0]
+    lines[0]["mentions"].append({"text": "flu", "type": "Illness"})
+    with pytest.raises(PubmillError, match="1 labels that the dataset lacks: Illness"):
+        toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_ranked_answers_are_read_from_bullets_and_json(tmp_path: Path) -> None:
+    toy.make(tmp_path, "qa")
+    for form in ("1. {}\n2. wrong", '["{}", "wrong"]', FENCED.replace("{}", '{"answer": "{}"}'), "{}"):
+        rows: Any = toy.examples("qa")
+        lines = [{"id": one.id, "output": form.replace("{}", one.golds[0])} for one in rows]
+        found = toy.score(tmp_path, "qa", "".join(json.dumps(line) + "\n" for line in lines))
+        assert found.metrics["mrr"] == 1.0, form
+
+
+@pytest.mark.parametrize("key", ["answers", "prediction"])
 @pytest.mark.parametrize("form", ['```json\n{"answer": "{}"}\n```', "- {}", "1. {}", '["{}"]'])
 def test_marked_answers_to_questions_are_refused_instead_of_scored(
     form: str, key: str, tmp_path: Path

@@ -132,9 +132,9 @@ def test_all_scorers_are_shown(checkout: Path) -> None:
         (["file", "--dataset", "rel", "--system", "{}"], r"^--system: not a valid System"),
         (["folder"], r"no file is named DATASET.EXT after a dataset"),
         (["file", "--dataset", "rell"], r"there is no dataset 'rell'; the nearest: rel, rel@later"),
-        (["file", "--dataset", "rel@later"], r"rel@later is not there yet. Make it: .venv/bin/snakemake"),
+        (["file", "--dataset", "rel@later"], r"rel@later is not there yet. Make it: .venv/bin/pubmill run"),
         (["file", "--dataset", "rel", "--mapping", "list.json"], r"expected a JSON object: answer, label"),
-        (["file", "--dataset", "rel"], r"file: its form cannot be recognised"),
+        (["file", "--dataset", "rel"], r"file: the file has none of the known forms"),
         (["file", "--dataset", "rel", "--system", "{}"], r"name: missing"),
     ],
 )

@@ -10,6 +10,7 @@ from pubmill.errors import PubmillError
 from pubmill.specs.model_specs import ModelSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
+from pubmill.storage.result_paths import RunKey
 from pubmill.tables.mixtures import OF_PREDICTING
 
 TABLE = "gu2020/table06"
@@ -96,7 +97,7 @@ def test_every_supplied_file_is_a_run_of_a_marked_column(specs: Path, tmp_path: 
 def test_they_are_scored_as_fine_tuned_models_are(specs: Path, tmp_path: Path) -> None:
     made = graph(specs, supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll"))
     recipes = (
-        made.records.recipe("blurb", "no-pretraining", "bc2gm", "standard", 2),
+        made.records.recipe(RunKey("blurb", "no-pretraining", "bc2gm", "standard"), 2),
         made.records.pipeline_recipe("llm", "bc2gm", 2),
     )
     common = [

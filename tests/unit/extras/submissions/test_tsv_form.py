@@ -1,10 +1,14 @@
 """Tables of predictions: which column is the id, which the prediction, and which the text."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.tsv_form import is_tsv, read
+from tests.unit.extras.submissions import toy_datasets as toy
 
 
 @pytest.mark.parametrize(
@@ -65,3 +69,24 @@ def test_flags_of_sentences_are_labels_of_documents() -> None:
 def test_a_table_has_the_same_columns_on_every_line() -> None:
     assert is_tsv(["a\tb", "", "c\td"]) and not is_tsv(["a\tb", "c"]) and not is_tsv(["a", "b"])
     assert not is_tsv([""])
+
+
+def test_csv_has_headings_and_quoted_cells(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    rows: Any = toy.examples("rel")
+    content = "id,sentence,prediction\n" + "".join(f'{one.id},"{one.text}",{one.label}\n' for one in rows)
+    found = toy.score(tmp_path, "rel", content)
+    assert (found.submission.form, found.metrics["micro_f1"]) == ("csv", 1.0)
+    answers = "id,response\n" + "".join(f'{one.id},"- {one.label}\n"\n' for one in rows)
+    said = toy.score(tmp_path, "rel", answers, mapping={label: label for label in toy.LABELS})
+    assert (said.metrics["micro_f1"], said.submission.reading.by_rule["bullets"]) == (1.0, 12)
+    for wrong, message in (
+        (content.removesuffix("\n"), "does not end with a line end"),
+        (content.replace("prediction", "gold"), "the column gold holds gold labels"),
+        (content + '1,"a\n', ":1[45]: not valid CSV"),
+        (content + "1\n", ":14: expected 3 columns, found 1"),
+    ):
+        with pytest.raises(PubmillError, match=message):
+            toy.score(tmp_path, "rel", wrong)
+    with pytest.raises(PubmillError, match=":1: expected headings, such as id,prediction"):
+        toy.score(tmp_path, "rel", "1000.T1,activates\n", form="csv")

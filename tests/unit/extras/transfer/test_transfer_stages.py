@@ -8,6 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.transfer.transfer_stages import Transfer, TransferMatrixStage
 from pubmill.specs import Specs
 from pubmill.stages import Graph
+from pubmill.storage.result_paths import RunKey
 
 Made = Callable[..., Graph]
 TABLE, RUN = "gu2020/table06", ("blurb", "pubmedbert-base")
@@ -18,8 +19,8 @@ def test_the_matrix_has_all_pairs_of_a_type(graph_of: Made, demo_specs: Specs) -
     assert graph.stage(TransferMatrixStage).types() == {"disease": ("bc5-disease", "ncbi-disease")}
     recipe = graph.stage(TransferMatrixStage).recipe(*RUN, "standard")
     at = graph.paths
-    own = at.below(at.record(*RUN, "ncbi-disease", "standard", 1))
-    other = at.below(at.transfer("bc5-disease", *RUN, "ncbi-disease", "standard", 1))
+    own = at.below(at.record(RunKey(*RUN, "ncbi-disease", "standard"), 1))
+    other = at.below(at.transfer("bc5-disease", RunKey(*RUN, "ncbi-disease", "standard"), 1))
     assert recipe.scores["ncbi-disease"]["ncbi-disease"][0] == own
     assert recipe.scores["ncbi-disease"]["bc5-disease"][0] == other
     assert {at.at(own), at.at(other)} <= set(graph.stage(TransferMatrixStage).inputs(*RUN, "standard"))
@@ -48,7 +49,7 @@ def test_types_that_do_not_agree(
     graph_of: Made, demo_specs: Specs, dataset: str, target: str, message: str
 ) -> None:
     graph = graph_of(demo_specs, tables=(TABLE,))
-    recipe = graph.stage(Transfer).recipe(*RUN, "bc5-disease", "standard", 1, "ncbi-disease")
+    recipe = graph.stage(Transfer).recipe(RunKey(*RUN, "bc5-disease", "standard"), 1, "ncbi-disease")
     assert (recipe.mentions, recipe.metric, recipe.scale) == ("disease", "entity_f1", "demo")
     with pytest.raises(PubmillError, match=message):
-        graph.stage(Transfer).recipe(*RUN, dataset, "standard", 1, target)
+        graph.stage(Transfer).recipe(RunKey(*RUN, dataset, "standard"), 1, target)

@@ -1,0 +1,102 @@
+"""Free strings of language models: reasoning, code fences, JSON and bullets are read by rules, which are
+counted."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.formats.json_text import parse_json
+
+RULES = {
+    "reasoning": "begin with reasoning (<think>), which is left out",
+    "fence": "have one code fence, of which the content is read",
+    "json": "are JSON",
+    "bullets": "have bullets or numbers before their lines, which are left out",
+    "text": "name mentions by their text, of which every occurrence counts",
+    "cut": "were cut off at the limit of their length",
+}
+"""Rule -> what the answers do that it applies to."""
+NAMES = ("text", "mention", "entity", "name", "span", "answer", "label", "prediction", "output", "score")
+"""Keys of a JSON object that hold an answer; the first that it has."""
+TYPES = ("type", "label", "category", "entity_type")
+"""Keys of a JSON object that hold the type of a mention."""
+LISTS = ("mentions", "entities", "labels", "answers", "predictions")
+"""Keys of a JSON object that hold several answers, if it has no other key."""
+_REASONING = re.compile(r"\s*<think(ing)?>.*?</think(ing)?>", re.DOTALL)
+_FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
+_BULLET = re.compile(r"\s*([-*•]|\d{1,3}[.)])\s+")
+
+
+class FreeItem(NamedTuple):
+    """One of the answers in a free string, and the type that JSON gives it."""
+
+    text: str
+    type: str | None = None
+
+
+class FreeAnswer(NamedTuple):
+    """The answers in a free string, and the rules by which they were read."""
+
+    items: list[FreeItem]
+    rules: list[str]
+
+    def text(self) -> str:
+        """Return the answers as one text."""
+        return "\n".join(item.text for item in self.items)
+
+
+def read_answer(answer: str, source: str) -> FreeAnswer:
+    """Read a free string. What stands in the source (the example's text) as it is, is an answer as it is."""
+    text, rules = answer.strip(), []
+    if text in source:
+        return FreeAnswer([FreeItem(text)] if text else [], [])
+    if thought := _REASONING.match(text):
+        text = text[thought.end() :].strip()
+        rules.append("reasoning")
+    if len(fences := _FENCE.findall(text)) == 1:
+        text = fences[0].strip()
+        rules.append("fence")
+    items = _json_items(text)
+    if items is not None:
+        return FreeAnswer(items, [*rules, "json"])
+    lines = [line for line in text.split("\n") if line.strip()]
+    bare = [line if line.strip() in source else _BULLET.sub("", line, count=1) for line in lines]
+    return FreeAnswer(
+        [FreeItem(line.strip()) for line in bare], [*rules, *(["bullets"] if bare != lines else [])]
+    )
+
+
+def _json_items(text: str) -> list[FreeItem] | None:
+    """Return the answers in JSON; None if it is none, or of another form."""
+    if not text.startswith(("[", "{")):
+        return None
+    try:
+        return list(_items(parse_json(text, "answer", numbers_only=True)))
+    except PubmillError:
+        return None
+
+
+def _items(value: Any) -> Iterable[FreeItem]:
+    """Yield the answers in a JSON value; a `PubmillError` if it has another form."""
+    if isinstance(value, dict) and len(value) == 1 and set(value) <= set(LISTS):
+        [value] = value.values()
+    if isinstance(value, list):
+        for one in value:
+            yield _item(one)
+    elif isinstance(value, dict) and value and all(isinstance(one, list) for one in value.values()):
+        for kind, texts in value.items():  # {type: [mention, ...]}
+            yield from (_item(text)._replace(type=kind) for text in texts)
+    else:
+        yield _item(value)
+
+
+def _item(value: Any) -> FreeItem:
+    if isinstance(value, dict):
+        name = next((key for key in NAMES if key in value), None)
+        kind = next((value[key] for key in TYPES if key in value and key != name), None)
+        if name and (kind is None or isinstance(kind, str)):
+            return _item(value[name])._replace(type=kind)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        return FreeItem(str(value).strip())
+    raise PubmillError("another form of JSON")

@@ -1,0 +1,197 @@
+"""Settings in which a study's models are run in place of a protocol's search.
+
+With hyper-parameters that a user chose, `standard` becomes `standard+lr=3e-05+batch=32+epochs=20`; with a
+search for each model, `standard+own-search`. Runs, records and tables have these names, so that nothing mixes
+them with runs of the protocol.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pubmill.errors import PubmillError
+from pubmill.messages.wording import unknown
+from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.hyperparameter_choice import OWN_SEARCH, ChosenValues, HyperparameterChoice
+from pubmill.specs.loading import Specs
+from pubmill.specs.protocol_specs import Override, ProtocolSpec
+from pubmill.specs.recipe_checks import recipe_faults
+from pubmill.specs.table_specs import CellSpec, ColumnSpec, RowSpec, TableSpec
+
+if TYPE_CHECKING:
+    from pubmill.specs.study import Study
+
+STEPS = "stop_after"
+"""A key that a choice on folds may give beside those that are searched: steps after which training ends."""
+CHOSEN = "the user chose the hyper-parameters; the protocol's search did not select them"
+SEARCHED = "hyper-parameters were searched for this model alone, not by {} for all models"
+
+
+def with_own_settings(specs: Specs, study: "Study") -> Specs:
+    """Return the specs in which the study's tables show its models in the study's own settings."""
+    suffix = _suffix(study)
+    if suffix is None:
+        return specs
+    tables = {name: specs.tables[name] for name in study.tables if name in specs.tables}
+    used = dict.fromkeys(name for table in tables.values() for name in table.protocols())
+    protocols = {name: specs.protocols[name] for name in used if _is_replaced(specs.protocols[name], study)}
+    if not protocols:
+        raise PubmillError(
+            f"configuration: {'choice' if study.choice else 'search'}: none of the study's protocols "
+            f"({', '.join(used) or 'none'}) has a search that it would replace; leave it out"
+        )
+    if study.choice:
+        _check_datasets(study.choice, specs)
+    own = {name: _with_settings(protocol, study, suffix) for name, protocol in protocols.items()}
+    made = specs.model_copy(update={"protocols": {**specs.protocols, **own}})
+    changed = {
+        name: table.model_copy(
+            update={"columns": tuple(own_column(table, one, made, study) for one in table.columns)}
+        )
+        for name, table in tables.items()
+    }
+    return made.model_copy(update={"tables": {**specs.tables, **changed}})
+
+
+def own_column(table: TableSpec, column: ColumnSpec, specs: Specs, study: "Study") -> ColumnSpec:
+    """Return a column whose cells with models of the study are made in the study's own settings.
+
+    Raises a `PubmillError` if a choice does not give exactly what is searched for one of these cells.
+    """
+    suffix = _suffix(study)
+    if suffix is None or not column.model:
+        return column
+    cells, faults = dict[str, CellSpec](), dict[str, list[str]]()
+    for row in table.rows:
+        if found := _replaced_cell(table, column, row, specs, study):
+            protocol, data, settings = found
+            cells[row.name] = _own_cell(column.cells.get(row.name), protocol, settings, study)
+            model = table.model_of(column, row) or ""
+            for fault in (
+                _choice_faults(study.choice, protocol, data, model, settings) if study.choice else ()
+            ):
+                faults.setdefault(fault, []).append(data.name)
+    if faults:
+        lines = [f"choice {suffix}: {fault} (on {', '.join(of)})" for fault, of in faults.items()]
+        raise PubmillError("\n".join(lines))
+    label = f"{column.label} ({suffix})" if cells else column.label
+    return column.model_copy(update={"cells": {**column.cells, **cells}, "label": label})
+
+
+def _suffix(study: "Study") -> str | None:
+    """Return what names of the study's own settings end with; None: it has no such settings."""
+    if study.choice:
+        return study.choice.name
+    return OWN_SEARCH if study.search == "own" else None
+
+
+def _is_replaced(protocol: ProtocolSpec, study: "Study") -> bool:
+    """Return whether the study replaces a protocol's search; one for each model is an own search already."""
+    return protocol.search is not None and (study.choice is not None or protocol.search.models != "each")
+
+
+def _check_datasets(choice: HyperparameterChoice, specs: Specs) -> None:
+    known = [*specs.datasets, *(name for protocol in specs.protocols.values() for name in protocol.folds)]
+    if strangers := [name for name in choice.datasets if name not in known]:
+        lines = [f"choice {choice.name}: datasets: {unknown('dataset', name, known)}" for name in strangers]
+        raise PubmillError("\n".join(lines))
+
+
+def _with_settings(protocol: ProtocolSpec, study: "Study", suffix: str) -> ProtocolSpec:
+    """Return a protocol with an own setting for each of its settings."""
+
+    def own(setting: str) -> str:
+        return f"{setting}+{suffix}"
+
+    search = "none" if study.choice else "each"
+    settings = {
+        own(name): one.model_copy(
+            update={"added": True, "search": search, "chosen_by": one.chosen_by and own(one.chosen_by)}
+        )
+        for name, one in protocol.settings.items()
+    }
+    overrides = {
+        name: one.model_copy(update={"settings": (*one.settings, *map(own, one.settings))})
+        if one.settings
+        else one
+        for name, one in protocol.overrides.items()
+    }
+    chosen = _chosen_overrides(protocol, study.choice, tuple(settings)) if study.choice else {}
+    changes = {"settings": {**protocol.settings, **settings}, "overrides": {**overrides, **chosen}}
+    return protocol.model_copy(update=changes)
+
+
+def _chosen_overrides(
+    protocol: ProtocolSpec, choice: HyperparameterChoice, settings: tuple[str, ...]
+) -> dict[str, Override]:
+    """Return the overrides by which a choice gives its values, the general ones first."""
+    values: dict[str, tuple[ChosenValues, tuple[str, ...] | None]] = {choice.name: (choice.values, None)}
+    for name, own in choice.datasets.items():
+        folds = protocol.folds.get(name)
+        values[f"{choice.name}/{name}"] = (own, folds.reported if folds else (name,))
+    return {
+        name: Override(settings=settings, datasets=datasets, values=given, why=choice.source)
+        for name, (given, datasets) in values.items()
+        if given
+    }
+
+
+def _replaced_cell(
+    table: TableSpec, column: ColumnSpec, row: RowSpec, specs: Specs, study: "Study"
+) -> tuple[ProtocolSpec, DatasetSpec, tuple[str, ...]] | None:
+    """Return protocol, dataset and settings of a cell whose model the study runs, and whose search it
+    replaces; None for other cells."""
+    model, dataset = table.model_of(column, row), table.dataset_of(column, row)
+    protocol = specs.protocols[table.protocol_of(column, row)]
+    folds = protocol.folds.get(dataset)
+    data = specs.datasets.get(folds.reported[0] if folds else dataset)
+    setting = table.setting_of(column, row, protocol, data) if data else None
+    if data is None or setting is None or model not in specs.models or table.copied_from(column, row):
+        return None
+    runs = (study.models is None or model in study.models) and specs.models[model].is_fine_tuned
+    wanted = study.datasets is None or dataset in study.datasets
+    choosing = protocol.settings[setting].chosen_by or setting
+    if not (runs and wanted and _is_replaced(protocol, study) and protocol.points(data, model, choosing)):
+        return None
+    return protocol, data, table.settings_of(column, row)
+
+
+def _own_cell(
+    cell: CellSpec | None, protocol: ProtocolSpec, settings: tuple[str, ...], study: "Study"
+) -> CellSpec:
+    """Return a cell in own settings, which no published value judges."""
+    assert protocol.search
+    by = " and ".join(protocol.search.models) if protocol.search.models != "each" else "each model"
+    reason = CHOSEN if study.choice else SEARCHED.format(by)
+    source = study.choice.source if study.choice else reason
+    why = f"{cell.why}; {source}" if cell and cell.why else source
+    own = tuple(f"{setting}+{_suffix(study)}" for setting in settings)
+    changes = {"setting": own, "why": why, "not_comparable": reason}
+    return CellSpec.model_validate({**(cell.model_dump() if cell else {}), **changes})
+
+
+def _choice_faults(
+    choice: HyperparameterChoice,
+    protocol: ProtocolSpec,
+    data: DatasetSpec,
+    model: str,
+    settings: tuple[str, ...],
+) -> Iterator[str]:
+    """Yield what is wrong with a choice for a cell: keys that lack or are not searched, and values that make
+    no recipe."""
+    setting = next(one for one in settings if one in protocol.settings and protocol.settings[one].fits(data))
+    searched = set(protocol.grid(data, model, protocol.settings[setting].chosen_by or setting))
+    own = f"{setting}+{choice.name}"
+    given = {
+        key
+        for name, override in protocol.applied(data, model, own).items()
+        if name.partition("/")[0] == choice.name
+        for key in override.values
+    }
+    folds = {STEPS} if protocol.fold_of(data.name) else set[str]()
+    if lacking := sorted(searched - given):
+        yield f"no {', '.join(lacking)}, which protocol {protocol.name} searches; add it"
+    elif strange := sorted(given - searched - folds):
+        searches = ", ".join(sorted(searched))
+        yield f"protocol {protocol.name} searches {searches}, not {', '.join(strange)}; remove the latter"
+    else:
+        yield from (fault for _, fault in recipe_faults(protocol.recipe(data, model, own, trial=False)))

@@ -1,0 +1,32 @@
+"""The share of a run that searches for hyper-parameters."""
+
+from pathlib import Path
+from typing import Any
+
+from pubmill.planning.job import Job
+from pubmill.planning.search_cost import ADVICE, search_lines
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph
+
+
+def graph(root: Path, **study: Any) -> Graph:
+    config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"], **study}
+    return Graph(*check_study(config, root / "specs"))
+
+
+def trial(model: str, to_do: bool = True) -> Job:
+    return Job("trial", {"model": model}, to_do)
+
+
+def test_trials_are_counted_by_model(root: Path) -> None:
+    jobs = [trial("bert-base-uncased"), trial("biobert-base"), trial("biobert-base")]
+    others = [trial("scibert-cased", to_do=False), Job("finetune", {"model": "scibert-cased"}, True)]
+    line, *advice = search_lines([*jobs, *others], graph(root))
+    assert line == "3 of 4 jobs are trials of BioBERT and BERT, uncased"
+    assert tuple(advice) == ADVICE
+    [alone] = search_lines([trial("biobert-base")], graph(root, search="own"))
+    assert alone == "1 of 1 jobs are trials of BioBERT"
+
+
+def test_a_run_without_trials_says_nothing(root: Path) -> None:
+    assert search_lines([Job("table", {}, True), trial("biobert-base", to_do=False)], graph(root)) == []

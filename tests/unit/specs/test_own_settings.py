@@ -1,0 +1,118 @@
+"""Settings of a study's own: chosen hyper-parameters, and a search for each model."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.specs.study import check_study
+from pubmill.stages import Graph
+from pubmill.storage.result_paths import ChoiceKey, RunKey
+
+TABLE = "gu2020/table06"
+CHOICE = {
+    "name": "linkbert",
+    "source": "the authors' scripts",
+    "values": {"learning_rate": 3e-5, "batch_size": 32, "epochs": 20},
+    "datasets": {"biosses": {"epochs": 30}},
+}
+MODELS = ["biolinkbert-base", "biobert-base"]
+
+
+def graph(root: Path, *tables: str, **study: Any) -> Graph:
+    config = {"study": "x", "title": "x", "scale": "full", "models": MODELS, "tables": tables or (TABLE,)}
+    return Graph(*check_study({**config, **study}, root / "specs"))
+
+
+def settings(graph: Graph, table: str = TABLE) -> dict[str, set[str]]:
+    """Return column -> the settings of its records."""
+    records = graph.tables.records(table)
+    return {
+        column: {path.split("/")[4] for paths in rows.values() for path in paths}
+        for column, rows in records.items()
+    }
+
+
+def test_chosen_values_make_a_run_without_a_search(root: Path) -> None:
+    chosen = graph(root, choice=CHOICE)
+    own = "standard+linkbert"
+    assert settings(chosen) == {model: {own} for model in MODELS}
+    run = RunKey("blurb", "biolinkbert-base", "ncbi-disease", own)
+    assert chosen.runs.selected(run) == []
+    values = chosen.runs.recipe(run).values
+    assert [values[key] for key in CHOICE["values"]] == [3e-5, 32, 20]
+    of_biosses = chosen.runs.recipe(RunKey("blurb", "biolinkbert-base", "biosses", own)).values
+    assert (of_biosses["learning_rate"], of_biosses["epochs"]) == (3e-5, 30)
+    plain = chosen.runs.selected(RunKey("blurb", "biobert-base", "ncbi-disease", "standard"))
+    assert (
+        plain == graph(root).runs.selected(RunKey("blurb", "biobert-base", "ncbi-disease", "standard")) != []
+    )
+
+
+def test_an_own_search_tries_each_model_alone(root: Path) -> None:
+    own = graph(root, search="own")
+    assert settings(own) == {model: {"standard+own-search"} for model in MODELS}
+    run = RunKey("blurb", "biolinkbert-base", "ncbi-disease", "standard+own-search")
+    [selected] = own.runs.selected(run)
+    assert selected == f"results/full/runs/{'/'.join(run)}/selected.json"
+    trials = own.runs.trial_training(ChoiceKey(*run))
+    assert {path.split("/")[4] for path in trials} == {"biolinkbert-base"}
+    assert (
+        len(trials) == len(graph(root).runs.trial_training(ChoiceKey("blurb", None, run[2], "standard"))) / 2
+    )
+    with pytest.raises(PubmillError, match="each model chooses for itself"):
+        own.runs.trial_training(ChoiceKey("blurb", None, "ncbi-disease", "standard+own-search"))
+
+
+@pytest.mark.parametrize("changed", [{"choice": CHOICE}, {"search": "own"}])
+def test_no_such_cell_is_compared_with_a_published_value(root: Path, changed: dict[str, Any]) -> None:
+    recipe = graph(root, **changed).tables.recipe(TABLE)
+    own = {cell for cell in recipe.not_comparable if cell.partition("/")[0] in MODELS}
+    assert own == {f"{model}/{row.key}" for model in MODELS for row in recipe.rows}
+    labels = {column.key: column.label for column in recipe.columns}
+    name = "linkbert" if "choice" in changed else "own-search"
+    assert all(labels[model].endswith(f" ({name})") for model in MODELS)
+    assert "(" not in labels["pubmedbert-base"]
+    texts = {reason.text for reason in recipe.reasons if f"standard+{name}" in reason.text}
+    source = "the authors' scripts" if "choice" in changed else "searched for this model alone"
+    assert texts and all(source in text for text in texts)
+    assert graph(root).tables.recipe(TABLE).not_comparable == {}
+
+
+def test_settings_that_share_a_choice_share_it_in_the_own_search(root: Path) -> None:
+    own = graph(root, "gu2020/table10", search="own", models=["pubmedbert-base"])
+    run = RunKey("blurb", "pubmedbert-base", "ncbi-disease", "head=bilstm+own-search")
+    assert own.runs.selected(run)[0].endswith("/ncbi-disease/standard+own-search/selected.json")
+
+
+def test_a_table_whose_models_search_for_themselves_takes_a_choice_only(root: Path) -> None:
+    with pytest.raises(PubmillError, match="none of the study's protocols .lewis2020. has a search"):
+        graph(root, "lewis2020/table03", search="own", models=None)
+
+
+@pytest.mark.parametrize(
+    "changes, reported",
+    [
+        ({"values": {"learning_rate": 1e-5, "batch_size": 16}}, r"no epochs, which protocol blurb searches"),
+        ({"values": {**CHOICE["values"], "warmup": 0.2}}, "not warmup; remove the latter .on bc5-chem, "),  # type: ignore[dict-item]
+        ({"values": {**CHOICE["values"], "epochs": -1}}, "epochs must be above 0, found -1"),  # type: ignore[dict-item]
+        ({"values": {}}, "no batch_size, epochs, learning_rate, which"),
+        ({"datasets": {"bioses": {"epochs": 3}}}, "datasets: there is no dataset 'bioses'; the nearest: bio"),
+    ],
+)
+def test_a_choice_gives_exactly_what_is_searched(root: Path, changes: dict[str, Any], reported: str) -> None:
+    with pytest.raises(PubmillError, match=reported):
+        graph(root, choice=CHOICE | changes).tables.recipe(TABLE)
+
+
+def test_datasets_that_are_not_run_need_no_values(root: Path) -> None:
+    choice = {"name": "one", "source": "s", "datasets": {"biosses": CHOICE["values"]}}
+    assert settings(graph(root, choice=choice, datasets=["biosses"])) == {
+        model: {"standard+one"} for model in MODELS
+    }
+
+
+def test_a_choice_and_a_search_exclude_each_other(root: Path) -> None:
+    with pytest.raises(PubmillError, match="nothing is searched: remove `search` or `choice`"):
+        graph(root, choice=CHOICE, search="own")
