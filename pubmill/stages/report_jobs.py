@@ -14,7 +14,7 @@ from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage
 from pubmill.storage.result_paths import BELOW, DIAGNOSIS, LOG, STATE, STATISTICS
 
 EXAMPLE = Path("docs/example-report.html")
-"""A report with made-up numbers, for those who have no results yet (`python -m tests.full_report`)."""
+"""A report with made-up numbers, for those who have no results yet, which tests/full_report.py writes."""
 
 
 class ReportStage(Stage):
