@@ -104,7 +104,7 @@ def is_snakemake(text: str) -> bool:
 
 
 def is_command(text: str) -> bool:
-    return text.startswith(".venv/bin/pubmill")
+    return bool(re.match(r"([A-Z_]+=\S+ )*\.venv/bin/pubmill", text))
 
 
 def is_program(text: str) -> bool:
@@ -115,10 +115,11 @@ def task(text: str, *, long: bool = False) -> dict[str, object]:
     """Return how to run a command in the clone."""
     words = shlex.split(filled(text), comments=True)
     if is_command(text):
-        runs = words[1] in ("run", "table", "demo")
+        verb = words[words.index(".venv/bin/pubmill") + 1]
+        runs = verb in ("run", "table", "demo")
         words += ["-n"] if runs and "-n" not in words else []
         return {
-            "way": "whole" if long or runs or words[1] in ("explain", "list", "--help") else "parse",
+            "way": "whole" if long or runs or verb in ("explain", "list", "--help") else "parse",
             "words": words,
         }
     if is_snakemake(text):

@@ -49,9 +49,7 @@ def test_a_folder_of_predictions_needs_its_authors_statement(tmp_path: Path, spe
     files = tmp_path / "Some LLM"
     (files / "seed-2").mkdir(parents=True)
     (files / "seed-2/chemprot@blurb.jsonl").write_text("{}")
-    with pytest.raises(
-        PubmillError, match=r"holds predictions, of chemprot@blurb; .* --system '\{\"name"
-    ):
+    with pytest.raises(PubmillError, match=r"holds predictions, of chemprot@blurb; .* --system '\{\"name"):
         new_model(str(files), datasets=["chemprot@blurb"])
     system = System(name="group/llm", version="1", prompt="Which?", local=True)
     made = new_model(str(files), system=system, datasets=["chemprot@blurb"])
