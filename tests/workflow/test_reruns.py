@@ -187,6 +187,23 @@ def test_a_choice_of_ones_own_is_a_setting_that_no_published_value_judges(copy: 
     assert copy.planned() == {} and copy.planned(f"{own}.html", *settings) == {}
 
 
+def test_predictions_of_others_are_scored_alone(copy: Project) -> None:
+    """In no bundle of runs, which their scores would otherwise share."""
+    (copy.folder / "theirs").mkdir()
+    (copy.folder / "theirs/jnlpba.conll").write_text("gene O\n\n")
+    spec = {
+        "name": "theirs", "label": "Theirs", "lowercase": False,
+        "weights": {
+            "kind": "predictions", "local": "theirs", "system": {"name": "x", "version": "1", "prompt": "y"},
+        },
+    }  # fmt: skip
+    (copy.folder / "specs/models/theirs.yaml").write_text(json.dumps(spec))
+    own = "results/demo/tables/with/theirs/gu2020/table06.html"
+    models = ('models=["theirs"]', 'datasets=["jnlpba"]', "own_tables=theirs")
+    settings = ("--config", *models, f'local_files={{"theirs": "{copy.folder}/theirs"}}')
+    assert copy.planned(own, *settings) == {"take_predictions": 1, "score_predictions": 1, "table": 1}
+
+
 def test_a_plan_is_what_a_dry_run_says(finished: Project, changing: Changing) -> None:
     changing.edit(*EDITS["one seed more on a dataset"])
     assert changing.planned() == finished.planned()
