@@ -1,12 +1,7 @@
 """Trials, runs and their scoring."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
@@ -15,10 +10,11 @@ from pubmill.recipes.recipe_types import PartialRecipe
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.specs import ProtocolSpec
 from pubmill.stages.run_stages import Finetune, scoring_versions
-from pubmill.stages.stage import (
-    GraphPart,
-)
+from pubmill.stages.stage import GraphPart
 from pubmill.storage.result_paths import TRAINING, ChoiceKey, RunKey
+
+if TYPE_CHECKING:
+    from pubmill.stages.study_graph import Graph
 
 
 class Runs(GraphPart):

@@ -60,20 +60,20 @@ def _of_anthropic(row: dict[str, Any]) -> _Reply:
 def _of_response(row: dict[str, Any]) -> _Reply:
     response = row["response"]
     if "candidates" in response:
-        [candidate] = _only(response["candidates"])
+        candidate = _only(response["candidates"])
         parts = [part["text"] for part in candidate["content"]["parts"] if not part.get("thought")]
         return _Reply("".join(parts), candidate.get("finishReason"))
     body = response["body"]
     if "choices" in body:
-        [choice] = _only(body["choices"])
+        choice = _only(body["choices"])
         return _Reply(choice["message"]["content"], choice.get("finish_reason"))
     messages = [one for one in body["output"] if one["type"] == "message"]
     parts = [part["text"] for one in messages for part in one["content"] if part["type"] == "output_text"]
     return _Reply("".join(parts), (body.get("incomplete_details") or {}).get("reason"))
 
 
-def _only(answers: list[Any]) -> list[Any]:
+def _only(answers: list[Any]) -> Any:
     """Return the answer to a request; several are none, as nothing says which one counts."""
     if len(answers) != 1:
         raise IndexError
-    return answers
+    return answers[0]
