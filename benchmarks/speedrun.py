@@ -1,6 +1,6 @@
 """The PubMed speedrun: make runs, check records, and write their page (docs/speedrun.md has the rules).
 
-    .venv/bin/python benchmarks/speedrun.py queue --results RESULTS --folder FOLDER [--most 1]
+    .venv/bin/python benchmarks/speedrun.py queue --results RESULTS --folder FOLDER [--most 1] [--processes 2]
     .venv/bin/python benchmarks/speedrun.py repeat RECORD --seed 1 --results RESULTS --folder FOLDER
     .venv/bin/python benchmarks/speedrun.py check [RECORD ...]
     .venv/bin/python benchmarks/speedrun.py page [--write]
@@ -14,9 +14,17 @@ OMP_NUM_THREADS says otherwise.
 
 import argparse
 import os
+import signal
 import sys
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import FrameType
 
 # replaces this folder, whose datasets.py would hide the library
 sys.path[0] = str(Path(__file__).resolve().parents[1])
@@ -24,50 +32,117 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from benchmarks.speedrun_page import check_page
-from benchmarks.speedrun_queue import Job, next_job, read_queue, twin
-from benchmarks.speedrun_rules import (
-    SpeedRecord,
-    add_run,
-    read_record,
-    read_records,
-)
-from pubmill.errors import PubmillError, run
+from benchmarks.speedrun_queue import Job, Records, SpeedQueue, read_queue, ready_jobs, twin
+from benchmarks.speedrun_rules import SpeedRecord, SpeedRun, add_run, read_record, read_records
+from pubmill.errors import PubmillError, StopRequestedError, run
+from pubmill.recipes.reading import build
+from pubmill.recipes.writing import as_values
+from pubmill.storage.files import read_json, write_json
 
 SAVE_MINUTES = 3.0
 
 
-def make_job(job: Job, results: Path, folder: Path) -> SpeedRecord:
-    """Make a run, or take it from a record that has the same; add it to its record."""
+def make_job(job: Job, results: Path, saves: Path, output: Path) -> None:
+    """Make a run and write it; if it is asked to stop it saves itself, and the same call continues."""
     from benchmarks.speedrun_runs import execute, fixed_text
 
-    records = read_records()
-    found = records.get((job.division, job.name))
-    record = found or SpeedRecord(
+    made = execute(job.phases, job.division, job.seed, fixed_text(results), saves, SAVE_MINUTES)
+    write_json(output, as_values(made))
+
+
+def work_through(results: Path, folder: Path, most: int | None, processes: int) -> None:
+    """Make the next runs of the queue, at most so many, several at once; FOLDER/progress.txt says what was
+    done."""
+    import benchmarks.speedrun_runs  # noqa: F401  # once, for all processes
+
+    queue, begun, running = read_queue(), 0, dict[BaseProcess, Job]()
+    with _stopped_with_this(running):
+        while True:
+            free = processes - len(running)
+            for job in _waiting(queue, running)[: free if most is None else min(free, most - begun)]:
+                running[_begin(job, results, folder)], begun = job, begun + 1
+            if not running:
+                break
+            process = _next_to_end(running)
+            _end(process, running.pop(process), folder)
+    if not ready_jobs(queue, read_records()):
+        _note(folder, "the queue is done")
+
+
+def _waiting(queue: SpeedQueue, running: Mapping[BaseProcess, Job]) -> list[Job]:
+    """Return the runs that may begin; those that another record has already are taken from it."""
+    while True:
+        records = read_records()
+        jobs = [job for job in ready_jobs(queue, records) if job not in running.values()]
+        known = [(job, made) for job in jobs if (made := twin(job, records))]
+        if not known:
+            return jobs
+        for job, made in known:
+            add_run(record_of(job, read_records()), made)
+
+
+def record_of(job: Job, records: Records) -> SpeedRecord:
+    """Return the record to which a job's run belongs."""
+    found = records.get((job.division, job.name)) or SpeedRecord(
         name=job.name, division=job.division, phases=job.phases, against=job.against, runs=[]
     )
-    if record.phases != job.phases:
+    if found.phases != job.phases:
         raise PubmillError(
             f"{job.division}/{job.name} has another recipe than the queue: rename the rung, or delete "
             "the record"
         )
+    return found
+
+
+def _places(job: Job, folder: Path) -> tuple[Path, Path]:
+    """Return the folder of a run's saves and the file of what it gave."""
     saves = folder / job.division / job.name / str(job.seed)
-    made = twin(job, records) or execute(
-        job.phases, job.division, job.seed, fixed_text(results), saves, SAVE_MINUTES
+    return saves, saves / "run.json"
+
+
+def _begin(job: Job, results: Path, folder: Path) -> BaseProcess:
+    record_of(job, read_records())
+    process = get_context("fork").Process(
+        target=run, args=(partial(make_job, job, results, *_places(job, folder)),)
     )
-    return add_run(record, made)
+    process.start()
+    _note(folder, f"begins {job.division}/{job.name}, seed {job.seed}")
+    return process
 
 
-def work_through(results: Path, folder: Path, most: int | None) -> None:
-    """Make the next runs of the queue, at most so many; FOLDER/progress.txt says what was done."""
-    queue, count = read_queue(), 0
-    while (job := next_job(queue, read_records())) and count != most:
-        _note(folder, f"begins {job.division}/{job.name}, seed {job.seed}")
-        record = make_job(job, results, folder)
-        loss = next(one.loss for one in record.runs if one.seed == job.seed)
-        _note(folder, f"{job.division}/{job.name}, seed {job.seed}: loss {loss:.4f}")
-        count += 1
-    if job is None:
-        _note(folder, "the queue is done")
+def _next_to_end(running: Mapping[BaseProcess, Job]) -> BaseProcess:
+    [sentinel, *_] = wait([process.sentinel for process in running])
+    return next(process for process in running if process.sentinel == sentinel)
+
+
+def _end(process: BaseProcess, job: Job, folder: Path) -> None:
+    """Add the run of a process that has ended to its record."""
+    process.join()
+    if process.exitcode:
+        raise PubmillError(
+            f"{job.division}/{job.name}, seed {job.seed} ended with {process.exitcode}; "
+            "its messages stand above"
+        )
+    made = build(SpeedRun, read_json(_places(job, folder)[1]), job.name)
+    add_run(record_of(job, read_records()), made)
+    _note(folder, f"{job.division}/{job.name}, seed {job.seed}: loss {made.loss:.4f}, {made.seconds:.0f} s")
+
+
+@contextmanager
+def _stopped_with_this(running: Mapping[BaseProcess, Job]) -> Iterator[None]:
+    """Ask the processes to stop, and wait until they have saved, when this one ends early."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise StopRequestedError(number)
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.join()
 
 
 def _note(folder: Path, text: str) -> None:
@@ -96,6 +171,7 @@ def main() -> None:
     places.add_argument("--folder", type=Path, required=True, help="for saves and progress.txt")
     queue = verbs.add_parser("queue", parents=[places])
     queue.add_argument("--most", type=int, help="number of runs (default: all)")
+    queue.add_argument("--processes", type=int, default=1, help="runs at the same time (default: 1)")
     again = verbs.add_parser("repeat", parents=[places])
     again.add_argument("record", type=Path)
     again.add_argument("--seed", type=int, default=1)
@@ -105,7 +181,7 @@ def main() -> None:
     page.add_argument("--write", action="store_true", help="write what differs")
     given = parser.parse_args()
     if given.verb == "queue":
-        work_through(given.results, given.folder, given.most)
+        work_through(given.results, given.folder, given.most, given.processes)
     elif given.verb == "repeat":
         repeat(given.record, given.seed, given.results, given.folder)
     elif given.verb == "check":

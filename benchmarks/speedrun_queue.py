@@ -17,7 +17,7 @@ from pubmill.specs import strict_yaml
 QUEUE = FOLDER / "queue.yaml"
 Values = dict[str, Any]
 Records = Mapping[tuple[str, str], SpeedRecord]
-BASELINE, COMBINED = "baseline", "combined"
+START, BASELINE, COMBINED = "start", "baseline", "combined"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,15 +65,15 @@ class SpeedQueue:
     search: list[Any]
     baseline: Values
     ladder: Values
-    combined: list[str] | None
+    combined: Values
     finals: list[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Final:
-    """Seeds of the baseline or of the combined recipe in a division; `against`: DIVISION/NAME."""
+    """Seeds of one of three recipes in a division; `against`: DIVISION/NAME."""
 
-    name: Literal["baseline", "combined"]
+    name: Literal["start", "baseline", "combined"]
     division: str
     seeds: list[int]
     against: str | None = None
@@ -137,9 +137,12 @@ def candidates_of(values: Values, where: str) -> dict[str, Candidate]:
     return {name: build(Candidate, one or {}, f"{where}: {name}") for name, one in values.items()}
 
 
-def next_job(queue: SpeedQueue, records: Records) -> Job | None:
-    """Return the first run of the queue that no record has."""
-    return next((job for job in jobs(queue, records) if not _is_done(job, records)), None)
+def ready_jobs(queue: SpeedQueue, records: Records) -> list[Job]:
+    """Return the first runs of the queue that no record has and that may be made at the same time."""
+    for jobs in _rounds(queue, records):
+        if undone := [job for job in jobs if not _is_done(job, records)]:
+            return undone
+    return []
 
 
 def twin(job: Job, records: Records) -> SpeedRun | None:
@@ -155,13 +158,11 @@ def _is_done(job: Job, records: Records) -> bool:
     return record is not None and job.seed in {run.seed for run in record.runs}
 
 
-def jobs(queue: SpeedQueue, records: Records) -> Iterator[Job]:
-    """Yield the runs of the queue in order, up to where one must be made before the next are known."""
-    for stage in (_search, _baseline, _ladder, _finals):
-        for job in stage(queue, records):
-            yield job
-            if not _is_done(job, records):
-                return
+def _rounds(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
+    """Yield the runs of the queue in order, those of a round at once; the records must have them before the
+    next round is known."""
+    for stage in (_search, _baseline, _ladder, _combine, _finals):
+        yield from stage(queue, records)
 
 
 def searched(records: Records, division: str) -> dict[str, SpeedRecord]:
@@ -173,17 +174,19 @@ def searched(records: Records, division: str) -> dict[str, SpeedRecord]:
     }
 
 
-def _search(queue: SpeedQueue, records: Records) -> Iterator[Job]:
+def _search(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
     earlier: dict[str, list[str]] = {}
     for values in queue.search:
         one = build(SearchRound, values, "search")
         where = one.base or one.division
         known = {name: records[where, name] for name in earlier.get(where, [])}
         base = known[best(known)].phases if known else [{"share": 1.0, "recipe": queue.start}]
-        for name, candidate in candidates_of(one.candidates, one.name).items():
-            job = Job(one.division, f"search.{one.name}.{name}", 1, phases_of(base, candidate), None)
-            earlier.setdefault(one.division, []).append(job.name)
-            yield job
+        jobs = [
+            Job(one.division, f"search.{one.name}.{name}", 1, phases_of(base, candidate), None)
+            for name, candidate in candidates_of(one.candidates, one.name).items()
+        ]
+        earlier.setdefault(one.division, []).extend(job.name for job in jobs)
+        yield jobs
 
 
 def baseline_phases(queue: SpeedQueue, records: Records) -> list[Values]:
@@ -192,63 +195,135 @@ def baseline_phases(queue: SpeedQueue, records: Records) -> list[Values]:
     return known[best(known)].phases
 
 
-def _baseline(queue: SpeedQueue, records: Records) -> Iterator[Job]:
+def _baseline(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
     phases = baseline_phases(queue, records)
-    for seed in queue.baseline["seeds"]:
-        yield Job(queue.baseline["division"], BASELINE, seed, phases, None)
+    yield [Job(queue.baseline["division"], BASELINE, seed, phases, None) for seed in queue.baseline["seeds"]]
 
 
 def rungs_of(queue: SpeedQueue) -> dict[str, Rung]:
     return {name: build(Rung, one, f"ladder: {name}") for name, one in queue.ladder["rungs"].items()}
 
 
-def _ladder(queue: SpeedQueue, records: Records) -> Iterator[Job]:
-    """Yield one seed of every rung, then more seeds of those that one does not decide."""
+def _levels(rungs: Mapping[str, Rung]) -> Iterator[dict[str, Rung]]:
+    """Yield the rungs that change the baseline, then those that change one of these, and so on."""
+    above = {BASELINE}
+    while level := {name: rung for name, rung in rungs.items() if rung.against in above}:
+        yield level
+        above = set(level)
+
+
+def _ladder(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
+    """Yield one seed of every rung, level by level, then more seeds of those that one does not decide."""
     division, rungs = queue.ladder["division"], rungs_of(queue)
-    for name, rung in rungs.items():
-        yield from _rung(queue, records, name, rung)
+    for level in _levels(rungs):
+        yield [job for name, rung in level.items() for job in _trials(queue, records, name, rung)]
+        yield [job for name, rung in level.items() for job in _rung(queue, records, name, rung)]
     for seed in range(2, RECORD_SEEDS + 1):
-        for name in rungs:
+        yield [
+            Job(division, name, seed, record.phases, record.against)
+            for name in rungs
+            if (record := records.get((division, name))) and (before := compared(record, records))
+            if len(record.runs) >= seed or verdict(record, before)[0] == "open"
+        ]
+
+
+def _phases_of_rung(queue: SpeedQueue, records: Records, name: str, rung: Rung) -> dict[str, list[Values]]:
+    """Return the phases of each candidate of a rung; none of what it changes if that was not made, because it
+    equals what it would change itself."""
+    base = records.get((queue.ladder["division"], rung.against))
+    if base is None:
+        return {}
+    made = {key: phases_of(base.phases, one) for key, one in candidates_of(rung.candidates, name).items()}
+    return {key: phases for key, phases in made.items() if phases != base.phases}
+
+
+def _trials(queue: SpeedQueue, records: Records, name: str, rung: Rung) -> list[Job]:
+    made = _phases_of_rung(queue, records, name, rung)
+    return [
+        Job(queue.ladder["trials"], f"{name}.{key}", 1, phases, None)
+        for key, phases in made.items()
+        if len(made) > 1
+    ]
+
+
+def _rung(queue: SpeedQueue, records: Records, name: str, rung: Rung) -> list[Job]:
+    division = queue.ladder["division"]
+    tried = {job.name: records[job.division, job.name] for job in _trials(queue, records, name, rung)}
+    made = (
+        [tried[best(tried)].phases] if tried else list(_phases_of_rung(queue, records, name, rung).values())
+    )
+    return [Job(division, name, 1, phases, f"{division}/{rung.against}") for phases in made]
+
+
+def _gains(queue: SpeedQueue, records: Records) -> list[str]:
+    """Return the rungs that are better than what they change, those that change the baseline first, each
+    level by the gain."""
+    division, found = queue.ladder["division"], list[str]()
+    for level in _levels(rungs_of(queue)):
+        gains = dict[str, float]()
+        for name in level:
             record = records.get((division, name))
             before = record and compared(record, records)
-            if record and before and (len(record.runs) >= seed or verdict(record, before)[0] == "open"):
-                yield Job(division, name, seed, record.phases, record.against)
+            if record and before and verdict(record, before)[0] == "better":
+                gains[name] = before.mean("loss") - record.mean("loss")
+        found += sorted(gains, key=lambda name: -gains[name])
+    return found
 
 
-def _rung(queue: SpeedQueue, records: Records, name: str, rung: Rung) -> Iterator[Job]:
-    division, trials = queue.ladder["division"], queue.ladder["trials"]
-    base = records[division, rung.against].phases if (division, rung.against) in records else None
-    if base is None:  # it equals what it would change
-        return
-    made = {key: phases_of(base, one) for key, one in candidates_of(rung.candidates, name).items()}
-    made = {key: phases for key, phases in made.items() if phases != base}
-    if len(made) > 1:
-        tried = [Job(trials, f"{name}.{key}", 1, phases, None) for key, phases in made.items()]
-        yield from tried
-        known = {job.name: records[trials, job.name] for job in tried}
-        made = {name: known[best(known)].phases}
-    for phases in made.values():
-        yield Job(division, name, 1, phases, f"{division}/{rung.against}")
+def _combine(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
+    """Yield the trials of the combined recipe: the better rungs are added one after another to the baseline,
+    and one is kept if the loss with it is lower; then rounds of candidates of the whole, as in the search."""
+    division, rungs = queue.combined["division"], rungs_of(queue)
+    lowest, kept = records[queue.ladder["division"], BASELINE], {BASELINE}
+    for name in _gains(queue, records):
+        if rungs[name].against in kept:
+            chosen = _chosen(queue, records, name, rungs[name])
+            job = Job(division, f"combined.{name}", 1, phases_of(lowest.phases, chosen), None)
+            yield [job]
+            if _first_loss(made := records[division, job.name]) < _first_loss(lowest):
+                lowest, kept = made, kept | {name}
+    for values in queue.combined["rounds"]:
+        one = build(SearchRound, {**values, "division": division}, "combined")
+        jobs = [
+            Job(division, f"combined.{one.name}.{key}", 1, phases_of(lowest.phases, candidate), None)
+            for key, candidate in candidates_of(one.candidates, one.name).items()
+        ]
+        yield jobs
+        lowest = min([lowest, *(records[job.division, job.name] for job in jobs)], key=_first_loss)
 
 
-def combined_phases(queue: SpeedQueue, records: Records) -> list[Values] | None:
-    """Return the baseline with the changes of the chosen rungs, one after another."""
-    if not queue.combined:
-        return None
-    rungs, phases = rungs_of(queue), baseline_phases(queue, records)
-    for name in queue.combined:
-        candidates = candidates_of(rungs[name].candidates, name)
-        tried = {key: records.get((queue.ladder["trials"], f"{name}.{key}")) for key in candidates}
-        known = {key: record for key, record in tried.items() if record}
-        phases = phases_of(phases, candidates[best(known) if known else next(iter(candidates))])
-    return phases
+def _first_loss(record: SpeedRecord) -> float:
+    return record.runs[0].loss
 
 
-def _finals(queue: SpeedQueue, records: Records) -> Iterator[Job]:
-    phases = {COMBINED: combined_phases(queue, records), BASELINE: baseline_phases(queue, records)}
-    if phases[COMBINED] is None:
-        return
-    for values in queue.finals:
-        final = build(Final, values, "finals")
-        for seed in final.seeds:
-            yield Job(final.division, final.name, seed, phases[final.name] or [], final.against)
+def _chosen(queue: SpeedQueue, records: Records, name: str, rung: Rung) -> Candidate:
+    """Return the candidate of a rung that its trials chose."""
+    candidates = candidates_of(rung.candidates, name)
+    tried = {key: records.get((queue.ladder["trials"], f"{name}.{key}")) for key in candidates}
+    known = {key: record for key, record in tried.items() if record}
+    return candidates[best(known) if known else next(iter(candidates))]
+
+
+def combined_phases(queue: SpeedQueue, records: Records) -> list[Values]:
+    """Return the phases of the combined recipe: the lowest loss of its trials and of the baseline's first
+    run."""
+    known = [
+        record
+        for (division, name), record in records.items()
+        if division == queue.combined["division"] and (name == BASELINE or name.startswith(f"{COMBINED}."))
+    ]
+    return min(known, key=_first_loss).phases
+
+
+def _finals(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
+    phases = {
+        COMBINED: combined_phases(queue, records),
+        BASELINE: baseline_phases(queue, records),
+        START: [{"share": 1.0, "recipe": queue.start}],
+    }
+    finals = [build(Final, values, "finals") for values in queue.finals]
+    yield [
+        Job(final.division, final.name, seed, phases[final.name], final.against)
+        for final in finals
+        for seed in final.seeds
+    ]
