@@ -59,7 +59,7 @@ class SpeedRun:
     recipe: list[dict[str, Any]]
     machine: dict[str, Any]
     packages: dict[str, Any]
-    commit: str
+    commit: str | None
     text: dict[str, str]
 
 
