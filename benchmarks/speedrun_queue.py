@@ -5,7 +5,7 @@ stopped continues anywhere. Loads no torch.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -63,7 +63,6 @@ class SpeedQueue:
 
     start: Values
     search: list[Any]
-    baseline: Values
     ladder: Values
     combined: Values
     finals: list[Any]
@@ -71,11 +70,12 @@ class SpeedQueue:
 
 @dataclass(frozen=True, kw_only=True)
 class Final:
-    """Seeds of one of three recipes in a division; `against`: DIVISION/NAME."""
+    """Seeds of one of three recipes in a division; `factors` as of a candidate; `against`: DIVISION/NAME."""
 
     name: Literal["start", "baseline", "combined"]
     division: str
     seeds: list[int]
+    factors: Values = field(default_factory=dict)
     against: str | None = None
 
 
@@ -161,7 +161,7 @@ def _is_done(job: Job, records: Records) -> bool:
 def _rounds(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
     """Yield the runs of the queue in order, those of a round at once; the records must have them before the
     next round is known."""
-    for stage in (_search, _baseline, _ladder, _combine, _finals):
+    for stage in (_search, _ladder, _combine, _finals):
         yield from stage(queue, records)
 
 
@@ -190,106 +190,102 @@ def _search(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
 
 
 def baseline_phases(queue: SpeedQueue, records: Records) -> list[Values]:
-    """Return the phases of the baseline: the lowest loss of the search in its division."""
-    known = searched(records, queue.baseline["division"])
+    """Return the phases of the baseline: the lowest loss of the search in the ladder's division."""
+    known = searched(records, queue.ladder["division"])
     return known[best(known)].phases
-
-
-def _baseline(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
-    phases = baseline_phases(queue, records)
-    yield [Job(queue.baseline["division"], BASELINE, seed, phases, None) for seed in queue.baseline["seeds"]]
 
 
 def rungs_of(queue: SpeedQueue) -> dict[str, Rung]:
     return {name: build(Rung, one, f"ladder: {name}") for name, one in queue.ladder["rungs"].items()}
 
 
-def _levels(rungs: Mapping[str, Rung]) -> Iterator[dict[str, Rung]]:
-    """Yield the rungs that change the baseline, then those that change one of these, and so on."""
-    above = {BASELINE}
-    while level := {name: rung for name, rung in rungs.items() if rung.against in above}:
-        yield level
-        above = set(level)
-
-
 def _ladder(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
-    """Yield one seed of every rung, level by level, then more seeds of those that one does not decide."""
+    """Yield the baseline's seeds and one of every rung; then two more of those that one does not decide."""
     division, rungs = queue.ladder["division"], rungs_of(queue)
-    for level in _levels(rungs):
-        yield [job for name, rung in level.items() for job in _trials(queue, records, name, rung)]
-        yield [job for name, rung in level.items() for job in _rung(queue, records, name, rung)]
-    for seed in range(2, RECORD_SEEDS + 1):
-        yield [
-            Job(division, name, seed, record.phases, record.against)
-            for name in rungs
-            if (record := records.get((division, name))) and (before := compared(record, records))
-            if len(record.runs) >= seed or verdict(record, before)[0] == "open"
-        ]
-
-
-def _phases_of_rung(queue: SpeedQueue, records: Records, name: str, rung: Rung) -> dict[str, list[Values]]:
-    """Return the phases of each candidate of a rung; none of what it changes if that was not made, because it
-    equals what it would change itself."""
-    base = records.get((queue.ladder["division"], rung.against))
-    if base is None:
-        return {}
-    made = {key: phases_of(base.phases, one) for key, one in candidates_of(rung.candidates, name).items()}
-    return {key: phases for key, phases in made.items() if phases != base.phases}
-
-
-def _trials(queue: SpeedQueue, records: Records, name: str, rung: Rung) -> list[Job]:
-    made = _phases_of_rung(queue, records, name, rung)
-    return [
-        Job(queue.ladder["trials"], f"{name}.{key}", 1, phases, None)
-        for key, phases in made.items()
-        if len(made) > 1
+    known = {BASELINE: baseline_phases(queue, records)}
+    jobs = [Job(division, BASELINE, seed, known[BASELINE], None) for seed in queue.ladder["seeds"]]
+    for name, rung in rungs.items():
+        if rung.against not in known:
+            continue  # its trials are not made, or it equals what it would change
+        trials = _trials(queue, name, rung, known[rung.against])
+        if len(trials) > 1:
+            jobs += trials
+            tried = {job.name: records[job[:2]] for job in trials if _is_done(job, records)}
+            trials = [job for job in trials if len(tried) == len(trials) and job.name == best(tried)]
+        for job in trials:
+            known[name] = job.phases
+            jobs.append(Job(division, name, 1, job.phases, f"{division}/{rung.against}"))
+    yield jobs
+    yield [
+        Job(division, name, seed, record.phases, record.against)
+        for name in rungs
+        if (record := records.get((division, name))) and (before := compared(record, records))
+        if verdict(replace(record, runs=record.runs[:1]), before)[0] == "open"
+        for seed in range(2, RECORD_SEEDS + 1)
     ]
 
 
-def _rung(queue: SpeedQueue, records: Records, name: str, rung: Rung) -> list[Job]:
-    division = queue.ladder["division"]
-    tried = {job.name: records[job.division, job.name] for job in _trials(queue, records, name, rung)}
-    made = (
-        [tried[best(tried)].phases] if tried else list(_phases_of_rung(queue, records, name, rung).values())
-    )
-    return [Job(division, name, 1, phases, f"{division}/{rung.against}") for phases in made]
+def _trials(queue: SpeedQueue, name: str, rung: Rung, base: list[Values]) -> list[Job]:
+    """Return a run for each candidate of a rung that differs from what it changes."""
+    made = {key: phases_of(base, one) for key, one in candidates_of(rung.candidates, name).items()}
+    return [
+        Job(queue.ladder["trials"], f"{name}.{key}", 1, phases, None)
+        for key, phases in made.items()
+        if phases != base
+    ]
 
 
-def _gains(queue: SpeedQueue, records: Records) -> list[str]:
-    """Return the rungs that are better than what they change, those that change the baseline first, each
-    level by the gain."""
-    division, found = queue.ladder["division"], list[str]()
-    for level in _levels(rungs_of(queue)):
-        gains = dict[str, float]()
-        for name in level:
-            record = records.get((division, name))
-            before = record and compared(record, records)
-            if record and before and verdict(record, before)[0] == "better":
-                gains[name] = before.mean("loss") - record.mean("loss")
-        found += sorted(gains, key=lambda name: -gains[name])
+def _better_rungs(queue: SpeedQueue, records: Records) -> dict[str, Candidate]:
+    """Return the changes to combine: of the better rungs, by their gain, each after what it changes;
+    of those that change the same value only the first."""
+    division, rungs = queue.ladder["division"], rungs_of(queue)
+    gains = dict[str, float]()
+    for name in rungs:
+        record = records.get((division, name))
+        before = record and compared(record, records)
+        if record and before and verdict(record, before)[0] == "better":
+            gains[name] = before.mean("loss") - record.mean("loss")
+    found, changed = dict[str, Candidate](), dict[str, str]()
+    for name in sorted(gains, key=lambda name: (rungs[name].against != BASELINE, -gains[name])):
+        chosen = _chosen(queue, records, name, rungs[name])
+        known = {changed[key] for key in _keys(chosen) if key in changed}
+        if rungs[name].against in (BASELINE, *found) and known <= {rungs[name].against}:
+            found[name] = chosen
+            changed |= dict.fromkeys(_keys(chosen), name)
     return found
 
 
+def _keys(candidate: Candidate) -> set[str]:
+    """Return the keys whose values a candidate replaces, and `first` if it has a phase before."""
+
+    def inner(values: Values, place: str) -> Iterator[str]:
+        for key, value in values.items():
+            if isinstance(value, dict):
+                yield from inner(value, f"{place}{key}.")
+            else:
+                yield f"{place}{key}"
+
+    return {*inner(candidate.change, ""), *(["first"] if candidate.first else [])}
+
+
 def _combine(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
-    """Yield the trials of the combined recipe: the better rungs are added one after another to the baseline,
-    and one is kept if the loss with it is lower; then rounds of candidates of the whole, as in the search."""
-    division, rungs = queue.combined["division"], rungs_of(queue)
-    lowest, kept = records[queue.ladder["division"], BASELINE], {BASELINE}
-    for name in _gains(queue, records):
-        if rungs[name].against in kept:
-            chosen = _chosen(queue, records, name, rungs[name])
-            job = Job(division, f"combined.{name}", 1, phases_of(lowest.phases, chosen), None)
-            yield [job]
-            if _first_loss(made := records[division, job.name]) < _first_loss(lowest):
-                lowest, kept = made, kept | {name}
+    """Yield the trials of the combined recipe: the baseline with the best change, with the two best, and so
+    on; then rounds of candidates, as in the search, of the lowest loss so far."""
+    division = queue.combined["division"]
+    lowest = records[queue.ladder["division"], BASELINE]
+    jobs, phases = list[Job](), lowest.phases
+    for number, (name, candidate) in enumerate(_better_rungs(queue, records).items(), 1):
+        phases = phases_of(phases, candidate)
+        jobs.append(Job(division, f"combined.{number}-{name}", 1, phases, None))
+    yield jobs
     for values in queue.combined["rounds"]:
+        lowest = min([lowest, *(records[job[:2]] for job in jobs)], key=_first_loss)
         one = build(SearchRound, {**values, "division": division}, "combined")
         jobs = [
             Job(division, f"combined.{one.name}.{key}", 1, phases_of(lowest.phases, candidate), None)
             for key, candidate in candidates_of(one.candidates, one.name).items()
         ]
         yield jobs
-        lowest = min([lowest, *(records[job.division, job.name] for job in jobs)], key=_first_loss)
 
 
 def _first_loss(record: SpeedRecord) -> float:
@@ -323,7 +319,10 @@ def _finals(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
     }
     finals = [build(Final, values, "finals") for values in queue.finals]
     yield [
-        Job(final.division, final.name, seed, phases[final.name], final.against)
+        Job(
+            final.division, final.name, seed,
+            phases_of(phases[final.name], Candidate(factors=final.factors)), final.against,
+        )
         for final in finals
         for seed in final.seeds
-    ]
+    ]  # fmt: skip

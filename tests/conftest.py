@@ -12,7 +12,7 @@ from pubmill.hardware.process_limits import cores
 from tests.warm import Warm
 
 # On the tiny models of tests, several threads only wait for each other; must be set before torch is imported.
-os.environ["OMP_NUM_THREADS"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The time of an example depends on the machine: on a busy one, the default limit is sometimes exceeded.
 settings.register_profile("untimed", deadline=None)
