@@ -33,7 +33,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from benchmarks.speedrun_page import check_page
 from benchmarks.speedrun_queue import Job, Records, SpeedQueue, read_queue, ready_jobs, twin
-from benchmarks.speedrun_rules import SpeedRecord, SpeedRun, add_run, read_record, read_records
+from benchmarks.speedrun_rules import SpeedRecord, SpeedRun, add_run, budget, read_record, read_records
 from pubmill.errors import PubmillError, StopRequestedError, run
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
@@ -70,13 +70,14 @@ def work_through(results: Path, folder: Path, most: int | None, processes: int) 
 
 
 def _waiting(queue: SpeedQueue, running: Mapping[BaseProcess, Job]) -> list[Job]:
-    """Return the runs that may begin; those that another record has already are taken from it."""
+    """Return the runs that may begin, the longest first; those that another record has already are taken from
+    it."""
     while True:
         records = read_records()
         jobs = [job for job in ready_jobs(queue, records) if job not in running.values()]
         known = [(job, made) for job in jobs if (made := twin(job, records))]
         if not known:
-            return jobs
+            return sorted(jobs, key=lambda job: -budget(job.division))
         for job, made in known:
             add_run(record_of(job, read_records()), made)
 

@@ -46,6 +46,7 @@ class SpeedRun:
     - `curve`: operations so far and training loss, in order.
     - `recipe`: each phase's recipe, as resolved.
     - `text`: SHA-256 of the packed tokens, of the held-out ones and of the vocabulary.
+    - `diverged`: the error that ended it; its loss is then that of a model that knows nothing.
     """
 
     seed: int
@@ -61,6 +62,7 @@ class SpeedRun:
     packages: dict[str, Any]
     commit: str | None
     text: dict[str, str]
+    diverged: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

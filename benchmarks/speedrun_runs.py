@@ -1,5 +1,6 @@
 """A run of the PubMed speedrun: as many steps as its budget of operations allows, then the fixed loss."""
 
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ import numpy as np
 
 from benchmarks.speedrun_rules import TEXT, SpeedRun, budget
 from pubmill.errors import PubmillError
+from pubmill.hardware.provenance import provenance
 from pubmill.pretraining.arithmetic import BASE
 from pubmill.pretraining.checkpoints import verified
 from pubmill.pretraining.engine import EVALUATED_RATE, Pretraining
@@ -18,7 +20,7 @@ from pubmill.pretraining.instances import Instances, Packed, Stream, generator
 from pubmill.pretraining.masking import Draws, Vocabulary, read_vocabulary
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.pretraining.predicted_tokens import hide
-from pubmill.pretraining.segments import Segment, pretrain
+from pubmill.pretraining.segments import DivergedError, Segment, pretrain
 from pubmill.pretraining.step_costs import Size, operations_of_batch, share_predicted
 from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.reading import build
@@ -120,16 +122,36 @@ def execute(
     before: Path | None = None
     for number, (recipe, end) in enumerate(zip(recipes, ends, strict=True)):
         output = folder / f"phase-{number}" / f"step-{end}"
+        segment = Segment(
+            tokens=text.tokens,
+            vocab=text.vocab,
+            output=output,
+            to=end,
+            other=before,
+            save_minutes=save_minutes,
+        )
+        last = number == len(recipes) - 1
         if not (output / "state.json").is_file():
-            pretrain(
-                recipe,
-                Segment(tokens=text.tokens, vocab=text.vocab, output=output, to=end, other=before,
-                        save_minutes=save_minutes),
-                evaluate=score if number == len(recipes) - 1 else lambda work, held_out: None,
-            )  # fmt: skip
+            try:
+                pretrain(recipe, segment, evaluate=score if last else lambda work, held_out: None)
+            except DivergedError as error:
+                return diverged(recipes, seed, text, vocabulary.size, str(error))
         before = output
     assert before is not None
     return run_of(before, recipes, seed, text)
+
+
+def diverged(
+    recipes: Sequence[PretrainingRecipe], seed: int, text: SpeedText, pieces: int, error: str
+) -> SpeedRun:
+    """Return a run that diverged: it has the loss of a model that knows nothing, and no operations."""
+    found = provenance()
+    return SpeedRun(
+        seed=seed, loss=round(math.log(pieces), 5), operations=0.0, processor_seconds=0.0, seconds=0.0,
+        tokens=0, steps=0, curve=[], recipe=[as_values(recipe) for recipe in recipes],
+        machine=dict(found["hardware"]), packages=dict(found["packages"]), commit=found["commit"],
+        text=text.digests(), diverged=error.partition(";")[0],
+    )  # fmt: skip
 
 
 def run_of(checkpoint: Path, recipes: Sequence[PretrainingRecipe], seed: int, text: SpeedText) -> SpeedRun:

@@ -46,6 +46,10 @@ Evaluation = Callable[[Pretraining, Path], dict[str, Any] | None]
 """Losses of a finished segment on the held-out documents in a folder, if it has any."""
 
 
+class DivergedError(PubmillError):
+    """The loss of a training is not a number any more, or rises."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Segment:
     """Inputs and end of a segment.
@@ -302,10 +306,10 @@ def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Any] | None:
     return found
 
 
-def divergence_error(error: FloatingPointError, step: int, output: Path) -> PubmillError:
+def divergence_error(error: FloatingPointError, step: int, output: Path) -> DivergedError:
     """Return the error message of a training that has diverged."""
     good = next(iter(checkpoints.partials(output)), "the checkpoint it started from")
-    return PubmillError(
+    return DivergedError(
         f"step {step + 1}: {error}; nothing of it was kept. Last good save: {good}. Lower "
         "optimisation.learning_rate or lengthen warmup; `precision: float32` excludes rounding as the cause"
     )
