@@ -8,7 +8,7 @@ from pubmill.optimisers import OPTIMISERS
 from pubmill.optimisers.newton_schulz import orthogonal_operations
 from pubmill.pretraining.arithmetic import NetworkShape, operations, shape_of
 from pubmill.recipes import Architecture, Objective, PretrainingRecipe
-from pubmill.recipes.objectives import kind_of
+from pubmill.recipes.objectives import PAIRS, kind_of
 
 
 class Size(NamedTuple):
@@ -52,18 +52,23 @@ def operations_of_batch(
     if teacher:
         networks["teacher"] = shape_of(teacher, pieces)
     step = step_operations(objective, networks, size, 4 / 3 if recipe.recompute_activations else 1.0)
-    return step + (update_operations(shape) if OPTIMISERS[recipe.optimisation.optimiser].matrices else 0.0)
+    if not OPTIMISERS[recipe.optimisation.optimiser].matrices:
+        return step
+    return step + update_operations(shape, labelled=objective.pairs in PAIRS)
 
 
-def update_operations(shape: NetworkShape) -> float:
-    """Return the operations of Muon's update of the layers and the head's matrix."""
+def update_operations(shape: NetworkShape, labelled: bool) -> float:
+    """Return the operations of Muon's update of the layers and the head's matrix, and of the pooler and the
+    head of labelled pairs."""
     hidden, inner = shape.hidden, shape.intermediate
     attention = [(3 * hidden, hidden), (hidden, hidden)] if shape.gated else [(hidden, hidden)] * 4
     layer = sum(orthogonal_operations(*sizes) for sizes in attention)
     layer += orthogonal_operations(inner * (2 if shape.gated else 1), hidden) + orthogonal_operations(
         hidden, inner
     )
-    return float((1 if shape.shared else shape.layers) * layer + orthogonal_operations(hidden, hidden))
+    layers = (1 if shape.shared else shape.layers) * layer
+    pairs = orthogonal_operations(hidden, hidden) + orthogonal_operations(2, hidden)
+    return float(layers + orthogonal_operations(hidden, hidden) + (pairs if labelled else 0))
 
 
 def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, NetworkShape]:

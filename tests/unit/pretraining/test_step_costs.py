@@ -14,7 +14,7 @@ from pubmill.pretraining.engine import build_learner
 from pubmill.pretraining.flops import flops_of_step
 from pubmill.pretraining.optimisation import build_optimiser, embedding_tables, update_operations
 from pubmill.pretraining.step_costs import operations_of_step
-from pubmill.recipes import Architecture, Distillation, Objective, RotaryAttention
+from pubmill.recipes import Architecture, Distillation, Objective, PretrainingRecipe, RotaryAttention
 from tests.unit.pretraining.toy_objectives import MODERN, RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, SPECIAL, changed
 
@@ -24,14 +24,23 @@ TEACHER = replace(RECIPE.architecture, layers=3, hidden_size=24)
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name not in ("recomputed", "a rising rate")])
 def test_a_planned_step_costs_what_the_engine_counts(name: str) -> None:
-    recipe = RECIPES[name]
+    _compare(RECIPES[name], {"causal": 1.0, "both": 0.25}.get(name, 0.0))
+
+
+def test_a_planned_step_of_muon_costs_what_the_engine_counts_also_with_pairs() -> None:
+    muon = {"optimisation": {"optimiser": "muon"}}
+    assert RECIPE.objective.pairs == "next-sentence"
+    _compare(changed(**muon), 0.0)
+    _compare(changed(**muon, objective={"pairs": "none"}), 0.0)
+
+
+def _compare(recipe: PretrainingRecipe, ahead: float) -> None:
     tokens = recipe.batch_size * recipe.sequence_length
     learner = build_learner(recipe, PIECES, SPECIAL, None, None)
-    ahead = {"causal": 1.0, "both": 0.25}.get(name, 0.0)
     predicted = tokens * (ahead + (1 - ahead) * recipe.objective.masking_rate)
     counted = flops_of_step(learner, tokens, tokens * recipe.sequence_length, predicted)
     updates = build_optimiser(learner.parameters(), recipe.optimisation, False, embedding_tables(learner))
-    assert (update_operations(updates) > 0) == (name == "causal")
+    assert (update_operations(updates) > 0) == (recipe.optimisation.optimiser == "muon")
     assert operations_of_step(recipe, PIECES) == pytest.approx(counted + update_operations(updates))
 
 
