@@ -14,17 +14,11 @@ OMP_NUM_THREADS says otherwise.
 
 import argparse
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Container
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from types import FrameType
 
 # replaces this folder, whose datasets.py would hide the library
 sys.path[0] = str(Path(__file__).resolve().parents[1])
@@ -32,22 +26,25 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from benchmarks.speedrun_page import check_page
+from benchmarks.speedrun_processes import Processes
 from benchmarks.speedrun_queue import Job, Records, SpeedQueue, read_queue, ready_jobs, twin
 from benchmarks.speedrun_rules import SpeedRecord, SpeedRun, add_run, budget, read_record, read_records
-from pubmill.errors import PubmillError, StopRequestedError, run
+from pubmill.errors import PubmillError, run
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, write_json
 
 SAVE_MINUTES = 3.0
+MADE = "run.json"
+"""The file, beside its saves, of what a run gave."""
 
 
-def make_job(job: Job, results: Path, saves: Path, output: Path) -> None:
+def make_job(job: Job, results: Path, saves: Path) -> None:
     """Make a run and write it; if it is asked to stop it saves itself, and the same call continues."""
     from benchmarks.speedrun_runs import execute, fixed_text
 
     made = execute(job.phases, job.division, job.seed, fixed_text(results), saves, SAVE_MINUTES)
-    write_json(output, as_values(made))
+    write_json(saves / MADE, as_values(made))
 
 
 def work_through(results: Path, folder: Path, most: int | None, processes: int) -> None:
@@ -55,26 +52,37 @@ def work_through(results: Path, folder: Path, most: int | None, processes: int) 
     done."""
     import benchmarks.speedrun_runs  # noqa: F401  # once, for all processes
 
-    queue, begun, running = read_queue(), 0, dict[BaseProcess, Job]()
-    with _stopped_with_this(running):
+    queue, begun = read_queue(), dict[str, Job]()
+    with Processes() as several:
         while True:
-            free = processes - len(running)
-            for job in _waiting(queue, running)[: free if most is None else min(free, most - begun)]:
-                running[_begin(job, results, folder)], begun = job, begun + 1
-            if not running:
+            free = processes - len(several.running)
+            for job in _waiting(queue, several.running)[
+                : free if most is None else min(free, most - len(begun))
+            ]:
+                record_of(job, read_records())
+                _note(folder, f"begins {job.key}")
+                several.begin(job.key, partial(make_job, job, results, folder / job.key))
+                begun[job.key] = job
+            if not several.running:
                 break
-            process = _next_to_end(running)
-            _end(process, running.pop(process), folder)
+            _add(begun[several.next_to_end()], folder)
     if not ready_jobs(queue, read_records()):
         _note(folder, "the queue is done")
 
 
-def _waiting(queue: SpeedQueue, running: Mapping[BaseProcess, Job]) -> list[Job]:
+def _add(job: Job, folder: Path) -> None:
+    """Add a run that has been made to its record."""
+    made = build(SpeedRun, read_json(folder / job.key / MADE), job.key)
+    add_run(record_of(job, read_records()), made)
+    _note(folder, f"{job.key}: loss {made.loss:.4f}, {made.seconds:.0f} s")
+
+
+def _waiting(queue: SpeedQueue, running: Container[str]) -> list[Job]:
     """Return the runs that may begin, the longest first; those that another record has already are taken from
     it."""
     while True:
         records = read_records()
-        jobs = [job for job in ready_jobs(queue, records) if job not in running.values()]
+        jobs = [job for job in ready_jobs(queue, records) if job.key not in running]
         known = [(job, made) for job in jobs if (made := twin(job, records))]
         if not known:
             return sorted(jobs, key=lambda job: -budget(job.division))
@@ -95,55 +103,27 @@ def record_of(job: Job, records: Records) -> SpeedRecord:
     return found
 
 
-def _places(job: Job, folder: Path) -> tuple[Path, Path]:
-    """Return the folder of a run's saves and the file of what it gave."""
-    saves = folder / job.division / job.name / str(job.seed)
-    return saves, saves / "run.json"
+def tasks(results: Path, folder: Path, processes: int) -> None:
+    """Fine-tune the models of the queue that are not in the file of task scores yet, several at once."""
+    from benchmarks import speedrun_tasks
 
-
-def _begin(job: Job, results: Path, folder: Path) -> BaseProcess:
-    record_of(job, read_records())
-    process = get_context("fork").Process(
-        target=run, args=(partial(make_job, job, results, *_places(job, folder)),)
-    )
-    process.start()
-    _note(folder, f"begins {job.division}/{job.name}, seed {job.seed}")
-    return process
-
-
-def _next_to_end(running: Mapping[BaseProcess, Job]) -> BaseProcess:
-    [sentinel, *_] = wait([process.sentinel for process in running])
-    return next(process for process in running if process.sentinel == sentinel)
-
-
-def _end(process: BaseProcess, job: Job, folder: Path) -> None:
-    """Add the run of a process that has ended to its record."""
-    process.join()
-    if process.exitcode:
-        raise PubmillError(
-            f"{job.division}/{job.name}, seed {job.seed} ended with {process.exitcode}; "
-            "its messages stand above"
-        )
-    made = build(SpeedRun, read_json(_places(job, folder)[1]), job.name)
-    add_run(record_of(job, read_records()), made)
-    _note(folder, f"{job.division}/{job.name}, seed {job.seed}: loss {made.loss:.4f}, {made.seconds:.0f} s")
-
-
-@contextmanager
-def _stopped_with_this(running: Mapping[BaseProcess, Job]) -> Iterator[None]:
-    """Ask the processes to stop, and wait until they have saved, when this one ends early."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise StopRequestedError(number)
-
-    signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        for process in running:
-            process.terminate()
-        for process in running:
-            process.join()
+    queue = read_queue()
+    wanted = speedrun_tasks.missing(queue, read_records())
+    models = {one.model.key: one.model for one in wanted}
+    with Processes() as several:
+        for steps in (
+            {
+                key: partial(speedrun_tasks.export_model, model, results, folder)
+                for key, model in models.items()
+            },
+            {one.key: partial(speedrun_tasks.fine_tune, one, results, folder) for one in wanted},
+        ):
+            left = list(steps.items())
+            while left or several.running:
+                while left and len(several.running) < processes:
+                    several.begin(*left.pop(0))
+                _note(folder, f"{several.next_to_end()} is ready")
+    speedrun_tasks.add_scores([speedrun_tasks.read_score(one, folder) for one in wanted])
 
 
 def _note(folder: Path, text: str) -> None:
@@ -173,6 +153,8 @@ def main() -> None:
     queue = verbs.add_parser("queue", parents=[places])
     queue.add_argument("--most", type=int, help="number of runs (default: all)")
     queue.add_argument("--processes", type=int, default=1, help="runs at the same time (default: 1)")
+    tuned = verbs.add_parser("tasks", parents=[places])
+    tuned.add_argument("--processes", type=int, default=1, help="runs at the same time (default: 1)")
     again = verbs.add_parser("repeat", parents=[places])
     again.add_argument("record", type=Path)
     again.add_argument("--seed", type=int, default=1)
@@ -183,6 +165,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.verb == "queue":
         work_through(given.results, given.folder, given.most, given.processes)
+    elif given.verb == "tasks":
+        tasks(given.results, given.folder, given.processes)
     elif given.verb == "repeat":
         repeat(given.record, given.seed, given.results, given.folder)
     elif given.verb == "check":

@@ -66,6 +66,7 @@ class SpeedQueue:
     ladder: Values
     combined: Values
     finals: list[Any]
+    tasks: Values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +88,11 @@ class Job(NamedTuple):
     seed: int
     phases: list[Values]
     against: str | None
+
+    @property
+    def key(self) -> str:
+        """Return DIVISION/NAME/SEED."""
+        return f"{self.division}/{self.name}/{self.seed}"
 
 
 def read_queue(path: Path = QUEUE) -> SpeedQueue:
