@@ -142,7 +142,9 @@ def recipes_of(dataset: str) -> tuple[FinetuningRecipe, ScoringRecipe]:
 
 
 def fine_tune(run: TaskRun, results: Path, folder: Path) -> None:
-    """Fine-tune, predict test, score it, and write the score."""
+    """Fine-tune, predict test, score it, and write the score, unless that is there."""
+    if (folder / run.key / "score.json").is_file():
+        return
     recipe, scoring = recipes_of(run.dataset)
     data, place = results / "speedrun/datasets" / run.dataset, folder / run.key
     predictions, training = place / "test.predictions.jsonl.gz", place / "test.training.json"
