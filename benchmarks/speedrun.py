@@ -6,7 +6,8 @@
     .venv/bin/python benchmarks/speedrun.py page [--write]
 
 `queue` makes the next runs of speedrun/queue.yaml and writes them to speedrun/records; `repeat` makes a run
-of a record again and compares the loss. RESULTS are those of `pubmill run speedrun`, FOLDER is for saves:
+of a record again, on another machine perhaps, compares the loss and writes it to speedrun/repeats. `tasks`
+fine-tunes the models whose saves are in FOLDER. RESULTS are those of `pubmill run speedrun`, FOLDER is for saves:
 whatever stops the program, the same command continues, from the last save. It uses one thread unless
 OMP_NUM_THREADS says otherwise.
 `check` tests records by the rules. `page` compares the generated parts of docs/speedrun.md with the records.
@@ -17,6 +18,7 @@ import os
 import sys
 import time
 from collections.abc import Container
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +30,15 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 from benchmarks.speedrun_page import check_page
 from benchmarks.speedrun_processes import Processes
 from benchmarks.speedrun_queue import Job, Records, SpeedQueue, read_queue, ready_jobs, twin
-from benchmarks.speedrun_rules import SpeedRecord, SpeedRun, add_run, budget, read_record, read_records
+from benchmarks.speedrun_rules import (
+    REPEATS,
+    SpeedRecord,
+    SpeedRun,
+    add_run,
+    budget,
+    read_record,
+    read_records,
+)
 from pubmill.errors import PubmillError, run
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
@@ -134,14 +144,19 @@ def _note(folder: Path, text: str) -> None:
 
 
 def repeat(path: Path, seed: int, results: Path, folder: Path) -> None:
-    """Make a run of a record again, and print both losses."""
+    """Make a run of a record again, add it to speedrun/repeats, and print both losses."""
     from benchmarks.speedrun_runs import execute, fixed_text
 
     record = read_record(path)
     again = folder / "repeated" / record.division / record.name / str(seed)
     made = execute(record.phases, record.division, seed, fixed_text(results), again, SAVE_MINUTES)
+    known = read_records(REPEATS).get((record.division, record.name)) or replace(record, runs=[])
+    add_run(known, made, REPEATS)
     losses = ", ".join(f"seed {one.seed}: {one.loss:.4f}" for one in record.runs)
-    print(f"{record.division}/{record.name}, seed {seed}: loss {made.loss:.4f}; the record has {losses}")
+    print(
+        f"{record.division}/{record.name}, seed {seed}: loss {made.loss:.4f}, {made.processor_seconds:.0f} "
+        f"processor seconds; the record has {losses}"
+    )
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, write_json
 
 FOLDER = Path(__file__).resolve().parent / "speedrun"
-RECORDS = FOLDER / "records"
+RECORDS, REPEATS = FOLDER / "records", FOLDER / "repeats"
 DIVISIONS = {
     "1-minute": 1.0, "5-minutes": 5.0, "7.5-minutes": 7.5, "15-minutes": 15.0,
     "60-minutes": 60.0, "90-minutes": 90.0,
