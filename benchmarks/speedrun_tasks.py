@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.speedrun_queue import Records, SpeedQueue, baseline_phases
 from benchmarks.speedrun_rules import FOLDER

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from benchmarks import speedrun_rules
-from benchmarks.speedrun_page import check_page, figure, page_with
+from benchmarks.speedrun_page import (
+    check_page,
+    curves_figure,
+    ladder_figure,
+    page_with,
+    repeats_table,
+    search_table,
+    tasks_table,
+)
 from benchmarks.speedrun_queue import BASELINE, Job, read_queue, ready_jobs, twin
 from benchmarks.speedrun_rules import (
     TEXT,
@@ -170,7 +178,16 @@ def test_the_page_shows_the_records_that_are_kept_here() -> None:
 
 
 def test_the_page_refuses_to_lose_a_table() -> None:
-    records = {("1-minute", "search.x"): made_record("search.x", [4.0])}
     with pytest.raises(PubmillError, match="lacks the table"):
-        page_with("# Speedrun\n", records)
-    assert figure({}).startswith("<svg")
+        page_with("# Speedrun\n", {"search": search_table({})})
+
+
+def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:
+    records = {("1-minute", "some"): made_record("some", [4.0, 4.1])}
+    repeated = {("1-minute", "some"): made_record("some", [4.02])}
+    assert "| some, 1-minute | 1 | 4.000 | 4.020 | 100 | 96 |" in repeats_table(records, repeated)
+    scores = [{"place": "1-minute/some", "dataset": "bc2gm", "score": score} for score in (0.5, 0.6, None)]
+    assert "| some, 1-minute |  |  | 55.0 ± 7.1 (2) |  |" in tasks_table(scores)
+    assert "<circle" in ladder_figure({("5-minutes", "baseline"): made_record("baseline", [4.0])})
+    curves = {("15-minutes", name): made_record(name, [4.0]) for name in ("baseline", "start")}
+    assert curves_figure(curves).count("<polyline") == 2 and curves_figure({}).startswith("<svg")
