@@ -1,6 +1,9 @@
 """Rules, queue and page of the speedrun (benchmarks/speedrun.py), on made-up records and those kept here."""
 
 import math
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +21,7 @@ from benchmarks.speedrun_page import (
     search_table,
     tasks_table,
 )
+from benchmarks.speedrun_processes import Processes
 from benchmarks.speedrun_queue import BASELINE, Job, read_queue, ready_jobs, twin
 from benchmarks.speedrun_rules import (
     TEXT,
@@ -33,6 +37,7 @@ from benchmarks.speedrun_rules import (
 from pubmill.errors import PubmillError
 from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.reading import build
+from tests.waiting import wait_until
 
 Records = dict[tuple[str, str], SpeedRecord]
 
@@ -165,7 +170,8 @@ def test_the_better_rungs_are_combined_by_their_gain_and_the_lowest_loss_is_take
 
 def test_of_rungs_that_change_the_same_value_only_the_best_is_combined() -> None:
     def loss(job: Job) -> float:
-        return 4.0 + 0.001 * job.seed - job.phases[-1]["recipe"]["objective"]["masking_rate"]
+        rate: float = job.phases[-1]["recipe"]["objective"]["masking_rate"]
+        return 4.0 + 0.001 * job.seed - rate
 
     tried = [
         job.name for job in worked_off(loss) if job.name.startswith("combined.") and "tuned" not in job.name
@@ -188,6 +194,51 @@ def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:
     assert "| some, 1-minute | 1 | 4.000 | 4.020 | 100 | 96 |" in repeats_table(records, repeated)
     scores = [{"place": "1-minute/some", "dataset": "bc2gm", "score": score} for score in (0.5, 0.6, None)]
     assert "| some, 1-minute |  |  | 55.0 ± 7.1 (2) |  |" in tasks_table(scores)
-    assert "<circle" in ladder_figure({("5-minutes", "baseline"): made_record("baseline", [4.0])})
+    assert "<circle" in ladder_figure(
+        {("5-minutes", "x"): made_record("baseline", [4.0], division="5-minutes")}
+    )
     curves = {("15-minutes", name): made_record(name, [4.0]) for name in ("baseline", "start")}
     assert curves_figure(curves).count("<polyline") == 2 and curves_figure({}).startswith("<svg")
+
+
+def test_a_failed_process_is_named() -> None:
+    def fail() -> None:
+        raise PubmillError("no memory")
+
+    with Processes() as several:
+        several.begin("5-minutes/some/1", fail)
+        with pytest.raises(PubmillError, match="5-minutes/some/1 ended with 1"):
+            several.next_to_end()
+
+
+STOPPED = """
+import signal, sys, time
+from pathlib import Path
+from benchmarks.speedrun_processes import Processes
+from pubmill.errors import StopRequestedError, run
+folder = Path(sys.argv[1])
+
+def wait(name):
+    (folder / f"{name}.begun").touch()
+    try:
+        time.sleep(600)
+    except StopRequestedError:
+        (folder / f"{name}.saved").touch()
+        raise
+
+def main():
+    with Processes() as several:
+        several.begin("a", lambda: wait("a"))
+        several.begin("b", lambda: wait("b"))
+        several.next_to_end()
+
+run(main)
+"""
+
+
+def test_processes_save_before_the_queue_ends(tmp_path: Path, root: Path) -> None:
+    program = subprocess.Popen([sys.executable, "-c", STOPPED, str(tmp_path)], cwd=root)
+    wait_until(lambda: len(list(tmp_path.glob("*.begun"))) == 2, 60, "both processes to begin")
+    program.terminate()
+    assert program.wait(600) == 128 + signal.SIGTERM
+    assert sorted(path.name for path in tmp_path.glob("*.saved")) == ["a.saved", "b.saved"]
