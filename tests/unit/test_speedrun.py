@@ -37,6 +37,8 @@ from benchmarks.speedrun_rules import (
 from pubmill.errors import PubmillError
 from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.reading import build
+from pubmill.recipes.writing import as_values
+from pubmill.specs import load
 from tests.waiting import wait_until
 
 Records = dict[tuple[str, str], SpeedRecord]
@@ -199,6 +201,20 @@ def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:
     )
     curves = {("15-minutes", name): made_record(name, [4.0]) for name in ("baseline", "start")}
     assert curves_figure(curves).count("<polyline") == 2 and curves_figure({}).startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("name", "specs"),
+    [
+        ("start", ["speedrun-start"]), ("baseline", ["speedrun-baseline"]),
+        ("combined", ["pubmill-small-short", "pubmill-small"]),
+    ],
+)  # fmt: skip
+def test_the_recipes_of_the_table_are_those_of_the_records(name: str, specs: list[str]) -> None:
+    """With the steps of the first seed: other seeds have up to five more or fewer."""
+    found = load(Path("specs"), "speedrun").pretraining
+    [run] = [run for run in read_records()["15-minutes", name].runs if run.seed == 1]
+    assert [as_values(found[spec].recipe) for spec in specs] == run.recipe
 
 
 def test_a_failed_process_is_named() -> None:
