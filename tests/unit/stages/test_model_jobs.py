@@ -71,6 +71,10 @@ def test_no_recipe_is_run_at_full_length_in_a_small_scale(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_recipe_makes_a_model(loaded: dict[str, Specs], name: str) -> None:
+    """Or is the first phase of another."""
+    starts = [spec.start for spec in loaded["full"].pretraining.values() if spec.start]
+    if name in {start.recipe for start in starts} - loaded["full"].models.keys():
+        return
     weights = loaded["full"].models[name].weights
     assert isinstance(weights, RecipeWeights) and (weights.kind, weights.recipe) == ("pretraining", name)
     vocab = loaded["demo"].vocabs[loaded["demo"].pretraining[name].vocab]
