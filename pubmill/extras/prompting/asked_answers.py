@@ -1,0 +1,129 @@
+"""Answers of a language model, stored as they come: a JSON line for each, in the form of OpenAI's batches.
+
+`pubmill score` reads these files as they are. A line has the example's id, the SHA-256 of its request, and the
+body of the answer.
+"""
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.extras.prompting.chat_server import ChatServer
+from pubmill.formats.json_text import parse_row
+from pubmill.messages.progress import report_progress
+from pubmill.storage.files import writing
+
+Requests = Mapping[str, dict[str, Any]]
+"""Id of an example -> its request."""
+REPORTED = 20.0
+"""Seconds between lines of progress."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Limits of what is asked in a call; None: no limit."""
+
+    requests: int | None = None
+    tokens: int | None = None
+
+
+def request_digest(request: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a request."""
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+
+
+def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
+    """Return the answers in a file by example; a line that was cut off by a kill is removed.
+
+    Answers to other requests than these raise a `PubmillError`: they belong to another prompt, model or split.
+    """
+    if not path.is_file():
+        return {}
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):
+        content = content[: content.rfind(b"\n") + 1]
+        with path.open("r+b") as file:
+            file.truncate(len(content))
+    found = dict[str, dict[str, Any]]()
+    for number, line in enumerate(content.decode().splitlines(), 1):
+        row = parse_row(line, f"{path}:{number}")
+        name = row.get("custom_id")
+        if name not in requests or row.get("request") != request_digest(requests[name]):
+            raise PubmillError(
+                f"{path}:{number} is the answer to another request than this command's: another model, "
+                "prompt, setting or version of the dataset. Give another folder, or delete the file"
+            )
+        found[name] = row
+    return found
+
+
+def ask_all(requests: Requests, server: ChatServer, path: Path, at_once: int, budget: Budget) -> int:
+    """Ask what the file has no answer to, at most so many requests at once; return how many remain unasked
+    because the budget was spent.
+
+    Each answer is on the disk before another request begins. After an error no new request begins; those that
+    are under way are kept. The finished file has the order of the examples.
+    """
+    known = read_answers(path, requests)
+    left = [name for name in requests if name not in known]
+    allowed = left if budget.requests is None else left[: budget.requests]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        for name, body in _answers(requests, allowed, server, at_once, budget.tokens):
+            row = {
+                "custom_id": name, "request": request_digest(requests[name]),
+                "response": {"status_code": 200, "body": body},
+            }  # fmt: skip
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    found = read_answers(path, requests)
+    if len(found) == len(requests):
+        with writing(path) as temporary, temporary.open("w", encoding="utf-8") as whole:
+            whole.writelines(json.dumps(found[name], ensure_ascii=False) + "\n" for name in requests)
+    return len(requests) - len(found)
+
+
+def _answers(
+    requests: Requests, names: list[str], server: ChatServer, at_once: int, tokens: int | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield answers as they come; at most `at_once` requests are under way, and none begins after an error or
+    once so many tokens were used."""
+    waiting, under_way = list(reversed(names)), dict[Future[dict[str, Any]], str]()
+    used, done, error = 0, 0, None
+    spoken = threading.Event()
+    timer = threading.Timer(REPORTED, spoken.set)
+    timer.daemon = True
+    timer.start()
+    with ThreadPoolExecutor(at_once, "asking") as pool:
+        while under_way or (waiting and error is None and (tokens is None or used < tokens)):
+            while waiting and len(under_way) < at_once and error is None and (tokens is None or used < tokens):
+                name = waiting.pop()
+                under_way[pool.submit(server.answer, requests[name])] = name
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                name = under_way.pop(future)
+                if found := future.exception():
+                    error = error or found
+                    continue
+                body = future.result()
+                used, done = used + tokens_of(body)[0] + tokens_of(body)[1], done + 1
+                yield name, body
+            if spoken.is_set():
+                report_progress(f"{done} of {len(names)} answers")
+                spoken.clear()
+    timer.cancel()
+    if error:
+        raise error
+
+
+def tokens_of(body: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the tokens of a request and of its answer, as the server counts them; 0 if it does not."""
+    usage = body.get("usage") or {}
+    return usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0

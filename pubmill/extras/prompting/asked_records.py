@@ -1,0 +1,85 @@
+"""What is recorded of a model that was asked: settings, the server's own statements, tokens and failures."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from pubmill.extras.prompting.asked_answers import tokens_of
+from pubmill.extras.prompting.chat_server import ChatServer
+from pubmill.extras.prompting.worked_examples import Asking
+from pubmill.extras.submissions.inputs_without_gold import Wording
+from pubmill.recipes.submissions import SubmissionRecipe, System
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedRecord:
+    """A dataset that a model was asked about.
+
+    - `server`: host and port; `hosted`: whether it may be of somebody else.
+    - `template`: the prompt; `words`: what stood in its places beside the input.
+    - `models`, `fingerprints`: what the server says of itself in its answers, with how many.
+    - `prompt_tokens`, `answer_tokens`: as the server counts them.
+    - `cut`: answers that ended at the limit of their length.
+    """
+
+    dataset: str
+    split: str
+    server: str
+    hosted: bool
+    asking: dict[str, Any]
+    template: str
+    words: dict[str, str]
+    answers: int
+    prompt_tokens: int
+    answer_tokens: int
+    cut: int
+    models: dict[str, int]
+    fingerprints: dict[str, int]
+
+
+def record_of(
+    recipe: SubmissionRecipe,
+    server: ChatServer,
+    asking: Asking,
+    wording: Wording,
+    answers: Mapping[str, dict[str, Any]],
+) -> AskedRecord:
+    """Return the record of the answers to a dataset's examples."""
+    bodies = [row["response"]["body"] for row in answers.values()]
+    tokens = [tokens_of(body) for body in bodies]
+    return AskedRecord(
+        dataset=recipe.dataset,
+        split=recipe.split,
+        server=urlsplit(server.url).netloc.rpartition("@")[2],
+        hosted=server.is_hosted,
+        asking=asdict(asking),
+        template=wording.template,
+        words=wording.words,
+        answers=len(bodies),
+        prompt_tokens=sum(before for before, _ in tokens),
+        answer_tokens=sum(after for _, after in tokens),
+        cut=sum(body["choices"][0].get("finish_reason") == "length" for body in bodies),
+        models=_counted(bodies, "model"),
+        fingerprints=_counted(bodies, "system_fingerprint"),
+    )
+
+
+def _counted(bodies: list[dict[str, Any]], key: str) -> dict[str, int]:
+    return dict(sorted(Counter(str(body[key]) for body in bodies if body.get(key)).items()))
+
+
+def system_of(record: AskedRecord) -> System:
+    """Return the statement about the system, as submissions have it."""
+    version = ", ".join([*record.models, *record.fingerprints]) or "not stated by the server"
+    return System(
+        name=record.asking["model"], version=version, prompt=record.template, local=not record.hosted
+    )
+
+
+def answers_to_labels(recipe: SubmissionRecipe, nothing: str) -> dict[str, str]:
+    """Return the mapping of answers to labels: each label to itself, and where any number may be given, the
+    word for none."""
+    found = {label: label for label in recipe.labels if label}
+    return found | ({nothing: ""} if recipe.kind in ("multilabel", "tokens") else {})

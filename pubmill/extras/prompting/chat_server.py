@@ -1,0 +1,131 @@
+"""A server of a language model that speaks OpenAI's protocol for chats (vLLM, SGLang, llama.cpp, hosted ones)."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+from pubmill.errors import PubmillError
+from pubmill.messages.progress import report_progress
+from pubmill.storage.connections import is_public
+
+KEY = "PUBMILL_API_KEY"
+"""Environment variable with the key of a server that wants one."""
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""Seconds before the next attempt at a request."""
+LONGEST_PAUSE = 300.0
+"""Seconds; upper limit for a server's Retry-After."""
+TIMEOUT = (20, 600)
+"""Seconds to connect, seconds without a byte."""
+AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+"""Statuses after which the same request may succeed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatServer:
+    """Where a model is asked. `url`: the base of its addresses, which ends in /v1 as a rule."""
+
+    url: str
+    pause: Callable[[float], None] = time.sleep
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise PubmillError(f"--server {self.url}: expected an address such as http://localhost:8000/v1")
+        if parts.scheme == "http" and self.is_hosted:
+            raise PubmillError(
+                f"--server {self.url}: plain http would send the texts unprotected; expected https for a "
+                "server that is not on a private network"
+            )
+
+    @property
+    def is_hosted(self) -> bool:
+        """Return whether the server may be of somebody else: its host is no private address."""
+        return is_public(urlsplit(self.url).hostname or "")
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of the answer to a chat request. Repeats what may succeed; a `PubmillError` else,
+        which quotes neither the request nor the answer."""
+        for pause in (*PAUSES, None):
+            try:
+                return self._post(request)
+            except _LaterError as error:
+                if pause is None:
+                    raise PubmillError(
+                        f"{self.url}: {error}, {len(PAUSES) + 1} times. Start the server, or ask fewer at "
+                        "once (--at-once); the same command continues"
+                    ) from None
+                wait = max(pause, min(error.wait, LONGEST_PAUSE))
+                report_progress(f"{self.url}: {error}; trying again in {wait:.0f} s")
+                self.pause(wait)
+        raise AssertionError
+
+    def _post(self, request: dict[str, Any]) -> dict[str, Any]:
+        key = os.environ.get(KEY)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        try:
+            response = _session().post(
+                f"{self.url.rstrip('/')}/chat/completions",
+                json=request, headers=headers, timeout=TIMEOUT, allow_redirects=False,
+            )  # fmt: skip
+        except requests.RequestException as error:
+            raise _LaterError(_named(error)) from None
+        if response.status_code in AGAIN:
+            raise _LaterError(f"status {response.status_code}", _seconds(response.headers.get("Retry-After")))
+        if response.status_code != requests.codes.ok:
+            hint = f"; set {KEY}" if response.status_code in (401, 403) else ""
+            raise PubmillError(
+                f"{self.url} refuses the request with status {response.status_code}{hint}. The answers so "
+                "far are kept"
+            )
+        return _whole(response)
+
+
+_HERE = threading.local()
+
+
+def _session() -> requests.Session:
+    """Return this thread's own session, so that its requests share a connection. Not that of downloads, whose
+    answers must begin within two minutes."""
+    if not hasattr(_HERE, "session"):
+        _HERE.session = requests.Session()
+    found: requests.Session = _HERE.session
+    return found
+
+
+class _LaterError(Exception):
+    """A failed attempt that may succeed if repeated, after at least `wait` seconds."""
+
+    def __init__(self, reason: str, wait: float = 0.0) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+def _named(error: requests.RequestException) -> str:
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    return "no connection" if isinstance(error, requests.ConnectionError) else "the answer broke off"
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        return max(0.0, float(text or 0))
+    except ValueError:
+        return 0.0
+
+
+def _whole(response: requests.Response) -> dict[str, Any]:
+    """Return the body, which must have one answer; others are asked for again, as a cut-off one would be."""
+    try:
+        body: dict[str, Any] = response.json()
+        [choice] = body["choices"]
+        if not isinstance(choice["message"]["content"], str):
+            raise TypeError
+    except (ValueError, KeyError, TypeError):
+        raise _LaterError("an answer of another form than OpenAI's chat completions") from None
+    return body

@@ -1,0 +1,85 @@
+"""Chat requests for the examples of a dataset: its prompt, after worked examples of its training split."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import (
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+)
+from pubmill.examples.tagging import to_mentions
+from pubmill.extras.submissions.inputs_without_gold import Wording, prompt_of
+
+NOTHING = "none"
+"""The answer where there is nothing to name, as the prompts ask for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How a model is asked. `model`: its name on the server; `shots`: worked examples before each prompt, drawn
+    by `seed`, which the server gets too; `length`: the longest answer in tokens."""
+
+    model: str
+    shots: int = 0
+    seed: int = 1
+    temperature: float = 0.0
+    length: int = 512
+
+
+def requests_for(
+    examples: Sequence[Example], train: Sequence[Example], wording: Wording, asking: Asking
+) -> dict[str, dict[str, Any]]:
+    """Return id -> chat request for some examples; all have the same worked examples."""
+    if asking.shots > len(train):
+        raise PubmillError(f"--shots {asking.shots}: the training split has {len(train)} examples")
+    shots = random.Random(asking.seed).sample(list(train), asking.shots)
+    before = [message for shot in shots for message in _turns(shot, wording)]
+    return {
+        one.id: {
+            "model": asking.model,
+            "messages": [*before, {"role": "user", "content": prompt_of(one, wording)}],
+            "temperature": asking.temperature,
+            "seed": asking.seed,
+            "max_tokens": asking.length,
+        }
+        for one in examples
+    }
+
+
+def _turns(example: Any, wording: Wording) -> list[dict[str, str]]:
+    return [
+        {"role": "user", "content": prompt_of(example, wording)},
+        {"role": "assistant", "content": right_answer(example, typed=bool(wording.words["types"]))},
+    ]
+
+
+def right_answer(example: Any, typed: bool) -> str:
+    """Return the answer that an example's gold asks for, in the form that the prompts name; `typed`: with the
+    type of each mention."""
+    match example:
+        case TokensExample():
+            return _mentions(example, typed)
+        case SequenceExample():
+            return str(example.label)
+        case MultilabelExample():
+            return "; ".join(example.labels) or NOTHING
+        case RegressionExample():
+            return f"{example.score:g}"
+        case SpanExample():
+            return example.answers[0].text if example.answers else NOTHING
+    raise AssertionError(type(example))
+
+
+def _mentions(example: TokensExample, typed: bool) -> str:
+    lines = [
+        (f"{kind}: " if typed else "") + " ".join(example.words[start:end])
+        for start, end, kind in to_mentions(example.labels)
+    ]
+    return "\n".join(lines) or NOTHING
