@@ -92,10 +92,11 @@ class PipelineWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class SuppliedWeights:
-    """Predictions of a system that is not fine-tuned here, with its author's statement."""
+    """Predictions of a system that is not fine-tuned here, with a statement about it: files of the user's
+    own, or (`local` None) the answers of a language model that is asked."""
 
     kind: Literal["predictions"] = "predictions"
-    local: str
+    local: str | None
     system: System
 
 

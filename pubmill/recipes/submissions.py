@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pubmill.recipes.datasets import Access
+from pubmill.recipes.datasets import Access, Glosses
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.recipe_types import FORBID_UNKNOWN, OMIT_DEFAULT, Kind
 
@@ -34,11 +34,46 @@ class System:
 
 @dataclass(frozen=True, kw_only=True)
 class SuppliedRecipe:
-    """How the predictions of a model are read that a study shows; the rest is in the dataset's card."""
+    """How the predictions of a model are read that a study shows; the rest is in the dataset's card. `asked`:
+    they are answers to prompts, in which a label stands for itself."""
 
     system: System
     mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
     dummies: Dummies | None = field(default=None, metadata=OMIT_DEFAULT)
+    asked: bool = field(default=False, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How a language model is asked.
+
+    - `model`: its name on the server.
+    - `shots`: worked examples of the training split before each prompt, drawn by `seed`, which the server
+      gets too.
+    - `length`: the longest answer in tokens.
+    """
+
+    model: str
+    shots: int = 0
+    seed: int = 1
+    temperature: float = 0.0
+    length: int = 512
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskRecipe:
+    """How a language model is asked for the test examples of a dataset.
+
+    `task`, `prompt`, `mentions`, `glosses`, `dummies`: those of the dataset's spec, of which the prompts are
+    made.
+    """
+
+    asking: Asking
+    task: str
+    prompt: str | None = None
+    mentions: str | None = None
+    glosses: Glosses | None = None
+    dummies: Dummies | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

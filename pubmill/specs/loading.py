@@ -24,9 +24,9 @@ from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.model_specs import (
     FolderWeights,
     ModelSpec,
-    PredictionsWeights,
     RecipeWeights,
     SpacyWeights,
+    StatedWeights,
 )
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.protocol_specs import ProtocolSpec
@@ -327,7 +327,7 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
             yield "models", name, ("weights", "recipe"), "pretraining", model.weights.recipe, False
         for dataset in model.weights.types if isinstance(model.weights, SpacyWeights) else ():
             yield "models", name, ("weights", "types", dataset), "datasets", dataset, False
-        for dataset in model.weights.mapping if isinstance(model.weights, PredictionsWeights) else ():
+        for dataset in model.weights.mapping if isinstance(model.weights, StatedWeights) else ():
             yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False
         for i, table in enumerate(model.tables):
             yield "models", name, ("tables", i), "tables", table, False

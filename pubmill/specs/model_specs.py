@@ -43,7 +43,11 @@ class FolderWeights(Strict):
 MentionType = Annotated[str, Field(pattern=r"^\S*$")]
 
 
-class SpacyWeights(Strict):
+class UntrainedWeights(Strict):
+    """What predicts without fine-tuning here."""
+
+
+class SpacyWeights(UntrainedWeights):
     """A spaCy pipeline that the user provides as `local_files: {KEY: ...}` and that predicts mentions without
     fine-tuning.
 
@@ -59,12 +63,17 @@ class SpacyWeights(Strict):
     types: dict[Name, dict[str, MentionType]]
 
 
-class PredictionsWeights(Strict):
+class StatedWeights(UntrainedWeights):
+    """A system of others, with a statement about it (`system`); `mapping`: dataset -> answer, label or type
+    of the system -> label of the dataset."""
+
+    system: System
+    mapping: dict[Name, dict[str, str]] = {}
+
+
+class PredictionsWeights(StatedWeights):
     """Predictions of a system that is not fine-tuned here, which the user provides as `local_files: {KEY:
     ...}`: files DATASET.EXT, or seed-N/DATASET.EXT.
-
-    `system`: the author's statement about it; `mapping`: dataset -> answer, label or type of the system ->
-    label of the dataset.
 
     - `kind`: `predictions`.
     - `local`: the key of the folder in `local_files`.
@@ -72,12 +81,37 @@ class PredictionsWeights(Strict):
 
     kind: Literal["predictions"]
     local: LocalKey
-    system: System
-    mapping: dict[Name, dict[str, str]] = {}
+
+
+class PromptedWeights(StatedWeights):
+    """A language model that is asked for the examples of some datasets by a server with OpenAI's protocol. An
+    answer is mapped to the label that it names, or as `mapping` says.
+
+    - `kind`: `prompted`.
+    - `server`: its address, such as http://localhost:8000/v1; nothing is asked again if it moves.
+    - `model`: its name on the server.
+    - `datasets`: those that it is asked about.
+    - `shots`: worked examples of the training split before each prompt.
+    - `seeds`: each is a run: it chooses the worked examples, and the server gets it.
+    - `temperature`: 0: the likeliest answer.
+    - `length`: the longest answer in tokens.
+    - `at_once`: requests at the same time.
+    """
+
+    kind: Literal["prompted"]
+    server: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
+    model: Annotated[str, Field(min_length=1)]
+    datasets: Annotated[list[Name], Field(min_length=1)]
+    shots: Annotated[int, Field(ge=0)] = 0
+    seeds: Annotated[list[int], Field(min_length=1)] = [1]
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+    length: Annotated[int, Field(ge=1)] = 512
+    at_once: Annotated[int, Field(ge=1)] = 8
 
 
 Weights = Annotated[
-    RecipeWeights | FolderWeights | SpacyWeights | PredictionsWeights, Field(discriminator="kind")
+    RecipeWeights | FolderWeights | SpacyWeights | PredictionsWeights | PromptedWeights,
+    Field(discriminator="kind"),
 ]
 
 
@@ -145,13 +179,13 @@ class ModelSpec(Spec):
     @property
     def is_fine_tuned(self) -> bool:
         """Whether the model is fine-tuned here: it is neither a spaCy pipeline nor predictions of yours."""
-        return not isinstance(self.weights, SpacyWeights | PredictionsWeights)
+        return not isinstance(self.weights, UntrainedWeights)
 
     @model_validator(mode="after")
     def has_weights(self) -> Self:
         if self.weights is None and self.released is None:
             raise ValueError("a model needs `weights`, `released`, or both")
-        if isinstance(self.weights, SpacyWeights | PredictionsWeights) and self.released is not None:
+        if isinstance(self.weights, UntrainedWeights) and self.released is not None:
             what = "a spaCy pipeline" if isinstance(self.weights, SpacyWeights) else "a supplied prediction"
             raise ValueError(f"{what} is not fine-tuned, so it has no `released` weights; remove them")
         return self

@@ -5,7 +5,7 @@ from typing import Any
 
 from pubmill.metrics import METRICS, metrics_of
 from pubmill.specs.dataset_specs import DatasetSpec
-from pubmill.specs.model_specs import ModelSpec, PredictionsWeights, SpacyWeights
+from pubmill.specs.model_specs import ModelSpec, UntrainedWeights
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
 
@@ -104,7 +104,7 @@ def _datasets_of_cells(table: TableSpec, row: RowSpec) -> list[str]:
 
 
 def _is_fine_tuned(model: ModelSpec | None) -> bool:
-    return model is not None and not isinstance(model.weights, SpacyWeights | PredictionsWeights)
+    return model is not None and not isinstance(model.weights, UntrainedWeights)
 
 
 def hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[Place, str]]:

@@ -20,7 +20,7 @@ from pubmill.recipes.models import (
     TrainingStart,
 )
 from pubmill.specs import ArchiveWeights, FolderWeights, HubWeights
-from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
+from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, SpacyWeights
 from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import all_stages, costs
 from pubmill.stages.gpus import Gpus
@@ -47,6 +47,8 @@ class Models(GraphPart):
                 return PipelineWeights(local=chosen.local, types=chosen.types)
             case PredictionsWeights():
                 return SuppliedWeights(local=chosen.local, system=chosen.system)
+            case PromptedWeights():
+                return SuppliedWeights(local=None, system=chosen.system)
         if chosen.kind == "random":
             return RandomWeights(recipe=chosen.recipe)
         step = chosen.step or self.graph.pretrainings.steps(chosen.recipe)[-1]

@@ -12,7 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.specs.model_specs import PredictionsWeights, SpacyWeights
+from pubmill.specs.model_specs import SpacyWeights, StatedWeights
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score, scoring_versions
@@ -48,7 +48,7 @@ class Pipelines(GraphPart):
         its folder. None for all other models. The reason appears in tables, so it names no folder of this
         machine."""
         weights = self._specs.models[model].weights
-        if isinstance(weights, PredictionsWeights):
+        if isinstance(weights, StatedWeights):
             return self.supplied.obstacle(model)
         if not isinstance(weights, SpacyWeights) or self.graph.folders.find(weights.local) is not None:
             return None

@@ -1,4 +1,4 @@
-"""Predictions of systems that are not fine-tuned here, which users supply as files."""
+"""Predictions of systems that are not fine-tuned here: files of users, and answers of language models."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.specs.model_specs import PredictionsWeights
+from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, StatedWeights
 from pubmill.stages.all_stages import stages
 from pubmill.stages.stage import GraphPart
 from pubmill.storage.privacy import CREDENTIALED
@@ -29,36 +29,56 @@ NOT_LOCAL = (
 
 class SuppliedPredictions(GraphPart):
     """Models whose predictions are supplied: the folder `local_files.KEY` has `DATASET.EXT`, or
-    `seed-N/DATASET.EXT`."""
+    `seed-N/DATASET.EXT`. Those of a language model that is asked are among the results."""
 
     def __init__(self, graph: "Graph") -> None:
         super().__init__(graph)
         self._files: dict[str, dict[str, dict[int, Path]]] = {}
 
     def names(self) -> list[str]:
-        """Return the models whose predictions are supplied."""
+        """Return the models whose predictions are supplied, or which are asked."""
         specs = self._specs.models.items()
-        return [name for name, spec in specs if isinstance(spec.weights, PredictionsWeights)]
+        return [name for name, spec in specs if isinstance(spec.weights, StatedWeights)]
 
-    def weights(self, model: str) -> PredictionsWeights:
+    def asked_names(self) -> list[str]:
+        """Return the language models that are asked."""
+        specs = self._specs.models.items()
+        return [name for name, spec in specs if isinstance(spec.weights, PromptedWeights)]
+
+    def weights(self, model: str) -> PredictionsWeights | PromptedWeights:
         """Return what the spec says of a model's predictions."""
         weights = self._specs.models[model].weights
-        assert isinstance(weights, PredictionsWeights), model
+        assert isinstance(weights, PredictionsWeights | PromptedWeights), model
+        return weights
+
+    def asked(self, model: str) -> PromptedWeights:
+        """Return what the spec says of a language model that is asked."""
+        weights = self._specs.models[model].weights
+        assert isinstance(weights, PromptedWeights), model
         return weights
 
     def obstacle(self, model: str) -> str | None:
         """Return why a model is unavailable in this run: no extra reads them, or no folder is named."""
         if SCORE_SUPPLIED not in stages():
             return "needs the extra that reads predictions (pubmill/extras/submissions)"
-        key = self.weights(model).local
+        weights = self.weights(model)
+        if isinstance(weights, PromptedWeights):
+            return None
+        key = weights.local
         if self.graph.folders.find(key) is not None:
             return None
         return f"needs predictions that you supply (then set local_files: {key})"
 
     def files(self, model: str) -> dict[str, dict[int, Path]]:
         """Return dataset -> seed -> file of predictions; empty where no folder is named."""
+        weights = self.weights(model)
+        if isinstance(weights, PromptedWeights):
+            return {
+                dataset: {seed: Path(self._paths.answers(model, dataset, seed)) for seed in weights.seeds}
+                for dataset in weights.datasets
+            }
         if model not in self._files:
-            key = self.weights(model).local
+            key = weights.local
             folder = self.graph.folders.find(key)
             if folder is not None and not folder.is_dir():
                 raise PubmillError(
@@ -71,9 +91,8 @@ class SuppliedPredictions(GraphPart):
 
     def unused_files(self, models: Iterable[str]) -> list[str]:
         """Return one line for each file of these models that is named after no dataset."""
-        folders = [
-            self.graph.folders.find(self.weights(name).local) for name in models if name in self.names()
-        ]
+        own = [weights for name in models if name in self.names() if (weights := self.weights(name))]
+        folders = [self.graph.folders.find(one.local) for one in own if isinstance(one, PredictionsWeights)]
         known = self._specs.datasets
         return [
             f"left out of the tables: {file} (named after no dataset; the nearest: "
@@ -106,8 +125,10 @@ class SuppliedPredictions(GraphPart):
         return files[seed]
 
     def _refuse_copies(self, model: str, dataset: str, path: Path) -> None:
+        if model in self.asked_names():  # take_predictions compares what it has answered
+            return
         digest = self.graph.digests.of(path)
-        for other in self.names():
+        for other in set(self.names()) - set(self.asked_names()):
             for seed, file in self.files(other).get(dataset, {}).items():
                 if file != path and self.graph.digests.of(file) == digest:
                     raise PubmillError(
@@ -116,7 +137,9 @@ class SuppliedPredictions(GraphPart):
                     )
 
     def content(self, model: str, dataset: str, seed: int) -> str:
-        """Return the digest of a file of predictions."""
+        """Return the digest of a file of predictions; answers are compared as an input of their job."""
+        if model in self.asked_names():
+            return "answers"
         return self.graph.digests.of(self.file(model, dataset, seed))
 
     def recipe(self, model: str, dataset: str) -> SuppliedRecipe:
@@ -126,12 +149,20 @@ class SuppliedPredictions(GraphPart):
             system=weights.system,
             mapping=weights.mapping.get(dataset, {}),
             dummies=self._specs.datasets[dataset].dummies,
+            asked=model in self.asked_names(),
         )
 
     def statement(self, model: str) -> str:
         """Return the author's statement about a system, as a note of a table."""
         system, label = self.weights(model).system, self._specs.models[model].label or model
         where = "; ".join(text for text in (system.url, system.prompt and f"prompt: {system.prompt}") if text)
+        if model in self.asked_names():
+            asked = self.asked(model)
+            return (
+                f"{label} is {NOT_FINE_TUNED}. It is {system.name}, version {system.version} ({where}), "
+                f"asked with {asked.shots} worked examples, temperature {asked.temperature:g} and at most "
+                f"{asked.length} tokens an answer."
+            )
         return (
             f"{label} is {NOT_FINE_TUNED}: its author supplied the predictions, and says that they are by "
             f"{system.name}, version {system.version} ({where})."

@@ -235,6 +235,10 @@ class Paths:
     def predictions(self, run: RunKey, seed: Number) -> str:
         return self.final(run, seed, PREDICTIONS)
 
+    def answers(self, model: str, dataset: str, seed: Number) -> str:
+        """Return the answers of a language model to a dataset's test examples."""
+        return self.at(f"answers/{model}/seed-{seed}/{dataset}.jsonl")
+
     def training(self, run: RunKey, seed: Number) -> str:
         """Return how a final run was trained."""
         return self.final(run, seed, TRAINING)

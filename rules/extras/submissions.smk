@@ -1,10 +1,36 @@
-"""Predictions that users supply: their predictions and records, without a protocol."""
+"""Predictions that users supply, and answers of language models: their predictions and records, without a
+protocol."""
 
 SUPPLIED = graph.pipelines.run("{submission}", "{dataset}", "{seed}")
 
 
 wildcard_constraints:
     submission=any_of(graph.pipelines.supplied.names()),
+    asked=any_of(graph.pipelines.supplied.asked_names()),
+
+
+rule ask:
+    input:
+        unpack(graph.ask.inputs_of),
+    output:
+        graph.paths.answers("{asked}", "{dataset}", "{seed}"),
+    log:
+        graph.paths.log(graph.paths.answers("{asked}", "{dataset}", "{seed}").removesuffix(".jsonl")),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **graph.ask.resources,
+    params:
+        **PLACES,
+        **graph.ask.params,
+        server=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).server),
+        at_once=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).at_once),
+    message:
+        graph.ask.label
+    shell:
+        "python {params.extras:q}/submissions/programs/ask.py --recipe {params.recipe:q}"
+        " --server {params.server:q} --at-once {params.at_once}"
+        " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule take_predictions:

@@ -15,7 +15,7 @@ from pubmill.examples.kinds import Example, SequenceExample, TokensExample
 from pubmill.extras.submissions import conll_form
 from pubmill.extras.submissions.matching import marked_text
 from pubmill.extras.submissions.tsv_form import MISSING
-from pubmill.recipes.submissions import SubmissionRecipe
+from pubmill.recipes.submissions import AskRecipe, SubmissionRecipe
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
@@ -62,7 +62,7 @@ class Wording(NamedTuple):
     words: dict[str, str]
 
 
-def wording_of(spec: DatasetSpec, labels: Sequence[str]) -> Wording:
+def wording_of(spec: DatasetSpec | AskRecipe, labels: Sequence[str]) -> Wording:
     """Return the wording for a dataset: its own or its task's template, with its labels and their glosses."""
     named = list(filter(None, labels))
     meanings = spec.glosses.labels if spec.glosses else {}

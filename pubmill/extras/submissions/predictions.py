@@ -43,6 +43,17 @@ class LeftAside:
     by_rule: Counter[str] = field(default_factory=Counter)
 
 
+NOTHING = "none"
+"""The answer to a prompt where there is nothing to name."""
+
+
+def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:
+    """Return the mapping of answers to prompts: each label to itself, and where any number may be given, the
+    word for none."""
+    found = {label: label for label in recipe.labels if label}
+    return found | ({NOTHING: ""} if recipe.kind in ("multilabel", "tokens") else {})
+
+
 def plain_answer(text: str) -> str:
     """Return a free string as mappings compare it: without case, quotes and marks around it."""
     return " ".join(_AROUND.sub("", _AROUND.sub("", text)).casefold().split())

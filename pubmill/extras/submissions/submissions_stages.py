@@ -1,31 +1,65 @@
-"""Predictions that users supply, as runs of the study."""
+"""Predictions that users supply, and answers of language models, as runs of the study."""
 
 from collections.abc import Iterator
 from typing import Any
 
+from pubmill.extras.submissions.ask_recipes import asked_of
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
-from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.recipes.submissions import Asking, AskRecipe, SuppliedRecipe
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score
-from pubmill.stages.stage import Inputs, Origin, Stage
+from pubmill.stages.stage import DAY, Inputs, Needs, Origin, Stage
+
+
+class Ask(Stage):
+    """Answers of a language model that is asked."""
+
+    name, group = "ask", "annotate"
+    label = "Asking {wildcards.asked} about {wildcards.dataset}, seed {wildcards.seed}"
+    version = 1
+    needs = Needs(2_000, DAY)
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"dataset": self._paths.dataset_files(wildcards.dataset)}
+
+    def recipe_of(self, wildcards: Any) -> AskRecipe:
+        """Return the recipe of a seed; without one, for the digest of all seeds, of the first."""
+        weights = self.graph.pipelines.supplied.asked(wildcards.asked)
+        asking = Asking(
+            model=weights.model,
+            shots=weights.shots,
+            seed=int(getattr(wildcards, "seed", weights.seeds[0])),
+            temperature=weights.temperature,
+            length=weights.length,
+        )
+        return asked_of(self._specs.datasets[wildcards.dataset], asking)
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        yield Origin(Convert, {"dataset": wildcards.dataset})
 
 
 class TakePredictions(Stage):
-    """Predictions that a user supplies."""
+    """Predictions that a user supplies, or a language model's answers."""
 
     name, group = "take_predictions", "annotate"
     label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
     version = 3
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"dataset": self._paths.dataset_files(wildcards.dataset)}
+        dataset, model = wildcards.dataset, wildcards.submission
+        found: Inputs = {"dataset": self._paths.dataset_files(dataset)}
+        if model in self.graph.pipelines.supplied.asked_names():
+            found["answers"] = self._paths.answers(model, dataset, wildcards.seed)
+        return found
 
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
         return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield Origin(Convert, {"dataset": wildcards.dataset})
+        if wildcards.submission in self.graph.pipelines.supplied.asked_names():
+            yield Origin(Ask, {"asked": wildcards.submission, "dataset": wildcards.dataset})
 
 
 class ScorePredictions(Score):

@@ -1,11 +1,12 @@
 """Supplied predictions as files of a run, so that they are scored like those of fine-tuned models."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import examples_of
 from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, recipe_of
 from pubmill.hardware.provenance import provenance
@@ -19,6 +20,8 @@ def supply(
     """Read supplied predictions for a converted dataset (its folder), compare them with those of other runs
     on it, and return them with what decided how they were read."""
     reading = recipe_of(dataset, recipe.system, None, recipe.mapping, recipe.dummies)
+    if recipe.asked:
+        reading = replace(reading, mapping=answers_to_labels(reading) | recipe.mapping)
     submission = read_submission(path, reading, examples_of(dataset, reading), dataset.parent)
     if other := copied_from(submission, others):
         raise PubmillError(

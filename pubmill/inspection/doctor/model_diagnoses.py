@@ -46,7 +46,10 @@ def _diagnose_model(name: str, graph: Graph) -> ModelFinding:
     match weights:
         case ReleasedWeights() | ArchivedWeights():
             return _diagnose_release(name, weights, graph)
+        case SuppliedWeights(local=None):
+            return ModelFinding(name, f"asked while it runs: {weights.system.name}", None)
         case LocalWeights() | PipelineWeights() | SuppliedWeights():
+            assert weights.local
             what = WHAT[weights.kind]
             if (found := graph.folders.find(weights.local)) is not None and found.is_dir():
                 return ModelFinding(name, f"{what} of your own, {found}")

@@ -1,13 +1,13 @@
 """Answers of a language model, stored as they come: a JSON line for each, in the form of OpenAI's batches.
 
-`pubmill score` reads these files as they are. A line has the example's id, the SHA-256 of its request, and the
-body of the answer.
+`pubmill score` reads these files as they are. A line has the example's id, the SHA-256 of its request, and
+the body of the answer.
 """
 
 import hashlib
 import json
 import os
-import threading
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.extras.prompting.chat_server import ChatServer
+from pubmill.extras.submissions.chat_server import ChatServer
 from pubmill.formats.json_text import parse_row
 from pubmill.messages.progress import report_progress
 from pubmill.storage.files import writing
@@ -42,7 +42,7 @@ def request_digest(request: Mapping[str, Any]) -> str:
 def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
     """Return the answers in a file by example; a line that was cut off by a kill is removed.
 
-    Answers to other requests than these raise a `PubmillError`: they belong to another prompt, model or split.
+    Answers to other requests than these raise a `PubmillError`: they belong to another prompt or model.
     """
     if not path.is_file():
         return {}
@@ -54,7 +54,7 @@ def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
     found = dict[str, dict[str, Any]]()
     for number, line in enumerate(content.decode().splitlines(), 1):
         row = parse_row(line, f"{path}:{number}")
-        name = row.get("custom_id")
+        name = str(row.get("custom_id"))
         if name not in requests or row.get("request") != request_digest(requests[name]):
             raise PubmillError(
                 f"{path}:{number} is the answer to another request than this command's: another model, "
@@ -94,31 +94,29 @@ def ask_all(requests: Requests, server: ChatServer, path: Path, at_once: int, bu
 def _answers(
     requests: Requests, names: list[str], server: ChatServer, at_once: int, tokens: int | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield answers as they come; at most `at_once` requests are under way, and none begins after an error or
+    """Yield answers as they come. At most `at_once` requests are under way, and none begins after an error or
     once so many tokens were used."""
     waiting, under_way = list(reversed(names)), dict[Future[dict[str, Any]], str]()
-    used, done, error = 0, 0, None
-    spoken = threading.Event()
-    timer = threading.Timer(REPORTED, spoken.set)
-    timer.daemon = True
-    timer.start()
+    used, done, reported = 0, 0, time.monotonic()
+    error: BaseException | None = None
     with ThreadPoolExecutor(at_once, "asking") as pool:
-        while under_way or (waiting and error is None and (tokens is None or used < tokens)):
-            while waiting and len(under_way) < at_once and error is None and (tokens is None or used < tokens):
+        while True:
+            may_ask = error is None and (tokens is None or used < tokens)
+            while may_ask and waiting and len(under_way) < at_once:
                 name = waiting.pop()
                 under_way[pool.submit(server.answer, requests[name])] = name
+            if not under_way:
+                break
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 name = under_way.pop(future)
-                if found := future.exception():
-                    error = error or found
+                if fault := future.exception():
+                    error = error or fault
                     continue
-                body = future.result()
-                used, done = used + tokens_of(body)[0] + tokens_of(body)[1], done + 1
-                yield name, body
-            if spoken.is_set():
+                used, done = used + sum(tokens_of(future.result())), done + 1
+                yield name, future.result()
+            if time.monotonic() - reported > REPORTED:
+                reported = time.monotonic()
                 report_progress(f"{done} of {len(names)} answers")
-                spoken.clear()
-    timer.cancel()
     if error:
         raise error
 

@@ -1,4 +1,4 @@
-"""A server of a language model that speaks OpenAI's protocol for chats (vLLM, SGLang, llama.cpp, hosted ones)."""
+"""A server of a language model that speaks OpenAI's protocol for chats, as vLLM and llama.cpp do."""
 
 import os
 import threading

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -16,21 +15,8 @@ from pubmill.examples.kinds import (
 )
 from pubmill.examples.tagging import to_mentions
 from pubmill.extras.submissions.inputs_without_gold import Wording, prompt_of
-
-NOTHING = "none"
-"""The answer where there is nothing to name, as the prompts ask for it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """How a model is asked. `model`: its name on the server; `shots`: worked examples before each prompt, drawn
-    by `seed`, which the server gets too; `length`: the longest answer in tokens."""
-
-    model: str
-    shots: int = 0
-    seed: int = 1
-    temperature: float = 0.0
-    length: int = 512
+from pubmill.extras.submissions.predictions import NOTHING
+from pubmill.recipes.submissions import Asking
 
 
 def requests_for(

@@ -6,11 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from pubmill.extras.prompting.asked_answers import tokens_of
-from pubmill.extras.prompting.chat_server import ChatServer
-from pubmill.extras.prompting.worked_examples import Asking
+from pubmill.extras.submissions.asked_answers import tokens_of
+from pubmill.extras.submissions.chat_server import ChatServer
 from pubmill.extras.submissions.inputs_without_gold import Wording
-from pubmill.recipes.submissions import SubmissionRecipe, System
+from pubmill.recipes.submissions import Asking, SubmissionRecipe, System
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,10 +75,3 @@ def system_of(record: AskedRecord) -> System:
     return System(
         name=record.asking["model"], version=version, prompt=record.template, local=not record.hosted
     )
-
-
-def answers_to_labels(recipe: SubmissionRecipe, nothing: str) -> dict[str, str]:
-    """Return the mapping of answers to labels: each label to itself, and where any number may be given, the
-    word for none."""
-    found = {label: label for label in recipe.labels if label}
-    return found | ({nothing: ""} if recipe.kind in ("multilabel", "tokens") else {})

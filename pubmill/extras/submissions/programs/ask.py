@@ -1,0 +1,48 @@
+"""Ask a language model for the test examples of a dataset.
+
+    .venv/bin/python pubmill/extras/submissions/programs/ask.py --recipe JSON \\
+        --server http://localhost:8000/v1 --at-once 8 \\
+        --dataset datasets/DATASET --output answers/MODEL/seed-1/DATASET.jsonl
+
+Inputs:  the converted dataset and the recipe (pubmill.recipes.submissions.AskRecipe)
+Outputs: a JSON line for each answer, and beside it DATASET.asked.json: settings, tokens, what the server says
+         of itself (pubmill.extras.submissions.asked_records.AskedRecord)
+
+Each answer is stored as it comes, in a file beside the output that has the recipe's digest in its name: the
+same command continues. A hosted server is refused for the text of a credentialed dataset.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Annotated
+
+from pubmill.errors import run
+from pubmill.extras.submissions.asked_answers import Budget
+from pubmill.extras.submissions.asking import ask_dataset
+from pubmill.extras.submissions.chat_server import ChatServer
+from pubmill.recipes.programs import program
+from pubmill.recipes.submissions import AskRecipe
+from pubmill.recipes.writing import as_json, as_values
+from pubmill.storage.files import write_json
+from pubmill.storage.privacy import keep_private
+
+
+def main(
+    recipe: AskRecipe,
+    server: Annotated[str, "address of the server"],
+    at_once: Annotated[int, "requests at the same time"],
+    dataset: Annotated[Path, "the converted dataset"],
+    output: Annotated[Path, "answers to write, .jsonl"],
+) -> None:
+    keep_private([dataset])
+    digest = hashlib.sha256(as_json(as_values(recipe)).encode()).hexdigest()[:12]
+    store = output.with_name(f".{output.stem}.{digest}.partial")
+    record, _ = ask_dataset(recipe, dataset, ChatServer(url=server), store, at_once, Budget())
+    write_json(output.with_suffix(".asked.json"), as_values(record))
+    store.replace(output)
+    tokens = f"{record.prompt_tokens} and {record.answer_tokens} tokens"
+    print(f"{record.answers} answers, {tokens}, {record.cut} cut off")
+
+
+if __name__ == "__main__":
+    run(program(main))
