@@ -1,0 +1,208 @@
+"""Language models behind a local server that is slow, wrong, truncating, rate-limited or down."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import write_examples
+from pubmill.extras.submissions.asked_answers import Budget, ask_all, read_answers
+from pubmill.extras.submissions.asked_records import AskedRecord, system_of
+from pubmill.extras.submissions.asking import ask_dataset
+from pubmill.extras.submissions.chat_server import KEY, PAUSES, ChatServer
+from pubmill.extras.submissions.inputs_without_gold import TEMPLATES, wording_of
+from pubmill.extras.submissions.predictions import answers_to_labels
+from pubmill.extras.submissions.scores import score_submission
+from pubmill.extras.submissions.worked_examples import requests_for, right_answer
+from pubmill.recipes.submissions import Asking, AskRecipe
+from tests.unit.extras.submissions import toy_datasets
+from tests.unit.extras.submissions.chat_stub import ChatStub, Fault, serving
+from tests.waiting import wait_until
+
+TASKS = {
+    "ner": "ner", "rel": "relation", "doc": "classification", "sim": "similarity", "qa": "factoid",
+}  # fmt: skip
+ASKING = Asking(model="tiny")
+REQUESTS = {f"x{number}": {"model": "m", "messages": [{"content": f"p{number}"}]} for number in range(12)}
+
+
+def recipe_for(name: str, **changes: Any) -> AskRecipe:
+    dummies = toy_datasets.DUMMIES if name == "rel" else None
+    return AskRecipe(asking=replace(ASKING, **changes), task=TASKS[name], dummies=dummies)
+
+
+def server_at(stub: ChatStub) -> tuple[ChatServer, list[float]]:
+    """Return a client that does not wait, and what it would have waited."""
+    waited = list[float]()
+    return ChatServer(url=stub.url, pause=waited.append), waited
+
+
+def ask_toy(name: str, results: Path, stub: ChatStub, **changes: Any) -> tuple[AskedRecord, Path]:
+    folder, store = results / "datasets" / name, results / f"{name}.jsonl"
+    record, left = ask_dataset(recipe_for(name, **changes), folder, server_at(stub)[0], store, 4, Budget())
+    assert left == 0
+    return record, store
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_right_answers_are_read_as_the_gold(name: str, tmp_path: Path) -> None:
+    toy_datasets.make(tmp_path, name)
+    reading = toy_datasets.recipe(tmp_path, name)
+    wording = wording_of(recipe_for(name), reading.labels)
+    examples = toy_datasets.examples(name)
+    prompts = requests_for(examples, [], wording, ASKING)
+    gold = {
+        prompts[one.id]["messages"][-1]["content"]: right_answer(one, bool(wording.words["types"]))
+        for one in examples
+    }
+    with serving(ChatStub(gold.__getitem__)) as stub:
+        record, store = ask_toy(name, tmp_path, stub)
+    assert set(stub.asked.values()) == {1} and len(stub.asked) == record.answers == 12
+    found = score_submission(store, replace(reading, mapping=answers_to_labels(reading)), tmp_path)
+    assert found.metrics[toy_datasets.METRICS[name]] == pytest.approx(1.0)
+    assert (record.prompt_tokens, record.models, record.cut) == (120, {"tiny": 12}, 0)
+    assert system_of(record).local and system_of(record).version == "tiny, stub-1"
+
+
+def test_worked_examples_are_of_train_and_no_gold_of_test_is_sent(tmp_path: Path) -> None:
+    folder = toy_datasets.make(tmp_path, "rel")
+    train = [replace(one, id=f"train-{one.id}", label="blocks") for one in toy_datasets.examples("rel")]  # type: ignore[call-arg]
+    write_examples(folder / "train.jsonl.gz", train)
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        ask_toy("rel", tmp_path, stub, shots=3, seed=2)
+    said = {message["content"] for one in stub.messages for message in one if message["role"] == "assistant"}
+    assert said == {"blocks"} and {len(one) for one in stub.messages} == {7}
+    assert len({json.dumps(one[:-1]) for one in stub.messages}) == 1
+    with serving(ChatStub(lambda prompt: "none")) as other:
+        (tmp_path / "rel.jsonl").unlink()
+        ask_toy("rel", tmp_path, other, shots=3, seed=3)
+    assert other.messages[0][:-1] != stub.messages[0][:-1]
+
+
+FAULTS: dict[str, list[Fault]] = {
+    "rate-limited": [429, 429], "busy": [503, 500, 529], "wrong": ["garbage"], "truncating": ["cut"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_may_succeed_later_is_asked_again(name: str, tmp_path: Path) -> None:
+    with serving(ChatStub(lambda prompt: "yes", FAULTS[name])) as stub:
+        server, waited = server_at(stub)
+        assert ask_all(REQUESTS, server, tmp_path / "a.jsonl", 1, Budget()) == 0
+    assert sum(stub.asked.values()) == 12 + len(FAULTS[name])
+    assert waited == list(PAUSES[: len(FAULTS[name])])
+    assert list(read_answers(tmp_path / "a.jsonl", REQUESTS)) == list(REQUESTS)
+
+
+def test_a_server_that_stays_down_ends_the_command_with_its_answers_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        server, waited = server_at(stub)
+        assert ask_all(REQUESTS, server, path, 2, Budget(requests=5)) == 7
+    with pytest.raises(PubmillError, match=r"no connection, 7 times\. Start the server"):
+        ask_all(REQUESTS, server, path, 1, Budget())
+    assert waited == list(PAUSES) and len(read_answers(path, REQUESTS)) == 5
+
+
+def test_a_refused_request_ends_the_command_and_no_other_begins(tmp_path: Path) -> None:
+    with serving(ChatStub(lambda prompt: "yes", [200, 200, 401])) as stub:
+        with pytest.raises(PubmillError, match=f"status 401; set {KEY}"):
+            ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget())
+        assert sum(stub.asked.values()) <= 4
+
+
+def test_the_key_is_sent_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "secret-1")
+    with serving(ChatStub(lambda prompt: "yes", [403])) as stub:
+        with pytest.raises(PubmillError) as error:
+            ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget())
+        assert stub.headers == ["Bearer secret-1"] and "secret-1" not in str(error.value)
+
+
+def test_so_many_requests_are_under_way_and_no_more(tmp_path: Path) -> None:
+    def slow(prompt: str) -> str:
+        time.sleep(0.05)
+        return "yes"
+
+    with serving(ChatStub(slow)) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 3, Budget())
+    assert stub.most_at_once == 3
+
+
+def test_a_budget_of_tokens_ends_the_command(tmp_path: Path) -> None:
+    with serving(ChatStub(lambda prompt: "yes")) as stub:  # 11 tokens each
+        left = ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget(tokens=30))
+    assert left == 9 and sum(stub.asked.values()) == 3
+
+
+def test_a_line_that_a_kill_cut_off_is_asked_again_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], path, 1, Budget())
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.rfind(b"\n", 0, -1) + 20])
+    with serving(ChatStub(lambda prompt: "yes")) as again:
+        ask_all(REQUESTS, server_at(again)[0], path, 4, Budget())
+    assert list(again.asked) == ["p11"] and path.read_bytes() == whole
+
+
+def test_answers_to_other_prompts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], path, 1, Budget())
+    other = {name: request | {"temperature": 1.0} for name, request in REQUESTS.items()}
+    with pytest.raises(PubmillError, match=r"a\.jsonl:1 is the answer to another request"):
+        read_answers(path, other)
+
+
+def test_credentialed_text_is_sent_to_no_hosted_server(tmp_path: Path) -> None:
+    folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
+    hosted = ChatServer(url="https://api.example.org/v1")
+    with pytest.raises(PubmillError, match="must not be sent to https://api.example.org"):
+        ask_dataset(recipe_for("ner"), folder, hosted, tmp_path / "a.jsonl", 1, Budget())
+    for url, fault in (
+        ("http://api.example.org/v1", "unprotected"),
+        ("localhost:8000", "expected an address"),
+    ):
+        with pytest.raises(PubmillError, match=fault):
+            ChatServer(url=url)
+
+
+ASK = """
+import sys
+from pathlib import Path
+from pubmill.extras.submissions.asked_answers import Budget, ask_all
+from pubmill.extras.submissions.chat_server import ChatServer
+from tests.unit.extras.submissions.test_asking import REQUESTS
+ask_all(REQUESTS, ChatServer(url=sys.argv[1]), Path(sys.argv[2]), 1, Budget())
+"""
+
+
+def test_a_killed_command_continues_without_asking_twice(tmp_path: Path, root: Path) -> None:
+    path = tmp_path / "a.jsonl"
+
+    def slow(prompt: str) -> str:
+        time.sleep(0.1)
+        return "yes"
+
+    with serving(ChatStub(slow)) as stub:
+        command = [sys.executable, "-c", ASK, stub.url, str(path)]
+        first = subprocess.Popen(command, cwd=root)
+        wait_until(lambda: path.is_file() and path.read_bytes().count(b"\n") >= 3, 60, "three answers")
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        kept = {row["custom_id"] for row in map(json.loads, path.read_text().splitlines())}
+        subprocess.run(command, cwd=root, check=True)
+    assert len(kept) < 12 and all(stub.asked[f"p{name.removeprefix('x')}"] == 1 for name in kept)
+    assert sum(stub.asked.values()) <= 13  # the request that was under way is asked again
+
+
+def test_every_task_has_a_template() -> None:
+    assert set(TASKS.values()) <= TEMPLATES.keys()
