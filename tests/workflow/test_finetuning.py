@@ -12,6 +12,7 @@ from pubmill.metrics import metrics_of
 from pubmill.prediction.spacy_pipelines import pipeline_sha256
 from pubmill.storage.checksums import folder_sha256
 from pubmill.workflow.failed_cells import FAILED_CELLS
+from tests.chat_stub import ChatStub, serving
 from tests.workflow.conftest import TABLE, Project, copy_of
 
 SQUAD = "shin2020/no-pretraining/squad-v1/standard"
@@ -31,6 +32,20 @@ weights:
   local: llm
   system: {name: developer/llm, version: "1", prompt: Which words name chemicals?}
   mapping: {bc5-chem: {chemical: ""}}
+"""
+ASKED = "off-the-shelf/prompted/bc5-chem/as-it-is"
+PROMPTED = """name: prompted
+label: Prompted
+lowercase: false
+tables: [gu2020/table06]
+weights:
+  kind: prompted
+  server: SERVER
+  model: tiny
+  datasets: [bc5-chem]
+  shots: 1
+  seeds: [1, 2]
+  system: {name: developer/tiny, version: "1", prompt: that of pubmill, local: true}
 """
 EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24, "alrowili2021": 12}
 """Epochs after which the small models of these tests no longer predict the same for every example."""
@@ -81,7 +96,9 @@ def final(run: str, ending: str = ".json") -> str:
     return f"results/demo/runs/{run}/final/seed-1{ending}"
 
 
-SUPPLIED_RECORDS = [f"results/demo/runs/{SUPPLIED}/final/seed-{seed}.json" for seed in (1, 2)]
+SUPPLIED_RECORDS, ASKED_RECORDS = (
+    [f"results/demo/runs/{run}/final/seed-{seed}.json" for seed in (1, 2)] for run in (SUPPLIED, ASKED)
+)
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +107,8 @@ def targets() -> list[str]:
     try:
         import spacy  # noqa: F401
     except ImportError:
-        return [*map(final, RUNS), *SUPPLIED_RECORDS, TABLE]
-    return [*map(final, [*RUNS, PIPELINE]), *SUPPLIED_RECORDS, TABLE]
+        return [*map(final, RUNS), *SUPPLIED_RECORDS, *ASKED_RECORDS, TABLE]
+    return [*map(final, [*RUNS, PIPELINE]), *SUPPLIED_RECORDS, *ASKED_RECORDS, TABLE]
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +122,13 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
     project.edit("config.yaml", "local_files: {}", f"local_files: {supplied}")
     write_pipeline(folder)
     supply_predictions(folder)
-    project.run("--", *targets, check=False)
-    # Runs requested by path, which the study does not ask for, enter the table now.
-    done = project.run("--logger", "pubmill", "--", TABLE, check=False)
+    with serving(ChatStub(first_word, faults=[429, "cut"])) as stub:
+        (folder / "specs/models/prompted.yaml").write_text(PROMPTED.replace("SERVER", stub.url))
+        project.run("--", *targets, check=False)
+        # Runs requested by path, which the study does not ask for, enter the table now.
+        done = project.run("--logger", "pubmill", "--", TABLE, check=False)
+    test = folder / "results/demo/datasets/bc5-chem/test.jsonl.gz"
+    assert sum(stub.asked.values()) == 2 * len([*read_examples(test, TokensExample)]) + 2, "and two faults"
     said = done.stdout + done.stderr
     assert done.returncode == FAILED_CELLS, said
     assert re.search(r"failed: gu2020/table06, .*: no mean: 0 of 2 seeds \(failed, nan: seed 1, 2\)", said), (
@@ -187,6 +208,11 @@ def supply_predictions(folder: Path) -> None:
     (folder / "llm/seed-2/bc5-chem.conll").write_text("\n".join(columns))
 
 
+def first_word(prompt: str) -> str:
+    """Answer with the first word of the sentence."""
+    return prompt.partition("Sentence: ")[2].split()[0]
+
+
 def read(project: Project, path: str) -> Any:
     return json.loads((project.folder / path).read_text())
 
@@ -260,6 +286,20 @@ def test_supplied_predictions_are_scored_and_shown_in_a_marked_column(made: Proj
     page = (made.folder / TABLE).read_text()
     assert label == "Some LLM (not fine-tuned here)" and label in page
     assert "they are by developer/llm, version 1 (prompt: Which words name chemicals?)" in page
+
+
+def test_a_language_model_is_asked_and_shown_in_a_marked_column(made: Project) -> None:
+    records = [read(made, path) for path in ASKED_RECORDS]
+    assert [record["failed"] for record in records] == [None, None]
+    asked = read(made, "results/demo/answers/prompted/seed-1/bc5-chem.asked.json")
+    answers = (made.folder / "results/demo/answers/prompted/seed-1/bc5-chem.jsonl").read_text()
+    assert asked["answers"] == len(answers.splitlines()) and asked["asking"]["shots"] == 1
+    assert not list((made.folder / "results/demo/answers/prompted").rglob("*.partial"))
+    scores = [record["metrics"]["entity_f1"] for record in records]
+    cell = read(made, TABLE.replace(".html", ".json"))["cells"]["prompted"]["bc5-chem"]
+    assert cell["value"] == pytest.approx(50 * sum(scores))
+    page = (made.folder / TABLE).read_text()
+    assert "It is developer/tiny, version 1 (prompt: that of pubmill), asked with 1 worked examples" in page
 
 
 def test_a_run_that_ends_in_nan_has_no_score_and_its_cell_no_mean(made: Project) -> None:

@@ -22,8 +22,8 @@ from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.worked_examples import requests_for, right_answer
 from pubmill.recipes.submissions import Asking, AskRecipe
+from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.extras.submissions import toy_datasets
-from tests.unit.extras.submissions.chat_stub import ChatStub, Fault, serving
 from tests.waiting import wait_until
 
 TASKS = {
