@@ -85,6 +85,7 @@ class SubmissionRecipe:
     - `form`: one of `pubmill.extras.submissions.forms.FORMS`; null: recognised from the content.
     - `order`: `export`: predictions stand in the order of the examples, and have neither ids nor texts.
     - `mapping`: answer, label or type of the system -> that of the dataset.
+    - `asked`: they are answers to this project's prompts: what cannot be read counts as wrong.
     """
 
     dataset: str
@@ -98,4 +99,5 @@ class SubmissionRecipe:
     form: str | None = field(default=None, metadata=OMIT_DEFAULT)
     order: Literal["export"] | None = field(default=None, metadata=OMIT_DEFAULT)
     mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    asked: bool = field(default=False, metadata=OMIT_DEFAULT)
     system: System | None = field(default=None, metadata=OMIT_DEFAULT)

@@ -84,7 +84,7 @@ class Normaliser:
     def rows(self, matched: Sequence[PredictionRow], examples: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the lines of predictions, one per example; a `PubmillError` for labels that the dataset
         lacks, and if most spans fit no words, most free strings have no mapping, or most answers to questions
-        are marked up."""
+        are marked up, unless they are answers to this project's prompts (`asked`)."""
         self._check_declared(matched)
         of_kind: dict[str, Callable[[PredictionRow, Any], dict[str, Any]]] = {
             "tokens": self._tokens,
@@ -98,12 +98,19 @@ class Normaliser:
         self.reading.answers += sum(row.key != "output" for row in matched)
         self.reading.by_rule["cut"] += sum(row.cut for row in matched)
         made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
+        if not self.recipe.asked:
+            self._refuse_unread(matched, made, examples)
+        return made
+
+    def _refuse_unread(
+        self, matched: Sequence[PredictionRow], made: Sequence[dict[str, Any]], examples: Sequence[Any]
+    ) -> None:
+        """Refuse predictions of which most cannot be read."""
         self._refuse_unknown_labels()
         self.check_alignment()
         self._check_answers()
         if self.recipe.kind == "span":
             _refuse_marked_answers(matched, made, examples)
-        return made
 
     def _check_declared(self, rows: Iterable[PredictionRow]) -> None:
         free = next((row for row in rows if row.key == "output"), None)

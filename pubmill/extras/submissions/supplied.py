@@ -21,7 +21,7 @@ def supply(
     on it, and return them with what decided how they were read."""
     reading = recipe_of(dataset, recipe.system, None, recipe.mapping, recipe.dummies)
     if recipe.asked:
-        reading = replace(reading, mapping=answers_to_labels(reading) | recipe.mapping)
+        reading = replace(reading, mapping=answers_to_labels(reading) | recipe.mapping, asked=True)
     submission = read_submission(path, reading, examples_of(dataset, reading), dataset.parent)
     if other := copied_from(submission, others):
         raise PubmillError(

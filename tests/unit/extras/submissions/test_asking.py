@@ -20,8 +20,9 @@ from pubmill.extras.submissions.chat_server import KEY, PAUSES, ChatServer
 from pubmill.extras.submissions.inputs_without_gold import TEMPLATES, wording_of
 from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import score_submission
+from pubmill.extras.submissions.supplied import report, supply
 from pubmill.extras.submissions.worked_examples import requests_for, right_answer
-from pubmill.recipes.submissions import Asking, AskRecipe
+from pubmill.recipes.submissions import Asking, AskRecipe, SuppliedRecipe
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.extras.submissions import toy_datasets
 from tests.waiting import wait_until
@@ -202,6 +203,19 @@ def test_a_killed_command_continues_without_asking_twice(tmp_path: Path, root: P
         subprocess.run(command, cwd=root, check=True)
     assert len(kept) < 12 and all(stub.asked[f"p{name.removeprefix('x')}"] == 1 for name in kept)
     assert sum(stub.asked.values()) <= 13  # the request that was under way is asked again
+
+
+@pytest.mark.parametrize("name", ["ner", "rel", "doc", "qa"])
+def test_answers_that_cannot_be_read_count_as_wrong_and_are_counted(name: str, tmp_path: Path) -> None:
+    folder = toy_datasets.make(tmp_path, name)
+    with serving(ChatStub(lambda prompt: "- Protein: nobody can say")) as stub:
+        _, store = ask_toy(name, tmp_path, stub)
+    recipe = SuppliedRecipe(system=toy_datasets.SYSTEM, dummies=recipe_for(name).dummies, asked=True)
+    submission, reading = supply(recipe, store, folder, [])
+    assert len(submission.lines) == 12
+    if name != "qa":
+        assert len(submission.reading.unmapped) == 12
+        assert report(submission, reading, folder, "m", 1)["encoded"]["unmapped_answers"] == 12
 
 
 def test_every_task_has_a_template() -> None:
