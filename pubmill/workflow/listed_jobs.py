@@ -4,13 +4,15 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import snakemake
 
 from pubmill.planning.job import Job
 from pubmill.storage.files import read_json, write_json
 from pubmill.storage.result_paths import paths_of_scale
+from pubmill.workflow.jobs import jobs_of
 
 STATE = Path(".snakemake")
 FOLDER = STATE / "pubmill-jobs"
@@ -22,13 +24,6 @@ OWN = ("__pycache__", ".digests.jsonl")
 """What planning itself writes into these folders."""
 KEPT = 20
 """Lists that are kept: the newest."""
-
-
-def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str]) -> list[Job]:
-    """Return the jobs behind the targets, listed by Snakemake, which takes a second to import."""
-    from pubmill.workflow import jobs
-
-    return jobs.jobs_of(root, config, targets)
 
 
 def jobs_of_study(
@@ -57,7 +52,7 @@ def jobs_of_study(
 
 def state_of(root: Path, config: Mapping[str, Any]) -> str:
     """Return a digest of the names, sizes and times of all files that decide a study's jobs."""
-    digest = hashlib.sha256(version("snakemake").encode())
+    digest = hashlib.sha256(snakemake.__version__.encode())
     for line in _listing([*(root / name for name in DECIDING), *RECORDED, *_of_study(config)]):
         digest.update(line.encode(errors="surrogateescape"))
     return digest.hexdigest()

@@ -3,9 +3,9 @@
 Without results every job has to run, and there is nothing that Snakemake would compare.
 """
 
-import os
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from snakemake.io import is_callable
@@ -32,7 +32,7 @@ def unmade_jobs(dag: Any) -> list[Job] | None:
             continue
         seen.add(file)
         rules = producers(file)
-        if len(rules) > 1 or bool(rules) is os.path.exists(file):
+        if len(rules) > 1 or bool(rules) is Path(file).exists():
             return None
         for rule in rules:
             wildcards = rule.get_wildcards(file)
