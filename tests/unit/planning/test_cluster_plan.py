@@ -13,6 +13,7 @@ from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
+from pubmill.stages.pretrainings import Pretrain
 from pubmill.stages.stage import DAY, LITTLE
 
 GPUS = Gpus({"V100": 1e14}, {"pretraining": 0.5, "finetuning": 0.25})
@@ -57,7 +58,7 @@ def test_a_profile_may_set_memory_and_time_and_one_machine_has_no_partitions(gra
 
 def test_a_segment_of_pretraining_requests_a_day_at_most_and_resumes(graph: Graph) -> None:
     segment = Job("pretrain", {"recipe": "pubmedbert-base", "step": "62500"}, True)
-    assert graph.pretrain.needs_of(segment.named_wildcards, GPUS).minutes > DAY
+    assert graph.stage(Pretrain).needs_of(segment.named_wildcards, GPUS).minutes > DAY
     assert requests([segment], graph, GPUS, {"executor": "slurm"})[0].minutes == DAY
 
 
