@@ -64,8 +64,11 @@ class SpacyWeights(UntrainedWeights):
 
 
 class StatedWeights(UntrainedWeights):
-    """A system of others, with a statement about it (`system`); `mapping`: dataset -> answer, label or type
-    of the system -> label of the dataset."""
+    """A system of others.
+
+    - `system`: the statement of its author, or of who asks it, about it.
+    - `mapping`: dataset -> answer, label or type of the system -> label of the dataset.
+    """
 
     system: System
     mapping: dict[Name, dict[str, str]] = {}
