@@ -29,7 +29,7 @@ rule ask:
         graph.ask.label
     shell:
         "python {params.extras:q}/submissions/programs/ask.py --recipe {params.recipe:q}"
-        " --server {params.server:q} --at-once {params.at_once}"
+        " --server {params.server:q} --at-once {params.at_once:q}"
         " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 
