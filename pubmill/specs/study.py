@@ -17,8 +17,6 @@ from pubmill.storage import name_patterns as names
 
 DEMO = "demo"
 """The study of config.yaml itself, which needs no file, and its scale."""
-WORKSPACE = Path("workspace.yaml")
-"""Settings of a checkout alone, over those of config.yaml."""
 
 
 class Author(Strict):
