@@ -65,6 +65,12 @@ def find_modules(root: Path) -> None:
         os.environ["PYTHONPATH"] = str(root)
 
 
+def provide_mirror(mirror: str | None) -> None:
+    """Write the made-up source files of scale demo if they are the mirror and not there yet."""
+    if mirror == WORLD and not Path(WORLD).exists():
+        make_demo_files()
+
+
 def make_demo_files() -> None:
     """Write the made-up source files of scale demo, unless they exist."""
     root = checkout()

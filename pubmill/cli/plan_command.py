@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout
+from pubmill.cli.checkout import checkout, provide_mirror
 from pubmill.cli.studies import Settings, configuration, measured_gpus, specs_folder, study_files, study_names
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
@@ -49,6 +49,7 @@ def plan(
         raise PubmillError(f"which study? Name one of studies/, as in: {commands.pubmill('plan', 'gu2020')}")
     overlays = study_files(study)
     merged = configuration(overlays, config)
+    provide_mirror(merged["mirror"])
     graph = checked_graph(*check_study(merged, specs_folder(), overlays))
     settings = read_profile(profile) if profile else None
     jobs = jobs_of_study(root, merged)

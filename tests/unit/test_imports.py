@@ -42,16 +42,6 @@ ROOMS: dict[str, str] = {
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 RULES_MAY = set("errors inspection messages planning recipes specs stages storage workflow".split())
-    "errors",
-    "inspection",
-    "messages",
-    "planning",
-    "recipes",
-    "specs",
-    "stages",
-    "storage",
-    "workflow",
-}
 BARE = {
     "filelock", "huggingface_hub", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm",
     "yaml", "pubmill", "triton",
