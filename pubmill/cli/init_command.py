@@ -34,7 +34,7 @@ GITIGNORE = "/.pubmill/\n/.snakemake/\n/results/\n/tests/world/mirror/\n/workspa
 
 
 def init(folder: Annotated[Path, typer.Argument(help="folder to make, or to complete")]) -> None:
-    """Make a workspace: a folder of your own in which all commands run, without a clone.
+    """Make a workspace, a folder in which all commands run without a clone.
 
     It has settings, specs, studies and results of your own. Files that are there stay as they are.
     """
