@@ -7,9 +7,9 @@
 
 `queue` makes the next runs of speedrun/queue.yaml and writes them to speedrun/records; `repeat` makes a run
 of a record again, on another machine perhaps, compares the loss and writes it to speedrun/repeats. `tasks`
-fine-tunes the models whose saves are in FOLDER. RESULTS are those of `pubmill run speedrun`, FOLDER is for saves:
-whatever stops the program, the same command continues, from the last save. It uses one thread unless
-OMP_NUM_THREADS says otherwise.
+fine-tunes the models whose saves are in FOLDER and writes the scores to speedrun/tasks.json. RESULTS are
+those of `pubmill run speedrun`. Whatever stops the program, the same command continues, from the last save.
+A process has one thread unless OMP_NUM_THREADS says otherwise, and a GPU if there is one.
 `check` tests records by the rules. `page` compares the generated parts of docs/speedrun.md with the records.
 """
 

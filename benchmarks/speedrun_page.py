@@ -1,23 +1,30 @@
-"""Tables and figure of docs/speedrun.md, made from the records: no number without its record."""
+"""Tables and figures of docs/speedrun.md, made from the records: no number without its record."""
 
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
-from statistics import stdev
+from statistics import fmean, stdev
+from typing import Any
 
-from benchmarks.speedrun_rules import SpeedRecord, compared, read_records, verdict
+from benchmarks.speedrun_rules import FOLDER, REPEATS, SpeedRecord, SpeedRun, compared, read_records, verdict
 from pubmill.errors import PubmillError
+from pubmill.storage.files import read_json
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE, FIGURE = ROOT / "docs/speedrun.md", ROOT / "docs/images/speedrun.svg"
+PAGE, IMAGES = ROOT / "docs/speedrun.md", ROOT / "docs/images"
 Records = Mapping[tuple[str, str], SpeedRecord]
-LADDER = "5-minutes"
+LADDER, CURVES = "5-minutes", "15-minutes"
+COLOURS = ("#0d7d74", "#b3541e", "#555555")
 HEADINGS = {
-    "search": "| searched | division | seeds | loss | tokens | processor s |",
-    "ladder": "| record | division | seeds | loss | against | difference | p | verdict | tokens | operations "
-    "| processor s |",
+    "search": "| searched | division | seeds | loss | tokens | machine |",
+    "ladder": "| record | division | seeds | loss | against | difference | p | verdict | tokens "
+    "| operations |",
+    "repeats": "| record | seed | loss of the record | loss here | processor s "
+    "| 1e9 operations/s | machine |",
+    "tasks": "| model | HoC | ChemProt | BC2GM | NCBI-disease |",
 }
+DATASETS = ("hoc@blurb", "chemprot@blurb", "bc2gm", "ncbi-disease")
 
 
 def search_table(records: Records) -> str:
@@ -26,10 +33,15 @@ def search_table(records: Records) -> str:
     rows = sorted(some, key=lambda record: (record.division, record.mean("loss")))
     lines = [
         f"| {record.name.removeprefix('search.')} | {record.division} | {len(record.runs)} "
-        f"| {_loss(record)} | {record.mean('tokens'):,.0f} | {record.mean('processor_seconds'):,.0f} |"
+        f"| {_loss(record)} | {record.mean('tokens'):,.0f} | {_machine(record.runs[0])} |"
         for record in rows
     ]
     return _table("search", lines)
+
+
+def _machine(run: SpeedRun) -> str:
+    name: str = [*run.machine.get("gpus", []), run.machine.get("cpu", "")][0]
+    return name.removeprefix("NVIDIA ")
 
 
 def ladder_table(records: Records) -> str:
@@ -48,8 +60,43 @@ def _ladder_row(record: SpeedRecord, before: SpeedRecord | None) -> str:
         p = "" if value is None else f"{value:.1g}" if value >= 1e-4 else "< 0.0001"
     return (
         f"| {record.name} | {record.division} | {len(record.runs)} | {_loss(record)} | {against} "
-        f"| {difference} | {p} | {outcome} | {record.mean('tokens'):,.0f} | {record.mean('operations'):.3g} "
-        f"| {record.mean('processor_seconds'):,.0f} |"
+        f"| {difference} | {p} | {outcome} | {record.mean('tokens'):,.0f} | {record.mean('operations'):.3g} |"
+    )
+
+
+def repeats_table(records: Records, repeats: Records) -> str:
+    """Return the runs that were made again on another machine."""
+    lines = list[str]()
+    for place, repeat in sorted(repeats.items()):
+        for run in repeat.runs:
+            rate = run.operations / run.processor_seconds / 1e9
+            before = ", ".join(f"{one.loss:.3f}" for one in records[place].runs if one.seed == run.seed)
+            lines.append(
+                f"| {repeat.name}, {repeat.division} | {run.seed} | {before} | {run.loss:.3f} "
+                f"| {run.processor_seconds:,.0f} | {rate:.0f} | {_machine(run)} |"
+            )
+    return _table("repeats", lines)
+
+
+def tasks_table(scores: Iterable[Mapping[str, Any]]) -> str:
+    """Return the mean score on test of each model and dataset, its standard deviation and the seeds."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for one in scores:
+        if one["score"] is not None:
+            found.setdefault(one["place"], {}).setdefault(one["dataset"], []).append(100 * one["score"])
+
+    def cell(values: list[float]) -> str:
+        spread = f" ± {stdev(values):.1f}" if len(values) > 1 else ""
+        return f"{fmean(values):.1f}{spread} ({len(values)})" if values else ""
+
+    return _table(
+        "tasks",
+        (
+            f"| {', '.join(reversed(place.split('/')))} "
+            + "".join(f"| {cell(found[place].get(dataset, []))} " for dataset in DATASETS)
+            + "|"
+            for place in sorted(found, key=lambda place: (place.count("/"), place))
+        ),
     )
 
 
@@ -63,7 +110,7 @@ def _table(kind: str, lines: Iterable[str]) -> str:
     return "\n".join([heading, re.sub(r"[^|]+", "---", heading.strip()), *lines]) + "\n"
 
 
-def figure(records: Records) -> str:
+def ladder_figure(records: Records) -> str:
     """Return the ladder as SVG: the loss of every seed, the records ordered by their mean."""
     some = [
         record
@@ -94,9 +141,36 @@ def figure(records: Records) -> str:
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-def page_with(text: str, records: Records) -> str:
-    """Return the page with the tables of the records."""
-    for kind, made in (("search", search_table(records)), ("ladder", ladder_table(records))):
+def curves_figure(records: Records) -> str:
+    """Return the training loss of the first seeds by operations as SVG."""
+    found = {name: records[CURVES, name].runs[0].curve for name in ("combined", "baseline", "start")
+             if (CURVES, name) in records}  # fmt: skip
+    points = [point for curve in found.values() for point in curve] or [[1.0, 1.0]]
+    right, low, high = max(x for x, _ in points), min(y for _, y in points), max(y for _, y in points)
+    lines = [
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 330" font-family="sans-serif" '
+        'font-size="12" role="img">',
+        f"<title>Training loss of three recipes by operations ({CURVES})</title>",
+        '<rect width="100%" height="100%" fill="white"/>',
+        '<path d="M50 10V290H610" fill="none" stroke="#999"/>',
+    ]
+    for (name, curve), colour in zip(found.items(), COLOURS, strict=False):
+        places = [(50 + 560 * x / right, 290 - 270 * (y - low) / (high - low or 1.0)) for x, y in curve]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        lines.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        lines.append(f'<text x="616" y="{places[-1][1] + 4:.0f}" fill="{colour}">{name}</text>')
+    lines += [
+        f'<text x="44" y="20" text-anchor="end">{high:.1f}</text>',
+        f'<text x="44" y="290" text-anchor="end">{low:.1f}</text>',
+        f'<text x="610" y="308" text-anchor="end">{right:.2g} operations</text>',
+        '<text x="56" y="322">training loss, nats a masked token</text>',
+    ]
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def page_with(text: str, tables: Mapping[str, str]) -> str:
+    """Return the page with its tables."""
+    for kind, made in tables.items():
         pattern = re.escape(HEADINGS[kind]) + r"\n(?:\|.*\n)+"
         if not re.search(pattern, text):
             raise PubmillError(f"{PAGE}: it lacks the table that begins with {HEADINGS[kind]}")
@@ -105,11 +179,18 @@ def page_with(text: str, records: Records) -> str:
 
 
 def check_page(write: bool) -> None:
-    """Compare page and figure with the records, or write them."""
+    """Compare page and figures with the records, or write them."""
     records = read_records()
+    tables = {
+        "search": search_table(records),
+        "ladder": ladder_table(records),
+        "repeats": repeats_table(records, read_records(REPEATS)),
+        "tasks": tasks_table(read_json(FOLDER / "tasks.json")["scores"]),
+    }
     for path, made in (
-        (PAGE, page_with(PAGE.read_text(encoding="utf-8"), records)),
-        (FIGURE, figure(records)),
+        (PAGE, page_with(PAGE.read_text(encoding="utf-8"), tables)),
+        (IMAGES / "speedrun.svg", ladder_figure(records)),
+        (IMAGES / "speedrun-curves.svg", curves_figure(records)),
     ):
         if write:
             path.write_text(made, encoding="utf-8")

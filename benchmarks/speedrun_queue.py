@@ -206,7 +206,8 @@ def rungs_of(queue: SpeedQueue) -> dict[str, Rung]:
 
 
 def _ladder(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
-    """Yield the baseline's seeds and one of every rung; then two more of those that one does not decide."""
+    """Yield the baseline's seeds and one of every rung; then two more of those that one does not decide, and
+    of those with which others are compared."""
     division, rungs = queue.ladder["division"], rungs_of(queue)
     known = {BASELINE: baseline_phases(queue, records)}
     jobs = [Job(division, BASELINE, seed, known[BASELINE], None) for seed in queue.ladder["seeds"]]
@@ -226,7 +227,8 @@ def _ladder(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
         Job(division, name, seed, record.phases, record.against)
         for name in rungs
         if (record := records.get((division, name))) and (before := compared(record, records))
-        if verdict(replace(record, runs=record.runs[:1]), before)[0] == "open"
+        if name in {rung.against for rung in rungs.values()}
+        or verdict(replace(record, runs=record.runs[:1]), before)[0] == "open"
         for seed in range(2, RECORD_SEEDS + 1)
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.speedrun_queue import Records, SpeedQueue, baseline_phases
 from benchmarks.speedrun_rules import FOLDER
@@ -63,7 +63,7 @@ class TaskRun(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class TaskScore:
     """The score on test of a fine-tuning, of the model of a record (`place`: DIVISION/NAME); None if it
-    failed. `recipe`: the fine-tuning's."""
+    failed. `processor`: the GPU, or else the CPU."""
 
     place: str
     dataset: str
@@ -73,18 +73,20 @@ class TaskScore:
     score: float | None
     dev_score: float | None
     seconds: float
-    recipe: dict[str, Any]
-    machine: dict[str, Any]
+    processor: str
+    commit: str | None
 
 
 def read_scores() -> list[TaskScore]:
-    found = read_json(SCORES) if SCORES.is_file() else []
+    found = read_json(SCORES)["scores"] if SCORES.is_file() else []
     return [build(TaskScore, values, str(SCORES)) for values in found]
 
 
 def add_scores(scores: Iterable[TaskScore]) -> None:
+    """Add scores to the file, which also has the recipe of each dataset."""
     known = {(one.place, one.dataset, one.seed): one for one in [*read_scores(), *scores]}
-    write_json(SCORES, [asdict(one) for _, one in sorted(known.items())])
+    recipes = {dataset: asdict(recipes_of(dataset)[0]) for dataset in sorted({key[1] for key in known})}
+    write_json(SCORES, {"recipes": recipes, "scores": [asdict(one) for _, one in sorted(known.items())]})
 
 
 def missing(queue: SpeedQueue, records: Records) -> list[TaskRun]:
@@ -157,8 +159,8 @@ def fine_tune(run: TaskRun, results: Path, folder: Path) -> None:
     score = TaskScore(
         place=run.model.place, dataset=run.dataset, seed=run.seed, pretraining_seed=run.model.seed,
         metric=scoring.metric, score=record.metrics[scoring.metric] if record.metrics else None,
-        dev_score=record.dev_score, seconds=report["seconds"], recipe=report["recipe"],
-        machine=report["hardware"],
+        dev_score=record.dev_score, seconds=report["seconds"], commit=report["commit"],
+        processor=[*report["hardware"]["gpus"], report["hardware"]["cpu"]][0],
     )  # fmt: skip
     write_json(place / "score.json", asdict(score))
 

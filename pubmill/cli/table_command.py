@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pubmill.cli.checkout import checkout, make_demo_files, start_snakemake
-from pubmill.cli.dry_runs import print_cost
+from pubmill.cli.checkout import checkout, make_demo_files, show, start_snakemake
+from pubmill.cli.dry_runs import is_plain, print_cost, print_dry_run
 from pubmill.cli.studies import (
     OWN_SPECS,
     configuration,
@@ -89,8 +89,13 @@ def table(
     settings += [*of_search, f"own_tables={own}"]
     page = paths(config | {"own_tables": own}).table(name, "html")
     all_words = words._replace(configfiles=files, settings=[*words.settings, *settings])
-    print_cost(root, configuration(files, all_words.settings), files, page)
-    start_snakemake(*snakemake_words([page], [], all_words))
+    chosen, arguments = configuration(files, all_words.settings), snakemake_words([page], [], all_words)
+    print_cost(root, chosen, files, page)
+    if is_plain(words.options, why=False):
+        show(commands.run(f"{commands.BIN}/snakemake", *arguments))
+        print_dry_run(root, chosen, files, [page], why=False)
+    else:
+        start_snakemake(*arguments)
 
 
 def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[str]]:

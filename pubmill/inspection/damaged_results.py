@@ -8,18 +8,21 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.metrics.contributions import read_items
+from pubmill.specs.study import study_of_scale
 from pubmill.storage.checksums import FOLDER_SUMS, PREDICTIONS_SEAL, SUMS, listed_sums
 from pubmill.storage.files import SEAL, read_json, sha256
 from pubmill.storage.model_folders import TOKENIZER_FILES
 from pubmill.storage.parquet import is_damaged
 from pubmill.storage.result_paths import CARD, PREDICTIONS, SOURCE_RECORD, TRAINING, source_of_record
 
+STUDIES = Path("studies")
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 """Exceptions that broken gzip and zip files raise."""
 
@@ -62,9 +65,20 @@ def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
         f"{len(damaged):,} are damaged, {bare:,} have no checksum"
     )
     if damaged:
-        targets = sorted({str(finding.target) for finding in damaged})
         yield "Build the damaged files again, with the configuration that they were built with:"
-        yield f"  {commands.snakemake(*targets, options=['--force'])}"
+        yield from _commands({finding.target for finding in damaged})
+
+
+def _commands(targets: Iterable[Path]) -> Iterator[str]:
+    """Yield a command for the files of each scale, by a study of that scale; by the demo if none has it."""
+    study_of = cache(partial(study_of_scale, folder=STUDIES, path=""))
+    by_study: dict[str, list[str]] = {}
+    for target in sorted(map(str, targets)):
+        found = [file for part in Path(target).parts for file in study_of(part)]
+        by_study.setdefault("".join(found[:1]), []).append(target)
+    for study, files in by_study.items():
+        configuration = commands.configuration_options([study] if study else [])
+        yield f"  {commands.run_files(*files, configuration=configuration, options=['--force'])}"
 
 
 def _check_file(path: Path) -> Iterable[CheckedFile]:

@@ -62,6 +62,6 @@ def converted_folder(name: str, results: str | Path) -> Path:
         converted = ", ".join(names[:SHOWN]) or "none"
         raise PubmillError(
             f"{folder} has no {CARD}: the dataset was not converted there. Make it in the checkout, with "
-            f"snakemake {folder / CARD}. Converted there, the nearest first: {converted}"
+            f"pubmill run STUDY {folder / CARD}. Converted there, the nearest first: {converted}"
         )
     return folder

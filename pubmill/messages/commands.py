@@ -1,8 +1,6 @@
 """Commands for messages: each works as printed in the checkout, after `make setup`, or in a workspace."""
 
 import shlex
-import shutil
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,11 +11,8 @@ PROFILE = "profiles/local"
 
 
 def program(name: str) -> str:
-    """Return how a program of pubmill's environment is called: by its place, unless the shell finds it."""
-    if root() != VIEW:
-        return f"{BIN}/{name}"
-    path = Path(sys.executable).with_name(name)
-    return name if shutil.which(name) == str(path) else str(path)
+    """Return how a program is called: by its place in the checkout; in a workspace the shell finds it."""
+    return name if root() == VIEW else f"{BIN}/{name}"
 
 
 def snakefile() -> list[str]:

@@ -83,9 +83,10 @@ def _request(
 
 
 def _needs(job: Job, graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> Needs:
-    needs = graph.stage(stages()[job.rule]).needs_of(job.named_wildcards, gpus)
-    settings = _settings(job.rule, profile)
-    return Needs(int(settings.get("mem_mb", needs.memory)), int(settings.get("runtime", needs.minutes)))
+    stage, settings = graph.stage(stages()[job.rule]), _settings(job.rule, profile)
+    needs = stage.needs_of(job.named_wildcards, gpus)
+    minutes = settings.get("runtime", stage.requested_minutes(needs.minutes))
+    return Needs(int(settings.get("mem_mb", needs.memory)), int(minutes))
 
 
 def _settings(rule: str, profile: Mapping[str, Any]) -> dict[str, Any]:

@@ -210,7 +210,7 @@ class Report:
     def proof_command(self) -> str:
         """The command that packs the proof."""
         proof = paths_of_scale(self.recipe.scale).proof(self.recipe.study)
-        return commands.snakemake(proof, configuration=commands.configuration_options(self._configfiles))
+        return commands.run_files(proof, configuration=commands.configuration_options(self._configfiles))
 
     @property
     def proof_name(self) -> str:

@@ -154,7 +154,7 @@ class Pretrain(TrainingStage):
         share = self.share(wildcards, gpus)
         return Needs(memory, training_minutes(self.operations(wildcards), share, gpus))
 
-    def _minutes(self, minutes: int) -> int:
+    def requested_minutes(self, minutes: int) -> int:
         """Return a day at most: the next attempt resumes where the time limit stopped the job."""
         return min(minutes, DAY)
 

@@ -192,11 +192,11 @@ class Stage(GraphPart):
             return int(self.needs_of(wildcards, self.graph.gpus).memory * 2 ** (attempt - 1))
 
         def runtime(wildcards: Any, attempt: int) -> int:
-            return self._minutes(self.needs_of(wildcards, self.graph.gpus).minutes * attempt)
+            return self.requested_minutes(self.needs_of(wildcards, self.graph.gpus).minutes * attempt)
 
         return {"mem_mb": plainly(mem_mb), "runtime": plainly(runtime)}
 
-    def _minutes(self, minutes: int) -> int:
+    def requested_minutes(self, minutes: int) -> int:
         """Return the minutes that a job requests, of those that it needs."""
         return minutes
 

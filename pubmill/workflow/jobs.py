@@ -1,4 +1,4 @@
-"""Jobs of a run, listed before anything runs: Snakemake's own graph is built but not executed."""
+"""Jobs of a run, listed before anything runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +20,7 @@ from pubmill.errors import PubmillError
 from pubmill.planning.job import Job
 from pubmill.workflow.causes import cause_of
 from pubmill.workflow.snakemake_speed import without_collection
+from pubmill.workflow.unmade_jobs import unmade_jobs
 
 
 def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) -> list[Job]:
@@ -37,15 +38,15 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
             )
             settings = DAGSettings(targets=set(targets), force_incomplete=True)
             dag = workflow.dag(dag_settings=settings)
-            return list(_built_jobs(dag.workflow_api._workflow, dag.dag_settings))
+            return _listed_jobs(dag.workflow_api._workflow, dag.dag_settings)
     except SystemExit as error:
         raise PubmillError(str(error.code).removeprefix("pubmill: error: ")) from None
     except Exception as error:
         raise PubmillError(str(error)) from None
 
 
-def _built_jobs(workflow: Any, settings: DAGSettings) -> Iterator[Job]:
-    """Build the graph of a workflow and yield its jobs.
+def _listed_jobs(workflow: Any, settings: DAGSettings) -> list[Job]:
+    """Return the jobs of a workflow; its graph is built only if something is made already.
 
     Snakemake's only public way to the graph is a dry run, which takes twice as long because it formats the
     message of every job. Its private methods are safe to use here because its version is pinned.
@@ -55,8 +56,18 @@ def _built_jobs(workflow: Any, settings: DAGSettings) -> Iterator[Job]:
     workflow.scheduling_settings = SchedulingSettings()
     workflow.remote_execution_settings = RemoteExecutionSettings()
     workflow._prepare_dag(forceall=False, ignore_incomplete=False, lock_warn_only=True, nolock=True)
-    workflow._build_dag()
-    yield from jobs_in(workflow.dag)
+    dag, build = workflow.dag, workflow.dag.init
+    unmade: list[Job] | None = None
+
+    async def walk_or_build() -> None:
+        nonlocal unmade
+        unmade = unmade_jobs(dag)
+        if unmade is None:
+            await build()
+
+    dag.init = walk_or_build
+    workflow._build_dag()  # which checks the request first
+    return list(jobs_in(dag)) if unmade is None else unmade
 
 
 def jobs_in(dag: Any) -> Iterator[Job]:

@@ -18,7 +18,7 @@ def own(tmp_path: Path) -> Path:
 
 
 def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: Path) -> None:
-    command = started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-n")
+    command = started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-c1")
     spec = yaml.safe_load((checkout / "specs/models/my-bert.yaml").read_text())
     assert spec == {
         "name": "my-bert",
@@ -28,10 +28,10 @@ def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: P
     }
     assert "results/full/tables/with/my-bert/gu2020/table06.html" in command
     assert "own_tables=my-bert" in command
-    assert "--configfile studies/gu2020.yaml" in command and command.endswith(" -n")
+    assert "--configfile studies/gu2020.yaml" in command and command.endswith(" -c1")
     for setting in (["my-bert"], ["bc2gm"], {"my-bert": str(own)}):
         assert json.dumps(setting) in command
-    assert started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-n") == command
+    assert started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-c1") == command
 
 
 def test_a_folder_of_the_checkout_can_be_named_again(started: Said, checkout: Path) -> None:
@@ -112,3 +112,16 @@ def test_hyper_parameters_of_ones_own_replace_the_search(
     searched = started(*verb, "--search", "own")
     assert "search=own" in searched and "own_tables=pubmedbert-base+own-search" in searched
     assert "choice=" not in searched and "search=" not in started(*verb)
+
+
+def test_a_dry_run_lists_the_jobs_without_starting_snakemake(
+    started: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[list[str]] = []
+    monkeypatch.setattr(
+        "pubmill.cli.table_command.print_dry_run",
+        lambda root, config, files, targets, why: listed.append([*config["models"], *targets]),
+    )
+    said = started("table", "gu2020/table06", "--model", "pubmedbert-base", "-n")
+    assert listed == [["pubmedbert-base", "results/full/tables/with/pubmedbert-base/gu2020/table06.html"]]
+    assert "what it costs" in said and "$ .venv/bin/snakemake results/full/tables/with/" in said

@@ -144,7 +144,7 @@ def test_the_program_prints_the_command_and_ends_with_a_status(results: Path) ->
     done = run()
     assert done.returncode == 1
     assert "damaged: results/tokens/ids.bin: its SHA-256 differs from that in index.json" in done.stdout
-    assert ".venv/bin/snakemake results/tokens/index.json --profile profiles/local --force" in done.stdout
+    assert ".venv/bin/pubmill run demo results/tokens/index.json --force" in done.stdout
     assert "Traceback" not in done.stderr
 
 
@@ -167,7 +167,7 @@ def test_damaged_files_are_listed_with_one_command_for_all() -> None:
         "damaged: b.gz: it is empty", "damaged: a.bin: it is missing", "damaged: c.bin: it is missing",
         "1,204 files: 1,200 agree with their checksums, 3 are damaged, 1 have no checksum",
         "Build the damaged files again, with the configuration that they were built with:",
-        "  .venv/bin/snakemake a.json b.gz --profile profiles/local --force",
+        "  .venv/bin/pubmill run demo a.json b.gz --force",
     ]  # fmt: skip
     assert list(report(found[3:])) == [
         "1,201 files: 1,200 agree with their checksums, 0 are damaged, 1 have no checksum"
@@ -193,3 +193,14 @@ def test_only_digests_of_files_are_compared(tmp_path: Path) -> None:
         "a.bin": "its SHA-256 differs from that in state.json", "list.json": "", "state.json": "",
         "x.json": "",
     }  # fmt: skip
+
+
+def test_each_scale_is_built_again_by_a_study_of_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    names = [f"results/{scale}/vocabs/x.json" for scale in ("demo", "full", "small")]
+    *_, demo, full, small = report([CheckedFile(Path(name), "it is empty", Path(name)) for name in names])
+    assert demo == f"  .venv/bin/pubmill run demo {names[0]} --force"
+    for line, name in ((full, names[1]), (small, names[2])):
+        _, verb, study, *others = line.split()
+        assert (verb, others) == ("run", [name, "--force"])
+        assert f"scale: {name.split('/')[1]}\n" in (root / f"studies/{study}.yaml").read_text()

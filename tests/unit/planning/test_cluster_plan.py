@@ -13,7 +13,8 @@ from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import LITTLE
+from pubmill.stages.pretrainings import Pretrain
+from pubmill.stages.stage import DAY, LITTLE
 
 GPUS = Gpus({"V100": 1e14}, {"pretraining": 0.5, "finetuning": 0.25})
 RUN = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
@@ -53,6 +54,12 @@ def test_a_profile_may_set_memory_and_time_and_one_machine_has_no_partitions(gra
     own = {"executor": "slurm", "set-resources": {"finetune": {"mem_mb": 9000, "runtime": 30}}}
     assert requests(JOBS[1:3], graph, GPUS, own) == [ClusterRequest("finetune", 1, "", 0, 9000, 60)]
     assert requests(JOBS[1:2], graph, GPUS, {})[0].partition == HERE
+
+
+def test_a_segment_of_pretraining_requests_a_day_at_most_and_resumes(graph: Graph) -> None:
+    segment = Job("pretrain", {"recipe": "pubmedbert-base", "step": "62500"}, True)
+    assert graph.stage(Pretrain).needs_of(segment.named_wildcards, GPUS).minutes > DAY
+    assert requests([segment], graph, GPUS, {"executor": "slurm"})[0].minutes == DAY
 
 
 def test_an_unknown_profile_is_refused_with_those_that_there_are(

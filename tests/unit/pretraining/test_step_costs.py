@@ -28,10 +28,10 @@ def test_a_planned_step_costs_what_the_engine_counts(name: str) -> None:
 
 
 def test_a_planned_step_of_muon_costs_what_the_engine_counts_also_with_pairs() -> None:
-    muon = {"optimisation": {"optimiser": "muon"}}
-    assert RECIPE.objective.pairs == "next-sentence"
-    _compare(changed(**muon), 0.0)
-    _compare(changed(**muon, objective={"pairs": "none"}), 0.0)
+    muon = changed(optimisation={"optimiser": "muon"})
+    assert muon.objective.pairs == "next-sentence"
+    _compare(muon, 0.0)
+    _compare(changed(muon, objective={"pairs": "none"}), 0.0)
 
 
 def _compare(recipe: PretrainingRecipe, ahead: float) -> None:
