@@ -92,7 +92,7 @@ def table(
     chosen, arguments = configuration(files, all_words.settings), snakemake_words([page], [], all_words)
     print_cost(root, chosen, files, page)
     if is_plain(words.options, why=False):
-        show(commands.run(f"{commands.BIN}/snakemake", *arguments))
+        show(commands.run(commands.program("snakemake"), *arguments))
         print_dry_run(root, chosen, files, [page], why=False)
     else:
         start_snakemake(*arguments)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from pubmill.cli import checkout as checkouts
 from pubmill.cli.app import APP
+from pubmill.cli.studies import study_of_table
 from pubmill.errors import PubmillError
 
 Started = Callable[..., str]
@@ -69,6 +70,17 @@ def test_snakemake_starts_with_pubmill_s_workflow(workspace: Path, monkeypatch: 
         " --profile .pubmill/profiles/local -j 1"
     )
     assert os.environ["PYTHONPATH"] == str(workspace / ".pubmill")
+
+
+def test_a_table_has_the_study_of_its_paper_and_new_specs_are_the_workspace_s_own(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert study_of_table("gu2020/table06", "full") == [".pubmill/studies/gu2020.yaml"]
+    written = said("new", "table", "mine/table01", "--dataset", "bc2gm", "--model", "no-pretraining")
+    assert written == "specs/tables/mine/table01.yaml\nspecs/tables/mine/table01.published.csv\n"
+    text = (workspace / "specs/tables/mine/table01.yaml").read_text()
+    assert text.startswith("# yaml-language-server: $schema=../../../.pubmill/schemas/tables.json\n")
+    assert "\nmine/table01 " in said("list", "tables")
 
 
 def test_settings_of_the_workspace_overlay_those_of_pubmill(workspace: Path) -> None:
