@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from pubmill.hardware.provenance import COMMIT, commit
-from pubmill.messages.installation import FILES, OWN
+from pubmill.messages.installation import FILES, MODULES, OWN
 
 MADE = ("__pycache__", "mirror", ".digests.jsonl")
 """What runs write into these folders."""
@@ -31,11 +31,13 @@ class BuildWithData(build_py):
     """Builds the modules, and copies the other files beside them; an editable package needs no copies."""
 
     def run(self) -> None:
-        super().run()
         if self.editable_mode:
+            super().run()
             return
+        for name in MODULES:  # an earlier build may have left files that are no more
+            shutil.rmtree(Path(self.build_lib) / name, ignore_errors=True)
+        super().run()
         data = Path(self.build_lib) / "pubmill/_data"
-        shutil.rmtree(data, ignore_errors=True)
         for path in data_files():
             (data / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(HERE / path, data / path)
