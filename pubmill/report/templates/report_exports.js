@@ -160,8 +160,14 @@ const near = new IntersectionObserver((entries) => {
 }, { rootMargin: "1500px" });
 for (const grid of grids) near.observe(grid.table);
 
-// A table that is wider than the page scrolls sideways; any other keeps its head in view.
+// A table that is wider than the page gets narrower cells. If it is still wider, it scrolls sideways; any other keeps
+// its head in view.
+const isWider = (box) => box.firstElementChild.offsetWidth > box.clientWidth;
 const fitting = new ResizeObserver((entries) => {
-  for (const { target } of entries) target.classList.toggle("fits", target.firstElementChild.offsetWidth <= target.clientWidth);
+  for (const { target } of entries) {
+    target.classList.remove("tight");
+    target.classList.toggle("tight", isWider(target));
+    target.classList.toggle("fits", !isWider(target));
+  }
 });
 for (const grid of grids) fitting.observe(grid.table.parentElement);

@@ -382,7 +382,7 @@ def test_without_script_a_number_leads_to_its_runs(browser: Any, address: str) -
 
 
 @pytest.mark.long
-def test_a_report_of_all_tables_is_small_and_fits_a_phone(browser: Any, tmp_path: Path) -> None:
+def test_a_report_of_all_tables_is_small_and_fits_a_phone_and_a_desk(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "reports/all.html"
     report = full_report.write(tmp_path)
     path.parent.mkdir(exist_ok=True)
@@ -391,3 +391,7 @@ def test_a_report_of_all_tables_is_small_and_fits_a_phone(browser: Any, tmp_path
     page = opened(browser, path.as_uri(), "phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.evaluate("grids.length") == len(report.tables)
+    page = opened(browser, path.as_uri())
+    wide = "(box) => box.scrollWidth > box.clientWidth && box.getAttribute('aria-label')"
+    assert page.evaluate(f"[...document.querySelectorAll('.scores-box')].map({wide}).filter(Boolean)") == []
+    assert page.locator(".scores-box.tight").count() >= 3

@@ -16,6 +16,7 @@ from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
 from pubmill.storage.result_paths import DATASET_PAGE_FORMATS
+from tests import full_report
 from tests.conftest import ROOT
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
@@ -120,3 +121,8 @@ def test_a_scale_with_other_data_leads_to_the_example(root: Path, monkeypatch: p
         "made-up numbers" in heading for heading in page.xpath("//section/h2[starts-with(@id, 't')]/text()")
     )
     assert "every value called ours is made up" in page.xpath("string(//*[@class='banner'])")
+
+
+def test_the_example_is_what_the_report_makes_now(root: Path) -> None:
+    stored = (root / full_report.EXAMPLE).read_text(encoding="utf-8")
+    assert stored == full_report.example(), "make it again: .venv/bin/python -m tests.full_report"
