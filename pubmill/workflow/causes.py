@@ -2,8 +2,10 @@
 
 import ast
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pubmill.messages.wording import counted
@@ -107,6 +109,31 @@ def _shown(values: Mapping[str, Any], key: str) -> str:
     if len(text) <= LONGEST:
         return text
     return counted(len(value), "value") if isinstance(value, list) else f"{text[: LONGEST - 3]}..."
+
+
+def with_grid_causes(jobs: Sequence[Job], chosen: Collection[tuple[str, ...]]) -> list[Job]:
+    """Return jobs in which a trial that is not made, of a choice that is, names the new values of its grid.
+
+    `chosen`: the protocol, dataset and setting of each choice that is made.
+    """
+    trials = [job for job in jobs if job.rule == "trial" and choice_of(job.wildcards) in chosen]
+    tried = {(choice_of(job.wildcards), value) for job in trials if not job.to_do for value in _point(job)}
+    causes = {}
+    for job in trials:
+        new = [value for value in _point(job) if (choice_of(job.wildcards), value) not in tried]
+        if job.cause == NOT_MADE and new:
+            causes[id(job)] = f"{spec_of(job.wildcards)}: new in the grid: {', '.join(new)}"
+    return [replace(job, cause=causes.get(id(job), job.cause)) for job in jobs]
+
+
+def choice_of(wildcards: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the protocol, dataset and setting of a trial or a choice."""
+    return wildcards["protocol"], wildcards["dataset"], wildcards["setting"]
+
+
+def _point(trial: Job) -> list[str]:
+    """Return the values of a trial by its name, `learning_rate=1e-05+batch_size=16`."""
+    return re.split(r"\+(?=[a-z_]+=)", trial.wildcards["trial"])
 
 
 def cause_lines(jobs: Iterable[Job]) -> Iterator[str]:

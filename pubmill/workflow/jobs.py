@@ -18,9 +18,11 @@ from snakemake.settings.types import (
 
 from pubmill.errors import PubmillError
 from pubmill.planning.job import Job
-from pubmill.workflow.causes import cause_of
+from pubmill.workflow.causes import cause_of, choice_of, with_grid_causes
 from pubmill.workflow.snakemake_speed import without_collection
 from pubmill.workflow.unmade_jobs import unmade_jobs
+
+CHOICES = ("choose", "choose_for_model")
 
 
 def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) -> list[Job]:
@@ -67,7 +69,15 @@ def _listed_jobs(workflow: Any, settings: DAGSettings) -> list[Job]:
 
     dag.init = walk_or_build
     workflow._build_dag()  # which checks the request first
-    return list(jobs_in(dag)) if unmade is None else unmade
+    return with_grid_causes(list(jobs_in(dag)), _chosen(dag)) if unmade is None else unmade
+
+
+def _chosen(dag: Any) -> set[tuple[str, ...]]:
+    """Return the protocol, dataset and setting of each choice of hyper-parameters that is made."""
+    choices = [job for job in dag.jobs if job.rule.name in CHOICES]
+    return {
+        choice_of(job.wildcards_dict) for job in choices if all(Path(one).is_file() for one in job.output)
+    }
 
 
 def jobs_in(dag: Any) -> Iterator[Job]:

@@ -7,7 +7,7 @@ from snakemake.jobs import Reason
 from snakemake.persistence import ParamsChange
 
 from pubmill.planning.job import Job
-from pubmill.workflow.causes import INTERRUPTED, NOT_MADE, cause_lines, cause_of
+from pubmill.workflow.causes import INTERRUPTED, NOT_MADE, cause_lines, cause_of, with_grid_causes
 
 RUN = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc5cdr-disease", "seed": "1"}
 
@@ -53,3 +53,32 @@ def test_each_cause_is_one_line_with_its_jobs_and_the_largest_first() -> None:
         f"{NOT_MADE}: 1 download",
         "and what follows from these: 1 job",
     ]
+
+
+def test_trials_of_a_widened_grid_name_the_new_values() -> None:
+    run = {"protocol": "blurb", "dataset": "bc2gm", "setting": "standard"}
+    points = {"learning_rate=1e-05+size=1e+05": False, "learning_rate=3e-05+size=1e+05": True}
+
+    def trials(**of: str) -> list[Job]:
+        cause = {False: "", True: NOT_MADE}
+        return [
+            Job("trial", {**run, **of, "trial": point}, to_do, cause[to_do])
+            for point, to_do in points.items()
+        ]
+
+    jobs = [*trials(model="bert"), Job("finetune", {**run, "model": "bert", "seed": "1"}, True)]
+    jobs += [*trials(model="other"), *trials(model="bert", dataset="gad")]
+    named = "specs/protocols/blurb.yaml: new in the grid: learning_rate=3e-05"
+    found = with_grid_causes(jobs, {("blurb", "bc2gm", "standard")})
+    assert [job.cause for job in found] == ["", named, "", "", named, "", NOT_MADE]
+    assert with_grid_causes(jobs, ()) == jobs, "the first search was interrupted"
+
+
+def test_a_further_model_or_seed_of_a_search_is_not_a_change_of_its_grid() -> None:
+    names = {"protocol": "blurb", "dataset": "bc2gm", "setting": "standard", "trial": "a=1"}
+    jobs = [
+        Job("trial", {**names, "model": "bert", "seed": "1"}, False),
+        Job("trial", {**names, "model": "bert", "seed": "2"}, True, NOT_MADE),
+        Job("trial", {**names, "model": "new", "seed": "1"}, True, NOT_MADE),
+    ]
+    assert with_grid_causes(jobs, {("blurb", "bc2gm", "standard")}) == jobs
