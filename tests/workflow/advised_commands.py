@@ -140,7 +140,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     ),
     "user_folders.how_to_bring": lambda: f"{OWN} {re.findall('--config[^,]*', how_to_bring('abstracts'))[0]}",
     "task_model_cards._usage_text": lambda: cards._usage_text(None),
-    "damaged_results.report": lambda: "\n".join(report([CheckedFile(CARD, "changed", CARD)])),
+    "damaged_results._commands": lambda: "\n".join(report([CheckedFile(CARD, "changed", CARD)])),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
     "dataset_diagnoses._add_counts": counted_wrong,
     "dataset_diagnoses._diagnose_dataset": not_at_this_scale,
