@@ -15,6 +15,7 @@ if not ROOT.is_dir():
     )
 sys.path.insert(0, str(ROOT))
 
+from pubmill.messages.installation import own_settings
 from pubmill.stages import as_arguments, published_values
 from pubmill.stages.stage import run_of
 from pubmill.workflow.preparation import prepare
@@ -24,9 +25,9 @@ from pubmill.workflow.rule_syntax import any_of, not_compared, places, wildcard_
 configfile: ROOT / "config.yaml"
 
 
-if (ROOT / "workspace.yaml").is_file():
+for settings in own_settings(ROOT):
 
-    configfile: ROOT / "workspace.yaml"
+    configfile: settings
 
 
 STUDY, SPECS, graph, begin, end = prepare(workflow, config, ROOT)

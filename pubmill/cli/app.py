@@ -35,7 +35,7 @@ APP = typer.Typer(
     name="pubmill",
     cls=GroupedHelp,
     help="From PubMed's raw XML to the result tables of papers on biomedical language models. Run it in a "
-    "checkout.",
+    "checkout or workspace.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -63,7 +63,7 @@ def add_verb(app: typer.Typer, name: str, verb: Verb) -> None:
     if isinstance(verb.call, typer.Typer):
         app.add_typer(verb.call, name=name)
     elif verb.passes_on:
-        epilog = f"Further options are Snakemake's: {commands.BIN}/snakemake --help"
+        epilog = f"Further options are Snakemake's: {commands.program('snakemake')} --help"
         app.command(name, context_settings=SNAKEMAKE, epilog=epilog)(verb.call)
     else:
         app.command(name)(verb.call)

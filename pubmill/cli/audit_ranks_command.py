@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS, table_names
+from pubmill.cli.studies import specs_folder, table_names
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
@@ -32,10 +32,10 @@ def ranks(
     from pubmill.tables.ranks_of_runs import rankings_of_runs
     from pubmill.tables.reproductions import reproductions
 
-    tables = {one.name: one for one in graph_of_all_tables(SPECS).audited_tables.all()}
+    tables = {one.name: one for one in graph_of_all_tables(specs_folder()).audited_tables.all()}
     if table not in tables:
         raise PubmillError(unknown("table of results", table, list(tables)))
-    found, why = rankings_of(tables[table], SPECS)
+    found, why = rankings_of(tables[table], specs_folder())
     parts = ["By the published values", *map(as_text, found), *([f"not ranked: {why}"] if why else [])]
     if results:
         made = read_table(results / BELOW.table(table, "json"))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import FULL, SPECS, Results
+from pubmill.cli.studies import FULL, Results, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Split
@@ -36,7 +36,7 @@ def scorers(
     from pubmill.specs import load
     from pubmill.tables import scorer_results
 
-    specs = load(SPECS, "full")
+    specs = load(specs_folder(), "full")
     check_name(specs, dataset)
     splits = load_dataset(dataset, results)
     if split not in splits:

@@ -1,14 +1,17 @@
-"""The checkout that a command works in, and how Snakemake is started there."""
+"""The checkout or workspace that a command works in, and how Snakemake is started there."""
 
 import os
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.messages.installation import VIEW, link_workspace
+from pubmill.messages.progress import report_progress
 
 MARKS = ("Snakefile", "specs", "studies", "scripts")
 """Files and folders by which a checkout is recognised."""
@@ -17,17 +20,28 @@ WORLD = "tests/world/mirror"
 
 
 def checkout() -> Path:
-    """Return the current folder, which must be a checkout of pubmill; else a `PubmillError`."""
+    """Return the folder with specs, rules and programs: the current folder, which must be a checkout of
+    pubmill, or `.pubmill` of a workspace, which is brought up to date; else a `PubmillError`."""
     here = Path.cwd()
+    if VIEW.is_dir():
+        _tell_replaced(tuple(link_workspace(here)))
+        return here / VIEW
     for folder in (here, *here.parents):
         if all((folder / mark).exists() for mark in MARKS):
             if folder == here:
                 return here
             raise PubmillError(f"run this in the checkout itself: cd {shlex.quote(str(folder))}")
     raise PubmillError(
-        f"{here} is not a checkout of pubmill (a folder with {', '.join(MARKS)}); clone the repository and "
-        f"run this there"
+        f"{here} is not a checkout of pubmill (a folder with {', '.join(MARKS)}), nor a workspace; make one "
+        f"({commands.run('pubmill', 'init', 'FOLDER')}) or clone the repository, and run this there"
     )
+
+
+@cache
+def _tell_replaced(names: tuple[str, ...]) -> None:
+    """Say which files of a workspace replace pubmill's, once in a command."""
+    if names:
+        report_progress(f"of this workspace, in place of pubmill's own: {', '.join(names)}")
 
 
 def show(command: str) -> None:
@@ -38,17 +52,32 @@ def show(command: str) -> None:
 def start_snakemake(*words: str) -> NoReturn:
     """Print and run a Snakemake command in place of this process, so that signals reach it.
 
-    It also gets the display `snakemake_logger_plugin_pubmill`, which Python finds in the checkout.
+    It also gets the display `snakemake_logger_plugin_pubmill`, which Python finds where the modules are.
     """
-    checkout()
-    show(commands.run(f"{commands.BIN}/snakemake", *words))
+    find_modules(checkout())
+    show(commands.run(commands.program("snakemake"), *words))
     os.execv(sys.executable, [sys.executable, "-m", "snakemake", "--logger=pubmill", *words])
+
+
+def find_modules(root: Path) -> None:
+    """Let programs that are started find modules in the folder of a workspace, as they do in a checkout."""
+    if root != Path.cwd():
+        os.environ["PYTHONPATH"] = str(root)
+
+
+def provide_mirror(mirror: str | None) -> None:
+    """Write the made-up source files of scale demo if they are the mirror and not there yet."""
+    if mirror == WORLD and not Path(WORLD).exists():
+        make_demo_files()
 
 
 def make_demo_files() -> None:
     """Write the made-up source files of scale demo, unless they exist."""
-    if not (checkout() / WORLD).exists():
-        show(commands.run(f"{commands.BIN}/python", "-m", "tests.world", WORLD))
+    root = checkout()
+    find_modules(root)
+    if not Path(WORLD).exists():
+        where = "" if root == Path.cwd() else f"PYTHONPATH={VIEW} "
+        show(where + commands.run(commands.program("python"), "-m", "tests.world", WORLD))
     command = [sys.executable, "-m", "tests.world", WORLD]
     if subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode:
         raise PubmillError(f"the made-up source files of the demo could not be written to {WORLD}")

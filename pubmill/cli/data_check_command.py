@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS
+from pubmill.cli.studies import specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
@@ -35,11 +35,11 @@ def check_data(
     from pubmill.specs.study import Study
     from pubmill.stages import Graph
 
-    if scale not in scales(SPECS):
-        raise PubmillError(unknown("scale", scale, scales(SPECS)))
+    if scale not in scales(specs_folder()):
+        raise PubmillError(unknown("scale", scale, scales(specs_folder())))
     folders = read_local(local or [])
     study = Study(study="data-check", title="", scale=scale, tables=(), mirror=mirror, local_files=folders)
-    graph = Graph(study, load(SPECS, scale))
+    graph = Graph(study, load(specs_folder(), scale))
     names = datasets or sorted(graph.specs.datasets)
     for name in names:
         check_name(graph.specs, name)

@@ -4,8 +4,15 @@ from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import Configfiles, Settings, StudyName, configured_graph, study_files
+from pubmill.cli.checkout import checkout, provide_mirror
+from pubmill.cli.studies import (
+    Configfiles,
+    Settings,
+    StudyName,
+    configuration,
+    configured_graph,
+    study_files,
+)
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 from pubmill.specs.study import DEMO
@@ -37,9 +44,11 @@ def doctor(
     from pubmill.inspection.doctor.model_diagnoses import examine_models
     from pubmill.planning.terminal_tables import console
 
+    files = [*study_files(study), *(configfile or ())]
+    provide_mirror(configuration(files, config)["mirror"])
     graph = configured_graph(study, configfile, config)
     links = None if offline else check_links(linked(graph))
-    options = commands.configuration_options([*study_files(study), *(configfile or ())], config or ())
+    options = commands.configuration_options(files, config or ())
     findings = examine(graph, links, options)
     models = examine_models(graph)
     print_summary(console(), findings, models, links)

@@ -25,7 +25,7 @@ def print_dry_run(
 
     Published values that no cell has are an error here already, which a table's job would end with.
     """
-    from pubmill.cli.studies import SPECS
+    from pubmill.cli.studies import specs_folder
     from pubmill.specs.study import check_study
     from pubmill.stages import checked_graph, published_values
     from pubmill.tables.published_values import check_keys, read_published
@@ -35,9 +35,9 @@ def print_dry_run(
     from pubmill.workflow.run_lines import left_out_lines, plan_lines
     from pubmill.workflow.run_progress import RunProgress
 
-    graph = checked_graph(*check_study(config, SPECS, files))
+    graph = checked_graph(*check_study(config, specs_folder(), files))
     for table in graph.requests.result_tables():
-        recipe, values = graph.tables.recipe(table), Path(published_values(table, SPECS))
+        recipe, values = graph.tables.recipe(table), Path(published_values(table, specs_folder()))
         check_keys(recipe, read_published(values, recipe.left_out))
     jobs = jobs_of_study(root, config, targets)
     progress = RunProgress()
@@ -52,16 +52,15 @@ def print_dry_run(
 
 def print_cost(root: Path, config: dict[str, Any], files: list[str], page: str) -> None:
     """Print what a table costs before it is made: first, which of its jobs search for hyper-parameters."""
-    from pubmill.cli.studies import SPECS
+    from pubmill.cli.studies import measured_gpus, specs_folder
     from pubmill.planning.plan import make_plan
     from pubmill.planning.plan_printing import answer
     from pubmill.planning.search_cost import search_lines
     from pubmill.specs.study import check_study
     from pubmill.stages import checked_graph
-    from pubmill.stages.gpus import read_gpus
     from pubmill.workflow.listed_jobs import jobs_of_study
 
-    graph = checked_graph(*check_study(config, SPECS, files))
-    gpus = read_gpus(SPECS, Path("benchmarks/pretraining.json"))
+    graph = checked_graph(*check_study(config, specs_folder(), files))
+    gpus = measured_gpus()
     jobs = jobs_of_study(root, config, [page])
     print("\n".join([*search_lines(jobs, graph), *answer(make_plan(jobs, graph, gpus), gpus)]), flush=True)

@@ -6,12 +6,12 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import (
-    SPECS,
     Configfiles,
     Settings,
     StudyOption,
     configuration,
     configured_graph,
+    specs_folder,
     study_files,
     table_names,
     table_of_study,
@@ -47,11 +47,11 @@ def explain(
     files = [*study_files(study), *(configfile or ())]
     table = table if "/" in table else table_of_study(table, configuration(files, config))
     if row is None or column is None:
-        statements = table_statements(SPECS, table)
+        statements = table_statements(specs_folder(), table)
         print(to_json(statements)) if as_json else print_statements(console(), statements)
         return
     graph = configured_graph(study, configfile, config)
-    explainer = cell_explanations.Explainer(graph, SPECS, tuple(files), tuple(config or ()))
+    explainer = cell_explanations.Explainer(graph, specs_folder(), tuple(files), tuple(config or ()))
     explanation = cell_explanations.explain(explainer, table, row, column)
     print(to_json(explanation)) if as_json else print_explanation(console(), explanation)
 

@@ -1,13 +1,13 @@
 """`pubmill list`."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS, STUDIES
+from pubmill.cli.studies import specs_folder, studies_folder
 from pubmill.cli.verbs import Verb
+from pubmill.messages.installation import root
 
 Kind = Literal["studies", "tables", "datasets", "models"]
 
@@ -20,18 +20,19 @@ def list_names(
     Each line has a name as other verbs take it, and what it is.
     """
     checkout()
-    rows = studies() if kind == "studies" else specs_of(kind)
+    rows = listed_studies() if kind == "studies" else specs_of(kind)
     width = max(len(name) for name, _ in rows)
     for name, what in rows:
         print(f"{name:<{width}}  {what}".rstrip())
 
 
-def studies() -> list[tuple[str, str]]:
+def listed_studies() -> list[tuple[str, str]]:
     """Return name, and title and scale, of each study."""
     from pubmill.specs import strict_yaml
     from pubmill.specs.study import DEMO
 
-    files = {DEMO: Path("config.yaml")} | {path.stem: path for path in sorted(STUDIES.glob("*.yaml"))}
+    named = {path.stem: path for path in sorted(studies_folder().glob("*.yaml"))}
+    files = {DEMO: root() / "config.yaml"} | named
     read = {name: strict_yaml.read(path, str(path), []).value for name, path in files.items()}
     return [(name, f"{one.get('title', '')} (scale {one.get('scale', DEMO)})") for name, one in read.items()]
 
@@ -40,7 +41,7 @@ def specs_of(kind: Kind) -> list[tuple[str, str]]:
     """Return name and description of each spec of a kind, at scale full."""
     from pubmill.specs import load
 
-    specs = load(SPECS, "full")
+    specs = load(specs_folder(), "full")
     if kind == "tables":
         of_results = [(name, one.title) for name, one in specs.tables.items()]
         return sorted([*of_results, *((name, one.title) for name, one in specs.fact_tables.items())])

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS, Settings, StudyName, configuration, study_files
+from pubmill.cli.studies import Settings, StudyName, configuration, specs_folder, study_files
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
@@ -34,7 +34,7 @@ def mirror(
     overlays = study_files(study)
     # With a mirror set, a study leaves out files that the mirror lacks; exactly these are needed here.
     merged = configuration(overlays, config) | {"mirror": None}
-    graph = checked_graph(*check_study(merged, SPECS, overlays))
+    graph = checked_graph(*check_study(merged, specs_folder(), overlays))
     wanted = required_files((job for job in jobs_of_study(root, merged) if job.to_do), graph)
     if not any(listed(wanted)):
         report_progress(f"study {merged['study']} needs nothing more from the network")

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS, dataset_names
+from pubmill.cli.studies import OWN_SPECS, dataset_names, specs_folder
 from pubmill.cli.verbs import Verb
-from pubmill.cli.workspaces import remember_folders
-from pubmill.specs.study import WORKSPACE
+from pubmill.cli.workspaces import WORKSPACE, remember_folders
 
 APP = typer.Typer(no_args_is_help=True, help="Write a new spec.")
 
@@ -42,7 +41,7 @@ def model(
 
     stated = read(System, system, option="--system") if system else None
     described = new_model(weights, name, stated, dataset_names())
-    print(write_spec(described, SPECS))
+    print(write_spec(described, OWN_SPECS))
     _remember(described.local_files)
 
 
@@ -63,13 +62,13 @@ def dataset(
     """
     from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
 
-    root = checkout()
+    checkout()
     with tempfile.TemporaryDirectory() as copies:
-        made = new_dataset(files, name, mirror, Path(copies), root / "data")
+        made = new_dataset(files, name, mirror, Path(copies))
         found = describe(made, relations)
-        written = write_dataset(made, found, root)
+        written = write_dataset(made, found, Path())
     for path in written:
-        print(path.relative_to(root))
+        print(path)
     print(f"{found.form.converter} reads it; licence: {found.values['licence']}")
     same = "the same bytes" if "published" in found.values else "no writer gives the same bytes"
     print(f"published form: {same}")
@@ -96,8 +95,8 @@ def table(
     from pubmill.specs import load
 
     checkout()
-    known = load(SPECS, "full")
-    for path in write_table(table_values(name, dataset, model, protocol, known), SPECS, known):
+    known = load(specs_folder(), "full")
+    for path in write_table(table_values(name, dataset, model, protocol, known), OWN_SPECS, known):
         print(path)
 
 

@@ -1,12 +1,11 @@
 """`pubmill plan`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS, Settings, configuration, study_files, study_names
+from pubmill.cli.checkout import checkout, provide_mirror
+from pubmill.cli.studies import Settings, configuration, measured_gpus, specs_folder, study_files, study_names
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
@@ -38,20 +37,20 @@ def plan(
     from pubmill.specs import load
     from pubmill.specs.study import Study, check_study
     from pubmill.stages import checked_graph
-    from pubmill.stages.gpus import read_gpus
     from pubmill.workflow.listed_jobs import jobs_of_study
 
-    gpus = read_gpus(SPECS, Path("benchmarks/pretraining.json"))
+    gpus = measured_gpus()
     if recipes:
         every = Study(study="recipes", title="", scale="full", tables=())
-        found = recipes_at_full(checked_graph(every, load(SPECS, "full")), gpus)
+        found = recipes_at_full(checked_graph(every, load(specs_folder(), "full")), gpus)
         print("\n".join(recipes_as_markdown(found, gpus)))
         return
     if study is None:
         raise PubmillError(f"which study? Name one of studies/, as in: {commands.pubmill('plan', 'gu2020')}")
     overlays = study_files(study)
     merged = configuration(overlays, config)
-    graph = checked_graph(*check_study(merged, SPECS, overlays))
+    provide_mirror(merged["mirror"])
+    graph = checked_graph(*check_study(merged, specs_folder(), overlays))
     settings = read_profile(profile) if profile else None
     jobs = jobs_of_study(root, merged)
     print_plan(console(WIDTH), make_plan(jobs, graph, gpus), graph, gpus)

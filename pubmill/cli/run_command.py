@@ -42,7 +42,7 @@ def run(
     targets = [target_of_study(name, config) for name in words.names]
     arguments = snakemake_words(targets, files, words)
     if is_plain(words.options, why):
-        show(commands.run(f"{commands.BIN}/snakemake", *arguments))
+        show(commands.run(commands.program("snakemake"), *arguments))
         print_dry_run(root, config, [*files, *words.configfiles], targets, why)
     else:
         start_snakemake(*arguments)

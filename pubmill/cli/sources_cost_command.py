@@ -6,7 +6,7 @@ import typer
 
 from pubmill.cli.checkout import checkout
 from pubmill.cli.sources_pubmed_command import Mirror
-from pubmill.cli.studies import SPECS
+from pubmill.cli.studies import specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
@@ -27,9 +27,9 @@ def cost(
     from pubmill.planning.pubmed_plan import plan
     from pubmill.specs import PubmedSource, load, scales
 
-    if scale not in scales(SPECS):
-        raise PubmillError(unknown("scale", scale, scales(SPECS)))
-    corpora = load(SPECS, scale).corpora
+    if scale not in scales(specs_folder()):
+        raise PubmillError(unknown("scale", scale, scales(specs_folder())))
+    corpora = load(specs_folder(), scale).corpora
     if corpus not in corpora:
         raise PubmillError(f"{unknown('corpus', corpus, list(corpora))}, at scale {scale}")
     sources = [source for source in corpora[corpus].sources if isinstance(source, PubmedSource)]

@@ -11,6 +11,7 @@ import typer
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.dataset_diagnoses import merged_config
 from pubmill.messages import commands
+from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
 from pubmill.specs.study import DEMO, configuration_files, study_of_scale
@@ -18,11 +19,30 @@ from pubmill.storage.result_paths import Paths, paths_of_scale
 
 if TYPE_CHECKING:
     from pubmill.stages import Graph
+    from pubmill.stages.gpus import Gpus
 
-STUDIES, SPECS = Path("studies"), Path("specs")
 FULL = Path("results/full")
+OWN_SPECS = Path("specs")
+"""Where new specs are written: among those of a checkout, or one's own of a workspace."""
 OWN_EXECUTORS = ("local", "dryrun", "touch")
 """Executors that need no package beside Snakemake."""
+
+
+def specs_folder() -> Path:
+    """Return the folder of the specs that there are, relative to the current folder."""
+    return root() / "specs"
+
+
+def measured_gpus() -> "Gpus":
+    """Return the speeds of GPUs that are specified and measured."""
+    from pubmill.stages.gpus import read_gpus
+
+    return read_gpus(specs_folder(), root() / "benchmarks/pretraining.json")
+
+
+def studies_folder() -> Path:
+    """Return the folder of the studies that there are, relative to the current folder."""
+    return root() / "studies"
 
 
 class Words(NamedTuple):
@@ -49,40 +69,41 @@ def sort_words(words: Sequence[str] | None) -> Words:
 
 def study_files(study: str) -> list[str]:
     """Return the configuration files of a study, given by name or path; none for the demo."""
-    return configuration_files(study, STUDIES)
+    return configuration_files(study, studies_folder())
 
 
 def study_of_table(table: str, scale: str) -> list[str]:
     """Return the configuration file of a study at a scale, preferably that of the table's paper."""
-    return study_of_scale(scale, STUDIES, table)
+    return study_of_scale(scale, studies_folder(), table)
 
 
 def study_names() -> list[str]:
     """Return the names of all studies, for the completion of a word."""
-    return [DEMO, *sorted(path.stem for path in STUDIES.glob("*.yaml"))]
+    return [DEMO, *sorted(path.stem for path in studies_folder().glob("*.yaml"))]
 
 
 def table_names() -> list[str]:
     """Return the names of all tables, for the completion of a word."""
-    tables = SPECS / "tables"
+    tables = specs_folder() / "tables"
     return sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob("*/*.yaml"))
 
 
 def is_fact_table(table: str) -> bool:
     """Return whether a table compares facts, not scores of models."""
-    path = SPECS / "tables" / f"{table}.yaml"
+    path = specs_folder() / "tables" / f"{table}.yaml"
     return bool(strict_yaml.read(path, str(path), []).value.get("kind") == "facts")
 
 
 def scale_names() -> list[str]:
     """Return the names of all scales; a file without a name can only be included by others."""
-    read = {path.stem: strict_yaml.read(path, str(path), []).value for path in SPECS.glob("scales/*.yaml")}
+    files = specs_folder().glob("scales/*.yaml")
+    read = {path.stem: strict_yaml.read(path, str(path), []).value for path in files}
     return sorted(name for name, scale in read.items() if "name" in scale)
 
 
 def dataset_names() -> list[str]:
     """Return the names of all datasets, for the completion of a word."""
-    return sorted(path.stem for path in SPECS.glob("datasets/*.yaml"))
+    return sorted(path.stem for path in specs_folder().glob("datasets/*.yaml"))
 
 
 StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]
@@ -98,7 +119,7 @@ Results = Annotated[Path, typer.Option(help="results of a scale")]
 
 def configuration(configfiles: Sequence[str], settings: Sequence[str] | None) -> dict[str, Any]:
     """Return the configuration that Snakemake builds from these files and settings."""
-    return merged_config(Path("config.yaml"), configfiles, settings or ())
+    return merged_config(root() / "config.yaml", configfiles, settings or ())
 
 
 def configured_graph(
@@ -109,7 +130,7 @@ def configured_graph(
     from pubmill.stages import Graph
 
     files = [*study_files(study), *(configfiles or ())]
-    return Graph(*check_study(configuration(files, settings), SPECS, files), every_seed=every_seed)
+    return Graph(*check_study(configuration(files, settings), specs_folder(), files), every_seed=every_seed)
 
 
 def table_of_study(name: str, config: dict[str, Any]) -> str:
@@ -138,12 +159,13 @@ def paths(config: dict[str, Any]) -> Paths:
 
 def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: Words) -> list[str]:
     """Return the arguments of Snakemake: targets, then the profile, then the configuration and options."""
-    named = "--profile" in words.options
-    if named:
-        check_executor(words.options)
-    profile = [] if named else ["--profile", commands.PROFILE]
+    given, profile = list(words.options), ["--profile", commands.profile()]
+    if "--profile" in given:
+        check_executor(given)
+        value, profile = slice(given.index("--profile") + 1, given.index("--profile") + 2), []
+        given[value] = map(commands.profile, given[value])
     options = commands.configuration_options([*configfiles, *words.configfiles], words.settings)
-    return [*targets, *profile, *options, *words.options]
+    return [*targets, *commands.snakefile(), *profile, *options, *given]
 
 
 def check_executor(options: Sequence[str]) -> None:
@@ -157,5 +179,5 @@ def check_executor(options: Sequence[str]) -> None:
         package = f"snakemake-executor-plugin-{executor}"
         raise PubmillError(
             f"{profile} submits jobs by the package {package}, which is not installed; install it: "
-            f"{commands.run(f'{commands.BIN}/pip', 'install', package)}"
+            f"{commands.run(commands.program('pip'), 'install', package)}"
         )

@@ -10,7 +10,7 @@ import typer
 from pubmill.cli.checkout import checkout, make_demo_files, show, start_snakemake
 from pubmill.cli.dry_runs import is_plain, print_cost, print_dry_run
 from pubmill.cli.studies import (
-    SPECS,
+    OWN_SPECS,
     configuration,
     dataset_names,
     is_fact_table,
@@ -18,6 +18,7 @@ from pubmill.cli.studies import (
     scale_names,
     snakemake_words,
     sort_words,
+    specs_folder,
     study_of_table,
     table_names,
 )
@@ -91,7 +92,7 @@ def table(
     chosen, arguments = configuration(files, all_words.settings), snakemake_words([page], [], all_words)
     print_cost(root, chosen, files, page)
     if is_plain(words.options, why=False):
-        show(commands.run(f"{commands.BIN}/snakemake", *arguments))
+        show(commands.run(commands.program("snakemake"), *arguments))
         print_dry_run(root, chosen, files, [page], why=False)
     else:
         start_snakemake(*arguments)
@@ -112,11 +113,11 @@ def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
     names: list[str] = []
     folders: dict[str, str] = {}
     for model in given:
-        if fits(SPEC, model) and (SPECS / "models" / f"{model}.yaml").is_file():
+        if fits(SPEC, model) and (specs_folder() / "models" / f"{model}.yaml").is_file():
             names.append(model)
             continue
         if not model.startswith("hub:") and not Path(model).is_dir() and "/" not in model:
-            known = [path.stem for path in (SPECS / "models").glob("*.yaml")]
+            known = [path.stem for path in (specs_folder() / "models").glob("*.yaml")]
             raise PubmillError(f"{unknown('model', model, known)}. A folder is given as ./{model}")
         described = _described(model)
         names.append(described.name)
@@ -128,7 +129,8 @@ def _described(model: str) -> "NewModel":
     from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
     described = new_model(model, datasets=dataset_names())
-    print(f"{model} is described in {write_spec(described, SPECS)}", file=sys.stderr)
+    print(f"{model} is described in {write_spec(described, OWN_SPECS)}", file=sys.stderr)
+    checkout()  # a workspace gets the new spec
     return described
 
 

@@ -1,14 +1,16 @@
-"""The settings of one checkout alone: workspace.yaml, which every command reads over config.yaml."""
+"""Settings of one checkout or workspace alone: workspace.yaml, read over config.yaml by every command."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import yaml
 
 from pubmill.errors import PubmillError
+from pubmill.messages.installation import SETTINGS
 from pubmill.specs import strict_yaml
-from pubmill.specs.study import WORKSPACE
 from pubmill.storage.files import writing
 
+WORKSPACE = Path(SETTINGS[-1])
 HEADER = "# Settings of this checkout, over those of config.yaml; pubmill adds folders of models\n"
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TypedDict
 
 from pubmill.hardware.process_limits import cores
+from pubmill.messages.installation import DATA
 
-ROOT = Path(__file__).resolve().parents[2]
+COMMIT = "COMMIT"
+"""File of an installed package: the commit that it was built from."""
 PACKAGES = (
     "torch",
     "transformers",
@@ -57,13 +59,14 @@ def provenance() -> ProcessProvenance:
     }
 
 
-def commit(root: Path = ROOT) -> str | None:
-    """Return the commit of the checkout `root`, with `-dirty` if tracked files differ; None if there is none.
+def commit(root: Path = DATA) -> str | None:
+    """Return the commit of the checkout `root`, with `-dirty` if tracked files differ, or the one that an
+    installed package was built from; None if there is none.
 
     Variables such as `GIT_DIR`, which name another repository, are not obeyed.
     """
     if not (root / ".git").exists():
-        return None
+        return (root / COMMIT).read_text().strip() if (root / COMMIT).is_file() else None
     command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:

@@ -14,6 +14,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.messages.installation import root
 from pubmill.metrics.contributions import read_items
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.checksums import FOLDER_SUMS, PREDICTIONS_SEAL, SUMS, listed_sums
@@ -22,7 +23,6 @@ from pubmill.storage.model_folders import TOKENIZER_FILES
 from pubmill.storage.parquet import is_damaged
 from pubmill.storage.result_paths import CARD, PREDICTIONS, SOURCE_RECORD, TRAINING, source_of_record
 
-STUDIES = Path("studies")
 BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 """Exceptions that broken gzip and zip files raise."""
 
@@ -71,7 +71,7 @@ def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
 
 def _commands(targets: Iterable[Path]) -> Iterator[str]:
     """Yield a command for the files of each scale, by a study of that scale; by the demo if none has it."""
-    study_of = cache(partial(study_of_scale, folder=STUDIES, path=""))
+    study_of = cache(partial(study_of_scale, folder=root() / "studies", path=""))
     by_study: dict[str, list[str]] = {}
     for target in sorted(map(str, targets)):
         found = [file for part in Path(target).parts for file in study_of(part)]

@@ -18,6 +18,7 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.dataset_fixtures import fixture
 from pubmill.inspection.dataset_forms import guess
 from pubmill.inspection.file_forms import FileForm
+from pubmill.messages import installation
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
 from pubmill.specs.schemas import first_line
@@ -256,7 +257,7 @@ def write_dataset(data: NewDataset, found: Described, root: Path) -> list[Path]:
     """Write the spec and its fixture; return their paths. An existing spec is never replaced."""
     spec, folder = root / f"specs/datasets/{data.name}.yaml", root / "tests/datasets" / data.name
     for path in (spec, folder):
-        if path.exists():
+        if (installation.root() / path).exists():
             raise PubmillError(f"{path} exists; give the new dataset another name with --name")
     try:
         DatasetSpec.model_validate(found.values)

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor import links
+from pubmill.messages.installation import root
 from pubmill.recipes.submissions import System
 from pubmill.specs import ModelSpec, problem_text, strict_yaml
 from pubmill.specs.schemas import first_line
@@ -159,9 +160,9 @@ def write_spec(model: NewModel, specs: Path) -> Path:
     """Write the model's spec, unless it exists with the same weights; another model of this name is an
     error. Only a new spec has its folder or its tokenizer checked here."""
     path = specs / "models" / f"{model.name}.yaml"
-    if path.is_file():
+    if (known := root() / path).is_file():
         errors: list[str] = []
-        found = strict_yaml.read(path, str(path), errors).value
+        found = strict_yaml.read(known, str(path), errors).value
         if errors or any(found.get(key) != model.weights.get(key) for key in ("weights", "released")):
             raise PubmillError(
                 f"{path} describes another model; rename the new one's folder, or describe it under another "

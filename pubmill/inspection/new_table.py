@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from pubmill.errors import PubmillError
+from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.schemas import first_line
@@ -64,7 +65,7 @@ def write_table(values: dict[str, Any], specs: Path, known: Specs) -> list[Path]
     spec = specs / "tables" / values["paper"] / f"{values['name']}.yaml"
     published = spec.with_suffix(".published.csv")
     for path in (spec, published):
-        if path.exists():
+        if (root() / path).exists():
             raise PubmillError(f"{path} exists; give the new table another name")
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     with writing(published) as temporary:

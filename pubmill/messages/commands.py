@@ -1,11 +1,29 @@
-"""Commands for messages: each works as printed in the checkout, after `make setup`."""
+"""Commands for messages: each works as printed in the checkout, after `make setup`, or in a workspace."""
 
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pubmill.messages.installation import VIEW, root
+
 BIN = ".venv/bin"
 PROFILE = "profiles/local"
+
+
+def program(name: str) -> str:
+    """Return how a program is called: by its place in the checkout; in a workspace the shell finds it."""
+    return name if root() == VIEW else f"{BIN}/{name}"
+
+
+def snakefile() -> list[str]:
+    """Return the option of Snakemake that names the workflow; in a checkout it finds it by itself."""
+    return ["--snakefile", str(VIEW / "Snakefile")] if root() == VIEW else []
+
+
+def profile(name: str = PROFILE) -> str:
+    """Return the folder of a profile as Snakemake takes it: one's own, or the one that pubmill has."""
+    shipped = root() / name
+    return str(shipped) if shipped.is_dir() and not Path(name).is_dir() else name
 
 
 def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterable[str] = ()) -> str:
@@ -13,13 +31,13 @@ def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterabl
 
     Targets come first: `--configfile`, `--config` and `--forcerun` take all arguments that follow.
     """
-    words = [*targets, "--profile", PROFILE, *configuration, *options]
-    return shlex.join([f"{BIN}/snakemake", *words])
+    words = [*targets, *snakefile(), "--profile", profile(), *configuration, *options]
+    return shlex.join([program("snakemake"), *words])
 
 
 def pubmill(*arguments: str) -> str:
     """Return a command of `pubmill`."""
-    return run(f"{BIN}/pubmill", *arguments)
+    return run(program("pubmill"), *arguments)
 
 
 def run_files(*files: str, configuration: Sequence[str] = (), options: Iterable[str] = ()) -> str:
@@ -32,7 +50,7 @@ def run_files(*files: str, configuration: Sequence[str] = (), options: Iterable[
         study = further.pop(1)
         if not further[1:] or further[1].startswith("--"):
             further.pop(0)
-    name = Path(study).stem if study.startswith("studies/") else study
+    name = Path(study).stem if Path(study).parent == root() / "studies" else study
     return pubmill("run", name, *files, *further, *options)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from pubmill.errors import PubmillError
+from pubmill.messages.installation import root
 from pubmill.planning.job import Job
 from pubmill.planning.terminal_tables import table
 from pubmill.specs import strict_yaml
@@ -15,7 +16,7 @@ from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import Needs
 
-PROFILES = Path("profiles")
+PROFILES = "profiles"
 HERE = "local"
 
 
@@ -33,7 +34,7 @@ class ClusterRequest(NamedTuple):
 
 def config_of_profile(name: str) -> Path | None:
     """Return the file of a profile, if it is a folder or the name of one of profiles/."""
-    files = (folder / "config.yaml" for folder in (Path(name), PROFILES / name))
+    files = (folder / "config.yaml" for folder in (Path(name), root() / name, root() / PROFILES / name))
     return next(filter(Path.is_file, files), None)
 
 
@@ -41,7 +42,7 @@ def read_profile(name: str) -> dict[str, Any]:
     """Return the settings of a profile, a folder or the name of one of profiles/."""
     path = config_of_profile(name)
     if path is None:
-        known = ", ".join(sorted(one.parent.name for one in PROFILES.glob("*/config.yaml")))
+        known = ", ".join(sorted(one.parent.name for one in (root() / PROFILES).glob("*/config.yaml")))
         raise PubmillError(f"no profile {name}: expected a folder with config.yaml, or one of {known}")
     errors: list[str] = []
     found: dict[str, Any] = strict_yaml.read(path, str(path), errors).value

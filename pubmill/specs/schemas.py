@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from pubmill.messages.installation import root
 from pubmill.specs.loading import KINDS, ScaleSpec
 from pubmill.specs.spec_types import ChoicesFile
 from pubmill.specs.study import Study
@@ -41,8 +42,8 @@ def as_text(schema: dict[str, Any]) -> str:
 
 
 def first_line(schema: str, depth: int) -> str:
-    """Return the line that names a schema in a YAML file `depth` folders below the checkout."""
-    return f"{MARK}{'../' * depth}{FOLDER}/{schema}.json"
+    """Return the line that names a schema in a YAML file `depth` folders below the checkout or workspace."""
+    return f"{MARK}{'../' * depth}{root() / FOLDER}/{schema}.json"
 
 
 def schema_of(path: Path) -> str | None:

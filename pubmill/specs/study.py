@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from pubmill.errors import PubmillError
+from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown
 from pubmill.specs import Name, RecipeWeights, Specs, Strict, load, problem_text, strict_yaml
 from pubmill.specs.hyperparameter_choice import HyperparameterChoice
@@ -17,8 +18,6 @@ from pubmill.storage import name_patterns as names
 
 DEMO = "demo"
 """The study of config.yaml itself, which needs no file, and its scale."""
-WORKSPACE = Path("workspace.yaml")
-"""Settings of a checkout alone, over those of config.yaml."""
 
 
 class Author(Strict):
@@ -196,4 +195,4 @@ def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:
     read = {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}
     of_scale = [file for file, study in read.items() if study.get("scale") == scale]
     of_paper = [file for file in of_scale if file.stem in Path(path).parts]
-    return [f"{folder.name}/{file.name}" for file in [*of_paper, *of_scale][:1]]
+    return [str(root() / folder.name / file.name) for file in [*of_paper, *of_scale][:1]]

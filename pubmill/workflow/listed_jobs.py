@@ -3,12 +3,14 @@
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import snakemake
 
+from pubmill.messages.installation import own_settings
 from pubmill.planning.job import Job
 from pubmill.storage.files import read_json, write_json
 from pubmill.storage.result_paths import paths_of_scale
@@ -53,7 +55,8 @@ def jobs_of_study(
 def state_of(root: Path, config: Mapping[str, Any]) -> str:
     """Return a digest of the names, sizes and times of all files that decide a study's jobs."""
     digest = hashlib.sha256(snakemake.__version__.encode())
-    for line in _listing([*(root / name for name in DECIDING), *RECORDED, *_of_study(config)]):
+    places = [*(root / name for name in DECIDING), *own_settings(root), *RECORDED, *_of_study(config)]
+    for line in _listing(places):
         digest.update(line.encode(errors="surrogateescape"))
     return digest.hexdigest()
 
@@ -76,7 +79,13 @@ def _listing(places: Iterable[Path]) -> Iterator[str]:
             folders[:] = sorted(set(folders).difference(OWN))
             for file in sorted(set(files).difference(OWN)):
                 path = f"{folder}/{file}"
-                yield _line(os.lstat(path), path)
+                yield _line(_status(path), path)
+
+
+def _status(path: str) -> os.stat_result:
+    """Return the status of a file; specs of a workspace are links, whose own status says nothing."""
+    status = os.lstat(path)
+    return Path(path).stat() if stat.S_ISLNK(status.st_mode) and Path(path).exists() else status
 
 
 def _line(status: os.stat_result, path: str) -> str:

@@ -87,8 +87,10 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     @plainly
     def begin_run() -> FileLock:
         # Imported here because only a run needs it; it imports the hub's library.
-        from pubmill.workflow.run_start import begin, report_compiler, share_finetunings
+        from pubmill.workflow.run_start import begin, report_compiler, require_torch, share_finetunings
 
+        if not own_environments:
+            require_torch(workflow)
         lock = begin(workflow, graph, sources)
         if not own_environments:
             report_compiler(workflow)

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,13 @@ def share_finetunings(workflow: Any, root: Path) -> ForkServer | None:
     Python; None otherwise."""
     several = _jobs_to_do(workflow, FINETUNING) > 1
     return start_server(root / FINETUNING) if workflow.local_exec and several else None
+
+
+def require_torch(workflow: Any) -> None:
+    """Raise a `PubmillError` if the run is to train and torch is not installed, which nothing else needs."""
+    if _jobs_to_do(workflow, FINETUNING, PRETRAINING) and find_spec("torch") is None:
+        install = commands.run(commands.program("python"), "-m", "pip", "install", "pubmill[train]")
+        raise PubmillError(f"the run trains models by torch, which is not installed; install it: {install}")
 
 
 def report_compiler(workflow: Any) -> None:

@@ -20,5 +20,5 @@ rule crate:
         graph.crate.label
     shell:
         "python {params.extras:q}/crate/programs/crate.py --recipe {params.recipe:q}"
-        " --results {params.results:q}"
+        " --results {params.results:q} --specs {params.specs:q}"
         " --output {output:q} > {log:q} 2>&1"

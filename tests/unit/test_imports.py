@@ -14,7 +14,7 @@ ROOMS: dict[str, str] = {
     "optimisers": "",
     "recipes": "optimisers storage",
     "examples": "recipes storage",
-    "hardware": "recipes storage",
+    "hardware": "messages recipes storage",
     "formats": "examples messages recipes storage",
     "metrics": "examples hardware recipes storage",
     "pretraining": "examples hardware messages optimisers recipes storage",
@@ -41,7 +41,7 @@ ROOMS: dict[str, str] = {
     " workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
-RULES_MAY = {"errors", "inspection", "planning", "recipes", "specs", "stages", "storage", "workflow"}
+RULES_MAY = set("errors inspection messages planning recipes specs stages storage workflow".split())
 BARE = {
     "filelock", "huggingface_hub", "torch", "transformers", "numpy", "tokenizers", "safetensors", "tqdm",
     "yaml", "pubmill", "triton",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS
+from pubmill.cli.studies import specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
@@ -41,7 +41,8 @@ def page(
     from pubmill.storage.checksums import write_formats
 
     output.parent.mkdir(parents=True, exist_ok=True)
-    for path in write_formats(output, audit_values(audit_recipe(SPECS), SPECS), AUDIT_RENDERERS):
+    found = audit_values(audit_recipe(specs_folder()), specs_folder())
+    for path in write_formats(output, found, AUDIT_RENDERERS):
         print(path)
 
 
@@ -71,8 +72,8 @@ def runs() -> None:
     from pubmill.extras.audit.printed_values_of_runs import as_text, check_reasons, findings_on_runs
     from pubmill.stages.study_graph import graph_of_all_tables
 
-    graph = graph_of_all_tables(SPECS)
-    found = findings_on_runs(graph, SPECS)
+    graph = graph_of_all_tables(specs_folder())
+    found = findings_on_runs(graph, specs_folder())
     print(as_text(found))
     check_reasons(found, graph.specs)
 

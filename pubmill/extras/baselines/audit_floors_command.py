@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import FULL, SPECS, Results
+from pubmill.cli.studies import FULL, Results, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
@@ -35,7 +35,7 @@ def floors(
 
     if form not in BASELINE_RENDERERS:
         raise PubmillError(unknown("format", form, list(BASELINE_RENDERERS)))
-    specs = load(SPECS, "full")
+    specs = load(specs_folder(), "full")
     names = dataset or datasets_with_splits(sorted(specs.datasets), results, ("train", "test"))
     folder = output or Path(Paths(results).floors())
     found = []
@@ -43,7 +43,7 @@ def floors(
         check_name(specs, name)
         data, splits = specs.datasets[name], load_dataset(name, results)
         measured = measure_floors(data, {split: one.path for split, one in splits.items()}, folder / name)
-        found.append(headroom(data, measured, ceiling_of(data, splits["test"]), specs, SPECS))
+        found.append(headroom(data, measured, ceiling_of(data, splits["test"]), specs, specs_folder()))
         report_progress(f"{len(found)} of {len(names)}: {name}")
     print(BASELINE_RENDERERS[form](found), end="")
 

@@ -1,13 +1,12 @@
 """`pubmill audit compute`."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import SPECS
+from pubmill.cli.studies import measured_gpus, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 
@@ -38,19 +37,18 @@ def compute(
         typed_compute,
     )
     from pubmill.specs import load
-    from pubmill.stages.gpus import read_gpus
     from pubmill.tables.rank_text import aligned
 
     if (parameters is None) != (tokens is None):
         raise PubmillError("--parameters and --tokens belong together")
     if len({bool(each) for each in (layers, hidden, length)}) > 1:
         raise PubmillError("--layers, --hidden and --length belong together")
-    peaks = read_gpus(SPECS, Path("benchmarks/pretraining.json")).peaks
+    peaks = measured_gpus().peaks
     if parameters is not None and tokens is not None:
         attended = (layers, hidden, length) if layers else None
         found = [typed_compute(parameters, tokens, attended, gpu, hours)]
     else:
-        found = list(all_compute(load(SPECS, "full"), printed_costs()))
+        found = list(all_compute(load(specs_folder(), "full"), printed_costs()))
     rows = as_rows(found, peaks)
     print(json.dumps(json_of(found, peaks), indent=2) if as_json else "\n".join(aligned(rows)))
 

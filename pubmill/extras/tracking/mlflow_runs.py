@@ -86,7 +86,7 @@ def _imported() -> Any:
         import mlflow
         import mlflow.entities
     except ImportError:
-        install = commands.run(f"{commands.BIN}/python", "-m", "pip", "install", "mlflow-skinny")
+        install = commands.run(commands.program("python"), "-m", "pip", "install", "mlflow-skinny")
         raise PubmillError(
             f"MLflow is not installed here. Install it: {install} (for a server; for a database, mlflow)"
         ) from None

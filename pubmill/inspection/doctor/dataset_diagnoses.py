@@ -10,8 +10,9 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
+from pubmill.messages.installation import own_settings
 from pubmill.specs import DatasetSpec, File
-from pubmill.specs.study import WORKSPACE, check_files
+from pubmill.specs.study import check_files
 from pubmill.stages import Graph
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.files import read_json
@@ -43,7 +44,7 @@ class DatasetFinding:
 
 
 def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    """Return the configuration that Snakemake builds from `config.yaml`, workspace.yaml beside it,
+    """Return the configuration that Snakemake builds from `config.yaml`, the user's own settings,
     `--configfile` and `--config`."""
     # Imported here, because they take most of a second, which `pubmill --help` would need too.
     from snakemake.cli import parse_config
@@ -53,8 +54,7 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
 
     if missing := [overlay for overlay in overlays if not Path(overlay).exists()]:
         raise PubmillError(f"there is no file {missing[0]}; expected a study, such as studies/gu2020.yaml")
-    own = base.with_name(WORKSPACE.name)
-    overlays = [*([str(own)] if own.is_file() else []), *overlays]
+    overlays = [*map(str, own_settings(base.parent)), *overlays]
     check_files([base, *overlays])
     try:
         config = load_configfile(base)

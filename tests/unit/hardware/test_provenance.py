@@ -56,6 +56,11 @@ def test_without_git_there_is_no_commit(tmp_path: Path, monkeypatch: pytest.Monk
     assert provenance.commit(tmp_path) is None
 
 
+def test_an_installed_package_has_the_commit_that_it_was_built_from(tmp_path: Path) -> None:
+    (tmp_path / provenance.COMMIT).write_text("abc-dirty\n")
+    assert provenance.commit(tmp_path) == "abc-dirty"
+
+
 def test_only_installed_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provenance, "PACKAGES", ("numpy", "no-such-package"))
     assert provenance.packages() == {"numpy": metadata.version("numpy")}

@@ -76,3 +76,17 @@ def test_the_name_of_a_slurm_run_is_recorded(targets: Graph, tmp_path: Path) -> 
     file.touch()
     run_start.begin(workflow("first"), targets, {}).release()
     assert (Path(targets.results) / ".slurm-run").read_text() == "first\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "installed"), [("download", False), ("finetune", True), ("finetune", False)]
+)
+def test_a_run_that_trains_needs_torch(monkeypatch: pytest.MonkeyPatch, rule: str, installed: bool) -> None:
+    monkeypatch.setattr(run_start, "find_spec", lambda _: "found" if installed else None)
+    begun = workflow()
+    begun.dag.jobs[0].rule.name = rule
+    if rule == "download" or installed:
+        run_start.require_torch(begun)
+    else:
+        with pytest.raises(PubmillError, match=r"torch, which is not installed.* 'pubmill\[train\]'"):
+            run_start.require_torch(begun)

@@ -11,11 +11,12 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.extras.audit.audit_rendering import AUDIT_RENDERERS
 from pubmill.extras.audit.value_audit import audit
+from pubmill.messages.installation import DATA
 from pubmill.recipes.audits import AuditRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.checksums import write_formats
 
-SPECS = Path(__file__).resolve().parents[4] / "specs"
+SPECS = DATA / "specs"
 
 
 def main(

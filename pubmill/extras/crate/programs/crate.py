@@ -13,17 +13,19 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.extras.crate.crate_files import write_crate
 from pubmill.extras.crate.crate_recipes import CrateRecipe
+from pubmill.messages.installation import DATA
 from pubmill.recipes.programs import program
 
-ROOT = Path(__file__).resolve().parents[1]
+SPECS = DATA / "specs"
 
 
 def main(
     recipe: CrateRecipe,
     results: Annotated[Path, "results folder of the study's scale"],
     output: Annotated[Path, "folder to write"],
+    specs: Annotated[Path, "folder of the specs, beside the Snakefile and the rules"] = SPECS,
 ) -> None:
-    write_crate(recipe, results, ROOT, output)
+    write_crate(recipe, results, specs.parent, output)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,11 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.extras.proof.basis import table_basis
 from pubmill.extras.proof.proofs import TableBasisRecipe
+from pubmill.messages.installation import DATA
 from pubmill.recipes.programs import program
 from pubmill.storage.files import sealed, write_json
 
-SPECS = Path(__file__).resolve().parents[1] / "specs"
+SPECS = DATA / "specs"
 
 
 def main(

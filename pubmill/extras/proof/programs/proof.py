@@ -13,9 +13,10 @@ from typing import Annotated
 from pubmill.errors import run
 from pubmill.extras.proof.archive import write_proof
 from pubmill.extras.proof.proofs import ProofRecipe
+from pubmill.messages.installation import DATA
 from pubmill.recipes.programs import program
 
-SPECS = Path(__file__).resolve().parents[1] / "specs"
+SPECS = DATA / "specs"
 
 
 def main(

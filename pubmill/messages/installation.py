@@ -1,0 +1,76 @@
+"""Where pubmill's own files are, and where the user's are.
+
+Specs, rules and programs lie beside the package in a checkout, and in `pubmill/_data` once it is installed. A
+workspace (`pubmill init`) holds only what is the user's; its folder `.pubmill` is laid out as a checkout, of
+links to pubmill's files, with the user's own specs and studies among them. In a checkout both are the
+checkout. Needs only the standard library.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+DATA = PACKAGE / "_data" if (PACKAGE / "_data").is_dir() else PACKAGE.parent
+"""The folder of the specs, rules and programs that belong to this package."""
+MODULES = ("pubmill", "snakemake_logger_plugin_pubmill")
+OWN = ("specs", "studies")
+"""Folders of which a workspace may have files of its own."""
+FILES = (
+    *("Snakefile", "config.yaml", "LICENSE", "benchmarks/pretraining.json", "envs", "profiles", "rules"),
+    *("schemas", "scripts", "tests/__init__.py", "tests/dataset_specs.py", "tests/world"),
+)
+"""The other files and folders of a checkout that an installed package needs; `setup.py` puts both into it."""
+VIEW = Path(".pubmill")
+SETTINGS = ("config.yaml", "workspace.yaml")
+"""Files of a workspace with settings over those of pubmill's config.yaml, the last one strongest."""
+
+
+def root() -> Path:
+    """Return where the current folder has specs, rules and programs: `.pubmill` of a workspace, or itself."""
+    return VIEW if VIEW.is_dir() else Path()
+
+
+def own_settings(root: Path) -> list[Path]:
+    """Return the user's settings over `root`/config.yaml: those of a workspace, or of a checkout alone."""
+    in_workspace = root.name == VIEW.name
+    folder, names = (root.parent, SETTINGS) if in_workspace else (root, SETTINGS[1:])
+    return [path for name in names if (path := folder / name).is_file()]
+
+
+def link_workspace(workspace: Path) -> list[str]:
+    """Bring `.pubmill` of a workspace up to date; return its specs and studies that replace those of pubmill.
+
+    A link that is right stays as it is, so that nothing looks changed, and running jobs always find theirs.
+    """
+    shipped, own = dict(_files(DATA)), dict(_files(workspace.resolve()))
+    wanted = {name: PACKAGE.parent / name for name in MODULES}
+    wanted |= {name: DATA / name for name in FILES} | shipped | own
+    view = workspace / VIEW
+    for name, target in wanted.items():
+        _link(view / name, target)
+    for folder in OWN:
+        for path in (view / folder).rglob("*"):
+            if path.is_symlink() and path.relative_to(view).as_posix() not in wanted:
+                path.unlink()
+    return sorted(own.keys() & shipped.keys())
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the specs and studies of a folder by their names below it, without hidden files."""
+    for name in OWN:
+        for path in (folder / name).rglob("*"):
+            below = path.relative_to(folder)
+            if path.is_file() and not any(part.startswith((".", "__")) for part in below.parts):
+                yield below.as_posix(), path
+
+
+def _link(link: Path, target: Path) -> None:
+    """Make or mend a link, in one step for those who read it."""
+    if link.is_symlink() and link.readlink() == target:
+        return
+    link.parent.mkdir(parents=True, exist_ok=True)
+    new = link.with_name(f"{link.name}.{os.getpid()}")
+    new.unlink(missing_ok=True)
+    new.symlink_to(target)
+    os.replace(new, link)

@@ -1,0 +1,129 @@
+"""The wheel, built without a network and installed apart from the checkout: what runs without a clone."""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from pubmill.messages.installation import DATA, FILES, MODULES, OWN
+from tests.workflow.conftest import TABLE
+
+pytestmark = pytest.mark.long
+BUILD = ("README.md", "pyproject.toml", "setup.py")
+MADE = shutil.ignore_patterns("__pycache__", "mirror", "*.egg-info")
+COUNTS = "results/demo/tables/gu2020/table03.html"
+
+
+def run(*words: str | Path, folder: Path) -> str:
+    """Run a command as a user does; return what it prints."""
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(words, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a copy of what belongs to it, with stale files of an earlier build."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in (*BUILD, *MODULES, *FILES, *OWN):
+        target = folder / "source" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (DATA / name).is_dir():
+            shutil.copytree(DATA / name, target, ignore=MADE)
+        else:
+            shutil.copyfile(DATA / name, target)
+    for stale in ("_data/specs/models/gone.yaml", "gone.py"):
+        path = folder / "source/build/lib/pubmill" / stale
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-index", "--no-build-isolation")
+    run(*pip, "--wheel-dir", folder, folder / "source", folder=folder)
+    [found] = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def command(wheel: Path) -> Path:
+    """`pubmill` of an environment with the wheel, and the packages of this one without the checkout and
+    without torch, which nothing here needs."""
+    environment = wheel.parent / "environment"
+    venv.create(environment, symlinks=True)
+    python = environment / "bin/python"
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index")
+    run(*pip, wheel, folder=wheel.parent)
+    [site] = environment.glob("lib/*/site-packages")
+    others = [path for path in sys.path if path.endswith("-packages")]
+    (site / "others.pth").write_text("\n".join(others))
+    (site / "torch.py").write_text("raise ImportError('this environment has no torch')\n")
+    return environment / "bin/pubmill"
+
+
+@pytest.fixture(scope="module")
+def workspace(command: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new workspace."""
+    folder = tmp_path_factory.mktemp("anywhere")
+    run(command, "init", "w", folder=folder)
+    return folder / "w"
+
+
+def test_the_wheel_has_all_files_of_the_package_and_its_data(wheel: Path) -> None:
+    inside = {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    source = wheel.parent / "source"
+    modules = {
+        path.relative_to(source).as_posix()
+        for name in MODULES
+        for path in (source / name).rglob("*.*")
+        if path.is_file()
+    }
+    expected = {
+        f"pubmill/_data/{path.relative_to(source).as_posix()}"
+        for name in (*FILES, *OWN)
+        for path in ([source / name] if (source / name).is_file() else (source / name).rglob("*"))
+        if path.is_file()
+    }
+    assert inside == modules | expected
+
+
+def test_verbs_find_what_the_package_has(command: Path, workspace: Path) -> None:
+    assert "gu2020/table06 " in run(command, "list", "tables", folder=workspace)
+    assert "jobs" in run(command, "plan", "demo", folder=workspace)
+    counted = run(command, "run", "demo", "-n", folder=workspace)
+    assert " jobs would run:\n" in counted and "pretrain" in counted
+    run(command, "doctor", "demo", "--offline", folder=workspace)
+    assert "PubMedBERT" in run(command, "audit", "compute", folder=workspace)
+
+
+def test_a_table_is_made_and_predictions_are_scored(command: Path, workspace: Path) -> None:
+    """Its datasets are converted; neither this nor scores need torch."""
+    run(command, "run", "demo", "gu2020/table03", folder=workspace)
+    assert (workspace / COUNTS).is_file()
+    again = run(command, "run", "demo", "gu2020/table03", "-n", folder=workspace)
+    assert "Nothing to be done." in again
+    results = ("--results", "results/demo")
+    run(command, "export", "ncbi-disease", "exported", *results, folder=workspace)
+    scored = run(
+        command, "score", "exported/test.tsv", "--dataset", "ncbi-disease", *results, folder=workspace
+    )
+    assert "entity_f1 100.00" in scored
+
+
+def test_an_own_spec_takes_the_place_of_pubmill_s(command: Path, workspace: Path) -> None:
+    """Its job runs again, and nothing else does."""
+    run(command, "run", "demo", "gu2020/table02", folder=workspace)
+    name = "specs/tables/gu2020/table02.yaml"
+    shipped = workspace / ".pubmill" / name
+    [title] = [line for line in shipped.read_text().splitlines() if line.startswith("title:")]
+    (workspace / name).parent.mkdir(parents=True)
+    (workspace / name).write_text(shipped.read_text().replace(title, "title: A title of one's own"))
+    said = run(command, "run", "demo", "gu2020/table02", folder=workspace)
+    assert f"in place of pubmill's own: {name}" in said and "1 of 1 jobs done" in said
+    page = workspace / TABLE.replace("table06", "table02")
+    assert "A title of one&#39;s own" in page.read_text() or "A title of one's own" in page.read_text()
+    (workspace / name).unlink()
+    assert "1 jobs would run" in run(command, "run", "demo", "gu2020/table02", "-n", folder=workspace)
