@@ -238,8 +238,7 @@ def test_nothing_is_wider_than_a_phone(results: Path) -> None:
 def test_the_page_says_how_to_check_its_numbers(results: Path) -> None:
     page = parsed(render(read_report(recipe(), results)))
     commands = [one.text_content() for one in page.xpath("//h3[@id='proof']/following-sibling::pre")]
-    assert commands[0].split()[1] == "results/small/reports/small.proof.zip"
-    assert commands[0].endswith("--profile profiles/local --configfile studies/small.yaml")
+    assert commands[0] == ".venv/bin/pubmill run small results/small/reports/small.proof.zip"
     assert commands[1] == "unzip small.proof.zip verify.py\npython verify.py small.proof.zip"
 
 
