@@ -32,6 +32,8 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
     to.print(Text(f"{explanation.table}, {explanation.row}, {explanation.column}", style="bold"))
     if explanation.value.get("value") is not None:
         to.print(Text(_verdict_line(explanation.value), style="bold"))
+    elif missing := explanation.value.get("missing"):
+        to.print(Text(missing, style="bold"))
     for line in _value_lines(explanation.value):
         to.print(line)
     if explanation.refused:
@@ -105,7 +107,7 @@ def _verdict_line(value: Mapping[str, Any]) -> str:
 def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield the cell's numbers and reasons, line by line; a mean score has two decimals, a count has none."""
     for name, found in value.items():
-        if found is None or found in ("", ()):
+        if found is None or found in ("", ()) or name == "missing":  # which stands first
             continue
         if name == "published" and isinstance(found, Mapping):
             note = f" ({found['note']})" if found.get("note") else ""

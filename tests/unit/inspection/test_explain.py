@@ -54,6 +54,12 @@ def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: 
     assert command.endswith(" --config results=here")
 
 
+def test_a_cell_without_results_is_explained_without_the_floors_of_its_row(tmp_path: Path) -> None:
+    found = explain(explainer(tmp_path, floors=True), TABLE, "bc2gm", MODEL)
+    assert found.refused is None and len(found.lacking) == 2
+    assert printed(found).splitlines()[1] == "no mean: 0 of 2 seeds (no record: seed 1, 2)"
+
+
 def test_a_failed_run_says_how(tmp_path: Path) -> None:
     put_records(tmp_path / "demo", 0.8)
     failed = made_up.record(MODEL, "bc2gm", 2, 0, scale="demo", metrics=None, counts=None, failed="nan")
