@@ -79,13 +79,13 @@ def test_the_wheel_has_all_files_of_the_package_and_its_data(wheel: Path) -> Non
         path.relative_to(source).as_posix()
         for name in MODULES
         for path in (source / name).rglob("*.*")
-        if path.is_file()
+        if path.is_file() and path.parent.name != "__pycache__"  # of the build itself
     }
     expected = {
         f"pubmill/_data/{path.relative_to(source).as_posix()}"
         for name in (*FILES, *OWN)
         for path in ([source / name] if (source / name).is_file() else (source / name).rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.parent.name != "__pycache__"
     }
     assert inside == modules | expected
 
