@@ -143,9 +143,11 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
 
 def _with_floors_that_exist(recipe: TableRecipe, results: Path) -> TableRecipe:
     """Return the recipe without floors that are still to be made: what a cell is can be said without them."""
-    there = {
-        row: files for row, files in recipe.floors.items() if all((results / file).is_file() for file in files)
-    }
+
+    def is_there(file: str) -> bool:
+        return (results / file).is_file()
+
+    there = {row: files for row, files in recipe.floors.items() if all(map(is_there, files))}
     return replace(recipe, floors=there)
 
 
