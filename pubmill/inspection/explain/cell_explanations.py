@@ -120,7 +120,7 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
         return _explain_fact(explainer, table, row, column)
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
-    recipe = _with_floors_that_exist(explainer.graph.tables.recipe(table), explainer.results)
+    recipe = with_floors_that_exist(explainer.graph.tables.recipe(table), explainer.results)
     rows = recipe.all_rows
     straight = bool(matching_items(row, rows, _own_key)) and bool(
         matching_items(column, recipe.columns, _own_key)
@@ -139,16 +139,6 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     except PubmillError as error:
         return _explain_cell(explainer, table, recipe, None, str(error), found_row, found_column)
     return _explain_cell(explainer, table, recipe, made, None, found_row, found_column)
-
-
-def _with_floors_that_exist(recipe: TableRecipe, results: Path) -> TableRecipe:
-    """Return the recipe without floors that are still to be made: what a cell is can be said without them."""
-
-    def is_there(file: str) -> bool:
-        return (results / file).is_file()
-
-    there = {row: files for row, files in recipe.floors.items() if all(map(is_there, files))}
-    return replace(recipe, floors=there)
 
 
 def _check_models(explainer: Explainer, names: Sequence[str], among: Sequence[Row | Column]) -> None:

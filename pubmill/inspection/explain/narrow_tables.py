@@ -25,6 +25,16 @@ def row_of(recipe: TableRecipe, key: str) -> Row:
     return next(one for one in recipe.all_rows if one.key == key)
 
 
+def with_floors_that_exist(recipe: TableRecipe, results: Path) -> TableRecipe:
+    """Return the recipe without floors that are still to be made: what a cell is can be said without them."""
+
+    def is_there(file: str) -> bool:
+        return (results / file).is_file()
+
+    there = {row: files for row, files in recipe.floors.items() if all(map(is_there, files))}
+    return replace(recipe, floors=there)
+
+
 def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path, results: Path) -> Table:
     """Build the table with only the records that a cell needs, also of another table that it refers to."""
     difference = difference_of(recipe, row)
