@@ -13,6 +13,7 @@ from pubmill.inspection.explain.narrow_tables import (
     rows_behind,
     table_of_cell,
     table_of_row,
+    with_floors_that_exist,
 )
 from pubmill.inspection.explain.origins import (
     OF_RECORDS,
