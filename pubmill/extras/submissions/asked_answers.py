@@ -39,6 +39,11 @@ def request_digest(request: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
+def _line(row: Mapping[str, Any]) -> str:
+    """Format a row in ASCII: an answer may have half a surrogate pair, or characters that end lines."""
+    return json.dumps(row) + "\n"
+
+
 def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
     """Return the answers in a file by example; a line that was cut off by a kill is removed.
 
@@ -52,7 +57,7 @@ def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
         with path.open("r+b") as file:
             file.truncate(len(content))
     found = dict[str, dict[str, Any]]()
-    for number, line in enumerate(content.decode().splitlines(), 1):
+    for number, line in enumerate(content.decode("ascii").splitlines(), 1):
         row = parse_row(line, f"{path}:{number}")
         name = str(row.get("custom_id"))
         if name not in requests or row.get("request") != request_digest(requests[name]):
@@ -81,13 +86,13 @@ def ask_all(requests: Requests, server: ChatServer, path: Path, at_once: int, bu
                 "custom_id": name, "request": request_digest(requests[name]),
                 "response": {"status_code": 200, "body": body},
             }  # fmt: skip
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.write(_line(row))
             file.flush()
             os.fsync(file.fileno())
     found = read_answers(path, requests)
     if len(found) == len(requests):
         with writing(path) as temporary, temporary.open("w", encoding="utf-8") as whole:
-            whole.writelines(json.dumps(found[name], ensure_ascii=False) + "\n" for name in requests)
+            whole.writelines(_line(found[name]) for name in requests)
     return len(requests) - len(found)
 
 

@@ -154,6 +154,14 @@ def test_a_line_that_a_kill_cut_off_is_asked_again_and_no_other(tmp_path: Path) 
     assert list(again.asked) == ["p11"] and path.read_bytes() == whole
 
 
+def test_any_text_may_be_an_answer(tmp_path: Path) -> None:
+    path, odd = tmp_path / "a.jsonl", "a\u2028b\x85c\ud83dd"
+    with serving(ChatStub(lambda prompt: odd + "\n")) as stub:
+        assert ask_all(REQUESTS, server_at(stub)[0], path, 2, Budget()) == 0
+    found = read_answers(path, REQUESTS)["x3"]["response"]["body"]["choices"][0]["message"]["content"]
+    assert found.strip() == odd
+
+
 def test_answers_to_other_prompts_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     with serving(ChatStub(lambda prompt: "yes")) as stub:
