@@ -117,8 +117,9 @@ def tasks(results: Path, folder: Path, processes: int) -> None:
     """Fine-tune the models of the queue that are not in the file of task scores yet, several at once."""
     from benchmarks import speedrun_tasks
 
-    queue = read_queue()
-    wanted = speedrun_tasks.missing(queue, read_records())
+    missing = speedrun_tasks.missing(read_queue(), read_records())
+    wanted = [one for one in missing if speedrun_tasks.possible(one.model, folder)]
+    _note(folder, f"{len(wanted)} fine-tunings; {len(missing) - len(wanted)} more lack their models' saves")
     models = {one.model.key: one.model for one in wanted}
     with Processes() as several:
         for steps in (
@@ -132,8 +133,11 @@ def tasks(results: Path, folder: Path, processes: int) -> None:
             while left or several.running:
                 while left and len(several.running) < processes:
                     several.begin(*left.pop(0))
-                _note(folder, f"{several.next_to_end()} is ready")
-    speedrun_tasks.add_scores([speedrun_tasks.read_score(one, folder) for one in wanted])
+                ready = several.next_to_end()
+                _note(folder, f"{ready} is ready")
+                speedrun_tasks.add_scores(
+                    [speedrun_tasks.read_score(one, folder) for one in wanted if one.key == ready]
+                )
 
 
 def _note(folder: Path, text: str) -> None:

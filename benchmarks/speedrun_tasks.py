@@ -101,6 +101,15 @@ def missing(queue: SpeedQueue, records: Records) -> list[TaskRun]:
     ]
 
 
+def possible(model: TaskModel, folder: Path) -> bool:
+    """Return whether a model is in the folder, or can be written from the saves there."""
+    return not model.phases or (folder / model.key).is_dir() or _last_save(model, folder).is_dir()
+
+
+def _last_save(model: TaskModel, folder: Path) -> Path:
+    return folder / model.place / str(model.seed) / f"phase-{model.phases - 1}" / f"step-{model.step}"
+
+
 def models_of(place: str, queue: SpeedQueue, records: Records) -> list[TaskModel]:
     """Return the models of a record, by seed; `UNTRAINED`: those of the baseline without training."""
     if place == UNTRAINED:
@@ -129,7 +138,7 @@ def export_model(model: TaskModel, results: Path, folder: Path) -> None:
         model=f"speedrun-{name}", lowercase=True, weights=weights, pretraining=model.recipe, scale="speedrun",
         seed=model.seed,
     )  # fmt: skip
-    last = folder / model.place / str(model.seed) / f"phase-{model.phases - 1}" / f"step-{model.step}"
+    last = _last_save(model, folder)
     output.parent.mkdir(parents=True, exist_ok=True)
     export(recipe, output, last if model.phases else None, results / "speedrun/vocabs/speedrun")
 
