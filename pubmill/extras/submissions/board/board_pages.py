@@ -18,7 +18,7 @@ from pubmill.extras.submissions.board.board_scores import BoardScores
 from pubmill.messages.wording import counted
 from pubmill.metrics.correctness import is_right
 from pubmill.metrics.records import read_predictions
-from pubmill.report.rendering import SORTING, TEMPLATES, environment, script_digest
+from pubmill.report.rendering import SORTING, environment, script_digest
 from pubmill.stages import Graph
 from pubmill.storage.files import sha256, writing
 from pubmill.storage.privacy import PUBLIC
@@ -26,6 +26,7 @@ from pubmill.tables.cells import Cell
 from pubmill.tables.ranks import RankedModel
 
 SITE = "site"
+TEMPLATES = Path(__file__).with_name("templates")
 FILTER = (TEMPLATES / "board_filter.js").read_text(encoding="utf-8")
 EXAMPLES = (TEMPLATES / "board_examples.js").read_text(encoding="utf-8")
 COSTS = {
@@ -100,7 +101,7 @@ def write_site(
         "script": Markup(script),
         "script_hash": script_digest(script),
     }
-    _write(site / "index.html", environment().get_template("board.html.j2").render(values))
+    _write(site / "index.html", environment(None, TEMPLATES).get_template("board.html.j2").render(values))
     wanted = {"index.html", "scores.html", "comparisons.html", *pages.values()}
     for path in site.glob("*.html"):
         if path.name not in wanted:
@@ -138,7 +139,7 @@ def _examples_page(spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, data
         "script": Markup(EXAMPLES),
         "script_hash": script_digest(EXAMPLES),
     }
-    return environment().get_template("board_examples.html.j2").render(values)
+    return environment(None, TEMPLATES).get_template("board_examples.html.j2").render(values)
 
 
 def _answers(
