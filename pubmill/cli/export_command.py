@@ -29,7 +29,9 @@ def export(
     ] = None,
     results: Results = FULL,
 ) -> None:
-    """Write a converted dataset in a published or general form, or in the layout of another program.
+    """Write a converted dataset in a published or general form.
+
+    `--as` names a general form, or the layout of another program.
 
     In its published form, each file is compared with the published bytes.
     """
