@@ -31,9 +31,8 @@ def export(
 ) -> None:
     """Write a converted dataset in a published or general form.
 
-    `--as` names a general form, or the layout of another program.
-
-    In its published form, each file is compared with the published bytes.
+    `--as` names a general form, or the layout of another program. In its published form, each file is
+    compared with the published bytes.
     """
     root = checkout()
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
