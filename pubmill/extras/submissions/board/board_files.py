@@ -43,7 +43,7 @@ class BoardSpec(Strict):
     datasets: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
-class Cost(Strict):
+class StatedCost(Strict):
     """What a system costs, as its author states it.
 
     - `parameters`: their number.
@@ -73,7 +73,7 @@ class CardSpec(Strict):
     submitted: date
     system: System
     mapping: dict[Name, dict[str, str]] = Field(default_factory=dict)
-    cost: Cost = Cost()
+    cost: StatedCost = StatedCost()
 
 
 class Entry(NamedTuple):
