@@ -64,13 +64,12 @@ class Asking:
 class AskRecipe:
     """How a language model is asked for the test examples of a dataset.
 
-    `task`, `prompt`, `mentions`, `glosses`, `dummies`: those of the dataset's spec, of which the prompts are
-    made.
+    `prompt`: the template; `task`, `mentions`, `glosses`, `dummies`: those of the dataset's spec.
     """
 
     asking: Asking
     task: str
-    prompt: str | None = None
+    prompt: str
     mentions: str | None = None
     glosses: Glosses | None = None
     dummies: Dummies | None = None

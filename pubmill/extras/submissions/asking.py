@@ -29,7 +29,7 @@ def ask_dataset(
             f"{reading.dataset} is a credentialed dataset: its text must not be sent to {server.url}, which "
             "may be a service of others (physionet's rule). Run the model on a machine of your own"
         )
-    wording = wording_of(recipe, reading.labels)
+    wording = wording_of(recipe, reading.labels, recipe.prompt)
     train = examples_of(dataset, replace(reading, split="train")) if recipe.asking.shots else []
     requests = requests_for(examples_of(dataset, reading), train, wording, recipe.asking)
     left = ask_all(requests, server, store, at_once, budget)

@@ -33,7 +33,8 @@ class Ask(Stage):
             temperature=weights.temperature,
             length=weights.length,
         )
-        return asked_of(self._specs.datasets[wildcards.dataset], asking)
+        prompts = self._specs.prompts[weights.prompt]
+        return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield Origin(Convert, {"dataset": wildcards.dataset})

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from pubmill.convert.dataset_counts import count
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.examples.argument_transforms import dummies
@@ -27,12 +29,15 @@ from pubmill.extras.submissions.submission import recipe_of
 from pubmill.recipes.finetuning import Dummies
 from pubmill.recipes.submissions import SubmissionRecipe, System
 from pubmill.storage.files import write_json
+from tests.conftest import ROOT
 
 SYSTEM = System(name="example/llm", version="1", prompt="Answer: {text}", local=True)
 DUMMIES = Dummies(types={"C": "@CHEM$", "G": "@GENE$"}, overlap="@CHEM-GENE$")
 KINDS = {"ner": "tokens", "rel": "sequence", "doc": "multilabel", "sim": "regression", "qa": "span"}
 METRICS = {"ner": "entity_f1", "rel": "micro_f1", "doc": "micro_f1", "sim": "pearson", "qa": "mrr"}
 LABELS = ("activates", "blocks", "none")
+TEMPLATES: dict[str, str] = yaml.safe_load((ROOT / "specs/prompts/plain.yaml").read_text())["templates"]
+"""Task -> template of its prompts."""
 
 
 def _sentence(number: int, document: str) -> TokensExample:
