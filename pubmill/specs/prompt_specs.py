@@ -1,9 +1,9 @@
 """Specs of prompts for language models."""
 
 import re
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field
 
 from pubmill.errors import PubmillError
 from pubmill.examples.prompts import PLACES
@@ -13,6 +13,14 @@ PLAIN = "plain"
 """The prompts that are used unless others are named."""
 
 
+def _known_places(template: str) -> str:
+    """Refuse a template with a place in braces that nothing stands for."""
+    if strange := set(re.findall(r"\{(\w+)\}", template)) - set(PLACES):
+        places = ", ".join(f"{{{one}}}" for one in PLACES)
+        raise ValueError(f"{{{min(strange)}}} stands for nothing; there are {places}")
+    return template
+
+
 class PromptSpec(Spec):
     """How language models are asked for the examples of datasets.
 
@@ -20,17 +28,7 @@ class PromptSpec(Spec):
       `{annotated}`, `{labels}` and `{types}` for what the dataset's `glosses` say.
     """
 
-    templates: Annotated[dict[str, Text], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def has_known_places(self) -> Self:
-        for key, template in self.templates.items():
-            if strange := set(re.findall(r"\{(\w+)\}", template)) - set(PLACES):
-                raise ValueError(
-                    f"`{key}`: {{{min(strange)}}} stands for nothing; there are "
-                    f"{', '.join(f'{{{one}}}' for one in PLACES)}"
-                )
-        return self
+    templates: Annotated[dict[str, Annotated[Text, AfterValidator(_known_places)]], Field(min_length=1)]
 
     def template(self, dataset: str, task: str) -> str:
         """Return the template for a dataset: its own, or that of its task."""

@@ -32,6 +32,8 @@ class Ask(Stage):
             seed=int(getattr(wildcards, "seed", weights.seeds[0])),
             temperature=weights.temperature,
             length=weights.length,
+            structured=weights.structured,
+            logprobs=weights.logprobs,
         )
         prompts = self._specs.prompts[weights.prompt]
         return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
