@@ -114,4 +114,4 @@ def test_the_cores_unit_tests_pass_without_extras(root: Path, world: Path, tmp_p
     (tmp_path / "tests/world/mirror").symlink_to(world)
     remove_extras(tmp_path, NAMES)
     tests = [f"tests/unit/{name}" for name in CORE_TESTS]
-    run(tmp_path, "-m", "pytest", "-q", "-n", "2", "-m", "not long", "-p", "no:cacheprovider", *tests)
+    run(tmp_path, "-m", "pytest", "-q", "-n", "0", "-m", "not long", "-p", "no:cacheprovider", *tests)
