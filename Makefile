@@ -25,7 +25,7 @@ known = $(if $(filter-out undefined,$(origin $1)),$(if $(filter-out $2,$(or $($1
 $(if $(filter test test-all,$(MAKECMDGOALS)),$(call known,ROOM,$(ROOMS)))
 $(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 
-.PHONY: help setup world demo test test-all numeric kernels rehearse bench attack data-check docs lint format lock sbom clean
+.PHONY: help setup world demo test test-all numeric kernels rehearse bench attack data-check docs lint format lock dist sbom clean
 .DELETE_ON_ERROR:
 
 help:
@@ -44,6 +44,7 @@ help:
 	@echo "make format  fix the layout and import order that make lint reports"
 	@echo "make setup   only create .venv (all of the above do so when needed)"
 	@echo "make lock    regenerate requirements/ from pyproject.toml, and envs/ from requirements/"
+	@echo "make dist    wheel and source distribution: results/dist"
 	@echo "make sbom    list pubmill's packages with hashes as CycloneDX: results/sbom.cdx.json"
 	@echo "make clean   remove .venv, the miniature data and compiled kernels; other results stay"
 	@echo "Another Python: make PYTHON=python3.12 demo"
@@ -148,6 +149,12 @@ lock:
 		--no-emit-trusted-host --output-file requirements/docs.txt -
 	$(BIN)/python -m tests.torch_lock --write
 	$(BIN)/python -m tests.envs --write
+
+dist: $(READY)
+	rm -rf results/dist && mkdir -p results/dist
+	$(BIN)/python -c 'from setuptools.build_meta import build_sdist; build_sdist("results/dist")'
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-index --no-build-isolation --wheel-dir results/dist results/dist/*.tar.gz
+	@ls results/dist
 
 sbom: $(READY)
 	@mkdir -p results

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -49,4 +50,13 @@ class BuildWithData(build_py):
         return [*super().get_source_files(), *map(str, data_files())]
 
 
-setup(cmdclass={"build_py": BuildWithData})
+class SourceWithCommit(sdist):
+    """A source distribution, which says of which commit it is; a wheel that is built from it says so, too."""
+
+    def make_release_tree(self, base_dir: str, files: list[str]) -> None:
+        super().make_release_tree(base_dir, files)
+        if made_of := commit(HERE):
+            (Path(base_dir) / COMMIT).write_text(f"{made_of}\n")
+
+
+setup(cmdclass={"build_py": BuildWithData, "sdist": SourceWithCommit})

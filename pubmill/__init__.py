@@ -1,7 +1,8 @@
 """pubmill: from PubMed XML to the result tables of papers on biomedical language models.
 
-`read_medline`, `read_jats`, `load_dataset`, `score`, `score_predictions` and `Tagger` are for use in other
-programs (`pubmill.library`); they are imported only when they are used.
+`read_medline`, `read_jats`, `load_dataset`, `load_table`, `score`, `score_predictions`, `judge`,
+`draw_verdicts` and `Tagger` are for use in other programs (`pubmill.library`); they are imported only when
+they are used.
 """
 
 from importlib import import_module
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from pubmill.extras.submissions.submission_scores import score_predictions as score_predictions
     from pubmill.library.document_readers import read_jats as read_jats
     from pubmill.library.document_readers import read_medline as read_medline
+    from pubmill.library.judged_values import draw_verdicts as draw_verdicts
+    from pubmill.library.judged_values import judge as judge
+    from pubmill.library.judged_values import load_table as load_table
     from pubmill.library.loaded_datasets import load_dataset as load_dataset
     from pubmill.library.scores_in_memory import score as score
     from pubmill.library.tagger import Tagger as Tagger
@@ -19,7 +23,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Tagger": "library.tagger",
+    "draw_verdicts": "library.judged_values",
+    "judge": "library.judged_values",
     "load_dataset": "library.loaded_datasets",
+    "load_table": "library.judged_values",
     "read_jats": "library.document_readers",
     "read_medline": "library.document_readers",
     "score": "library.scores_in_memory",

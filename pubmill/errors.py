@@ -20,6 +20,13 @@ UNUSABLE_FILE = (
 """Errors of the system that the user can correct: no permission, no space, or a path of the wrong kind."""
 
 
+WITHOUT_TORCH = (
+    "this needs torch, which only training and models need and which is not installed; install it: "
+    "python -m pip install 'pubmill[train]'"
+)
+"""What an installation without torch says of models."""
+
+
 class PubmillError(Exception):
     """An error that the user can correct.
 
@@ -40,8 +47,8 @@ class StopRequestedError(Exception):
 
 
 def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Wrap a function so that a `PubmillError`, or a file that cannot be used, ends the program with a
-    message and status 1.
+    """Wrap a function so that a `PubmillError`, a file that cannot be used, or torch that is not installed
+    ends the program with a message and status 1.
 
     Snakemake wraps every other exception into a traceback of its own.
     """
@@ -52,6 +59,10 @@ def plainly(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
             return function(*arguments, **keywords)
         except PubmillError as error:
             raise SystemExit(f"pubmill: error: {error}") from None
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise SystemExit(f"pubmill: error: {WITHOUT_TORCH}") from None
         except OSError as error:
             if error.errno not in UNUSABLE_FILE or error.filename is None:
                 raise

@@ -1,7 +1,7 @@
 """`pubmill export`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,40 +13,65 @@ from pubmill.messages.wording import unknown
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import keep_private
 
+if TYPE_CHECKING:
+    from pubmill.inspection.dataset_exports import Converted
+
 
 def export(
     dataset: DatasetName,
-    folder: Annotated[Path, typer.Argument(help="folder to write")],
+    folder: Annotated[Path | None, typer.Argument(help="folder to write; or --to")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="folder to write")] = None,
     form: Annotated[
-        str | None, typer.Option(help="bioc, brat, conll, ... in place of the published form")
+        str | None,
+        typer.Option(
+            "--as", "--form", help="parquet, lm-eval, bigbio, conll, ... in place of the published form"
+        ),
     ] = None,
     results: Results = FULL,
 ) -> None:
     """Write a converted dataset in a published or general form.
 
-    In its published form, each file is compared with the published bytes.
+    `--as` names a general form, or the layout of another program. In its published form, each file is
+    compared with the published bytes.
     """
     root = checkout()
-    from pubmill.convert.exports import publish
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
-    from pubmill.stages.dataset_recipes import GENERAL, dataset_card, published_recipe
+    from pubmill.inspection.dataset_exports import ELSEWHERE, LAYOUTS, Converted, refuse_gated
+    from pubmill.stages.dataset_recipes import GENERAL
 
-    if form is not None and form not in GENERAL:
-        raise PubmillError(unknown("form", form, sorted(GENERAL)))
-    found = specs_of_results(root, results)
-    check_name(found, dataset)
-    spec = found.datasets[dataset]
-    recipe = published_recipe(dataset, spec, form)
-    examples = converted_folder(root, results, dataset)
+    target = folder or to
+    if target is None or (folder and to):
+        raise PubmillError(f"name one folder to write: pubmill export {dataset} --to FOLDER")
+    if form is not None and form not in (*GENERAL, *ELSEWHERE):
+        raise PubmillError(unknown("form", form, sorted({*GENERAL, *ELSEWHERE})))
+    specs = specs_of_results(root, results)
+    check_name(specs, dataset)
+    if form in ELSEWHERE:
+        refuse_gated(dataset, specs, form, target)
+    made = Converted(dataset, specs, converted_folder(root, results, dataset))
+    keep_private([made.folder])
+    if form in LAYOUTS:
+        for path in LAYOUTS[form](made, target):
+            print(path)
+    else:
+        _write_form(made, target, form)
+
+
+def _write_form(made: "Converted", folder: Path, form: str | None) -> None:
+    from pubmill.convert.exports import publish
+    from pubmill.stages.dataset_recipes import dataset_card, published_recipe
+
+    recipe = published_recipe(made.name, made.spec, form)
     general = f"form {form}" if form else "no published form: a general one"
-    otherwise = "published bytes not known" if spec.published and not form else general
-    keep_private([examples])
-    for split, file in publish(recipe, examples, folder).items():
+    otherwise = "published bytes not known" if made.spec.published and form in (None, "blurb") else general
+    written = publish(recipe, made.folder, folder)
+    for split, file in written.items():
         known = "the published bytes" if file["equal"] else otherwise
         print(f"{folder / file['name']}: {split}, sha256 {file['sha256']} ({known})")
     if form == "hugging-face":
+        files = {split: file["name"] for split, file in written.items()}
         with writing(folder / "README.md") as temporary:
-            temporary.write_text(dataset_card(dataset, spec), encoding="utf-8")
+            temporary.write_text(dataset_card(made.name, made.spec, files, made.is_made_up), encoding="utf-8")
 
 
 VERB = Verb("Data and predictions", export)

@@ -236,6 +236,20 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
         yield example
 
 
+def from_row(kind: type[Kind], row: dict[str, Any]) -> Kind:
+    """Return the example in a row, such as that of a data frame, in which optional fields may be missing or
+    None; a `PubmillError` says what is wrong."""
+    given = {name: value for name, value in row.items() if value is not None or name not in _OPTIONAL[kind]}
+    try:
+        example: Kind = _build_dataclass(kind, given)
+        fault = example.fault()
+    except _MisshapenError as error:
+        fault = str(error)
+    if fault:
+        raise PubmillError(f"example {row.get('id')!s:.40}: {fault}")
+    return example
+
+
 class _MisshapenError(Exception):
     """A parsed line that does not have the form of its kind."""
 

@@ -1,9 +1,11 @@
 """Converted datasets."""
 
+import gzip
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
@@ -14,10 +16,19 @@ from pubmill.storage.result_paths import CARD, Paths
 
 if TYPE_CHECKING:
     from datasets import Dataset
+    from pandas import DataFrame
+
+OTHER_NAMES = {"validation": "dev"}
+"""Name of a split elsewhere -> its name here."""
 
 
 class Split:
-    """A split of a converted dataset: iterating over it reads its examples from the file, one at a time."""
+    """A split of a converted dataset.
+
+    Iterating over it reads its examples from the file, one at a time; all else reads them once and keeps
+    them. `split[0]` is an example, `split[:9]` a list of them, `split["label"]` one with that field of every
+    example.
+    """
 
     def __init__(self, path: Path, kind: type[Example]) -> None:
         self.path = path
@@ -26,22 +37,66 @@ class Split:
     def __iter__(self) -> Iterator[Example]:
         return read_examples(self.path, self.kind)
 
+    def __len__(self) -> int:
+        return self._length
+
+    @cached_property
+    def _length(self) -> int:
+        with gzip.open(self.path) as lines:  # lists ask for it before they read, so nothing is parsed
+            return sum(1 for _ in lines)
+
+    @overload
+    def __getitem__(self, key: int) -> Example: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Example]: ...
+    @overload
+    def __getitem__(self, key: str) -> list[Any]: ...
+    def __getitem__(self, key: int | slice | str) -> Any:
+        if isinstance(key, int | slice):
+            return self._examples[key]
+        if key not in self.column_names:
+            raise PubmillError(f"no field {key!r}; examples have {', '.join(self.column_names)}")
+        return [getattr(example, key) for example in self._examples]
+
+    @property
+    def column_names(self) -> list[str]:
+        """The fields of its examples."""
+        return [field.name for field in fields(self.kind)]
+
+    @cached_property
+    def _examples(self) -> list[Example]:
+        return list(self)
+
+    def to_pandas(self) -> "DataFrame":
+        """Return the split as a data frame, one row for each example."""
+        from pandas import DataFrame
+
+        return DataFrame([asdict(example) for example in self._examples], columns=self.column_names)
+
     def to_hugging_face(self) -> "Dataset":
         """Return the split as a Hugging Face `Dataset`; needs the package `datasets`."""
         try:
             from datasets import Dataset
         except ImportError:
             raise PubmillError("to_hugging_face needs the package `datasets`; install it") from None
-        rows: list[dict[str, Any]] = [asdict(example) for example in self]
-        return Dataset.from_list(rows)
+        from pubmill.examples.arrow_tables import to_table
+
+        return Dataset(to_table(self._examples, self.kind))
 
 
-def load_dataset(name: str, results: str | Path = "results/full") -> dict[str, Split]:
-    """Return the splits of a converted dataset, by name.
+@overload
+def load_dataset(name: str, results: str | Path = ..., *, split: str) -> Split: ...
+@overload
+def load_dataset(name: str, results: str | Path = ..., *, split: None = ...) -> dict[str, Split]: ...
+def load_dataset(
+    name: str, results: str | Path = "results/full", *, split: str | None = None
+) -> dict[str, Split] | Split:
+    """Return the splits of a converted dataset, by name, or one of them.
 
-    `name`: of its spec, for example `chemprot@blurb`; `results`: the results folder of a scale. Files made
-    from licensed data stay private: whatever this process writes is readable by its owner only. Raises
-    `PubmillError` if the dataset was not converted there.
+    `name`: of its spec, for example `chemprot@blurb`; `results`: the results folder of a scale; `split`:
+    train, dev (or validation) or test. Files made from licensed data stay private: whatever this process
+    writes is readable by its owner only. Raises `PubmillError` if the dataset was not converted there, or
+    lacks the split.
     """
     folder = converted_folder(name, results)
     keep_private([folder])
@@ -50,8 +105,13 @@ def load_dataset(name: str, results: str | Path = "results/full") -> dict[str, S
     kind = KINDS.get(str(found.get("kind"))) if isinstance(found, dict) else None
     if kind is None:
         raise PubmillError(f"{card}: its `kind` is none of {', '.join(KINDS)}; convert the dataset again")
-    files = {split: folder / f"{split}.jsonl.gz" for split in SPLITS}
-    return {split: Split(path, kind) for split, path in files.items() if path.is_file()}
+    files = {one: folder / f"{one}.jsonl.gz" for one in SPLITS}
+    splits: dict[str, Split] = {one: Split(path, kind) for one, path in files.items() if path.is_file()}
+    if split is None:
+        return splits
+    if (own := OTHER_NAMES.get(split, split)) not in splits:
+        raise PubmillError(f"{name} has no split {split!r}; it has {', '.join(splits)}")
+    return splits[own]
 
 
 def converted_folder(name: str, results: str | Path) -> Path:

@@ -1,39 +1,161 @@
 """Metrics of predictions in memory."""
 
-import re
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import KINDS, Example, TokensExample
+from pubmill.examples.kinds import (
+    BIO_LABEL,
+    KINDS,
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    TokensExample,
+    from_row,
+)
+from pubmill.messages.wording import unknown
 from pubmill.metrics import SCORERS
 
-_BIO = re.compile(r"O|[BI](-\S+)?")
 _KIND_OF = {example: kind for kind, example in KINDS.items()}
+_MARKS = {
+    "span": {"question", "context"}, "regression": {"text_pair", "score"}, "tokens": {"words", "labels"},
+    "multilabel": {"text", "labels"}, "sequence": {"text", "label"},
+}  # fmt: skip
+"""Kind -> columns that its rows have; the first that fits."""
 
 
-def score(
-    examples: Iterable[Example], predictions: Sequence[Any], negative: str | None = None
-) -> dict[str, float]:
+def score(y_true: Any, y_pred: Any, negative: str | None = None, kind: str | None = None) -> dict[str, float]:
     """Return every metric that is defined for these examples, as a fraction (0..1) or correlation.
 
-    `predictions`: one for each example, in their order: BIO labels of the words (tokens), a label (sequence),
-    a sorted list of labels (multilabel), a number (regression), or answers with probabilities, best first
-    (span). `negative`: the label that micro F1 ignores. docs/finetuning.md defines the metrics.
+    `y_true`: the examples (a split, a list, or the rows of a data frame or a Hugging Face `Dataset`), or gold
+    alone: labels, lists of BIO labels, lists of any labels, or scores, in any of these containers.
+    `y_pred`: one prediction for each, in their order: BIO labels of the words (tokens), a label (sequence),
+    a list of labels (multilabel), a number (regression), or answers with probabilities, best first (span).
+    `negative`: the label that micro F1 ignores. `kind`: that of the examples, where gold alone can be read in
+    two ways: integers are taken for labels, other numbers for scores, and lists of BIO labels for words.
+    docs/finetuning.md defines the metrics.
     """
-    gold = list(examples)
+    gold, predictions = _examples(y_true, kind), _plain(y_pred)
     if len(gold) != len(predictions):
         raise PubmillError(f"{len(gold)} examples but {len(predictions)} predictions; give one for each")
     kinds = {type(example) for example in gold}
     if len(kinds) != 1:
         raise PubmillError(f"examples of {len(kinds)} kinds; expected at least one example, all of one kind")
-    if kinds == {TokensExample}:
-        _check_labels(predictions)
-    return SCORERS[_KIND_OF[kinds.pop()]](gold, predictions, negative).metrics
+    found = _KIND_OF[kinds.pop()]
+    read = [_prediction(found, number, value) for number, value in enumerate(predictions)]
+    return SCORERS[found](gold, read, negative).metrics
 
 
-def _check_labels(predictions: Sequence[Sequence[str]]) -> None:
-    for number, labels in enumerate(predictions):
-        wrong = [label for label in labels if not _BIO.fullmatch(label)]
-        if wrong:
-            raise PubmillError(f"prediction {number}: {wrong[0]!r:.100} is none of O, B, I, B-TYPE, I-TYPE")
+def _examples(y_true: Any, kind: str | None) -> list[Example]:
+    if kind is not None and kind not in KINDS:
+        raise PubmillError(unknown("kind", kind, KINDS))
+    values = _plain(y_true)
+    if all(isinstance(value, Example) for value in values):
+        return values
+    if all(isinstance(value, Mapping) for value in values):
+        found = kind or _kind_of_rows(values[0])
+        return [_of_row(found, row, number) for number, row in enumerate(values)]
+    found = kind or _kind_of_gold(values)
+    return [_of_gold(found, number, value) for number, value in enumerate(values)]
+
+
+def _plain(values: Any) -> list[Any]:
+    """Return what a container holds, as Python's own lists, numbers and texts; a frame's rows as mappings."""
+    if hasattr(values, "to_dict") and hasattr(values, "columns"):
+        values = values.to_dict("records")
+    elif hasattr(values, "tolist"):
+        values = values.tolist()
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise PubmillError(
+            f"expected a list, a split, a data frame, or the like, found {type(values).__name__}"
+        )
+    return [_bare(value) for value in values]
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _bare(one) for name, one in value.items()}
+    if isinstance(value, float) and math.isnan(value):
+        return None  # how pandas writes a missing text
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [_bare(one) for one in value] if isinstance(value, list | tuple | set | frozenset) else value
+
+
+def _kind_of_rows(row: Mapping[str, Any]) -> str:
+    for kind, columns in _MARKS.items():
+        if columns <= row.keys():
+            return kind
+    wanted = "; ".join(f"{kind}: {', '.join(sorted(columns))}" for kind, columns in _MARKS.items())
+    raise PubmillError(
+        f"rows with the columns {', '.join(map(str, row))} are no examples; these have {wanted}"
+    )
+
+
+def _kind_of_gold(values: list[Any]) -> str:
+    if all(isinstance(value, str | int) for value in values):
+        return "sequence"
+    if all(isinstance(value, int | float) for value in values):
+        return "regression"
+    if all(isinstance(value, list) for value in values):
+        labels = [label for value in values for label in value]
+        are_bio = all(isinstance(label, str) and BIO_LABEL.fullmatch(label) for label in labels)
+        return "tokens" if are_bio and all(values) else "multilabel"
+    names = sorted({type(value).__name__ for value in values})
+    raise PubmillError(f"gold of the types {', '.join(names)}; expected labels, lists of labels, or numbers")
+
+
+def _of_row(kind: str, row: Mapping[str, Any], number: int) -> Example:
+    known = KINDS[kind].__dataclass_fields__
+    values = {"id": str(number), "document": None} | {name: row[name] for name in row if name in known}
+    if kind == "tokens" and isinstance(values.get("layers"), dict):
+        values["layers"] = {name: layer for name, layer in values["layers"].items() if layer is not None}
+    return from_row(KINDS[kind], values)
+
+
+def _of_gold(kind: str, number: int, value: Any) -> Example:
+    """Return an example of which only the gold is known."""
+    ids: dict[str, Any] = {"id": str(number), "document": None}
+    try:
+        match kind:
+            case "tokens":
+                return from_row(TokensExample, {**ids, "words": ["-"] * len(value), "labels": value})
+            case "sequence":
+                return SequenceExample(**ids, text="", label=_label(value))
+            case "multilabel":
+                return MultilabelExample(**ids, text="", labels=sorted(set(map(_label, value))))
+            case "regression":
+                return RegressionExample(**ids, text="", text_pair="", score=float(value))
+    except (TypeError, ValueError):
+        pass
+    raise PubmillError(f"gold {number}: {value!r:.60} is none of kind {kind}; questions need their examples")
+
+
+def _label(value: Any) -> str:
+    if not isinstance(value, str | int):
+        raise TypeError(value)
+    return str(value)
+
+
+def _prediction(kind: str, number: int, value: Any) -> Any:
+    fault = ""
+    if kind == "tokens":
+        wrong = (
+            [one for one in value if not BIO_LABEL.fullmatch(str(one))]
+            if isinstance(value, list)
+            else [value]
+        )
+        fault = f"{wrong[0]!r:.100} is none of O, B, I, B-TYPE, I-TYPE" if wrong else ""
+    elif kind == "regression":
+        fault = "" if isinstance(value, int | float) else f"{value!r:.100} is no number"
+    elif kind == "sequence":
+        fault = "" if isinstance(value, str | int) else f"{value!r:.100} is no label"
+    elif kind == "multilabel":
+        fault = "" if isinstance(value, list) else f"{value!r:.100} is no list of labels"
+    if fault:
+        raise PubmillError(f"prediction {number}: {fault}")
+    if kind == "multilabel":
+        return sorted(set(map(str, value)))
+    return str(value) if kind == "sequence" else value

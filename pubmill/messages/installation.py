@@ -7,7 +7,7 @@ checkout. Needs only the standard library.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -46,14 +46,18 @@ def link_workspace(workspace: Path) -> list[str]:
     shipped, own = dict(_files(DATA)), dict(_files(workspace.resolve()))
     wanted = {name: PACKAGE.parent / name for name in MODULES}
     wanted |= {name: DATA / name for name in FILES} | shipped | own
-    view = workspace / VIEW
+    link_files(workspace / VIEW, wanted, OWN)
+    return sorted(own.keys() & shipped.keys())
+
+
+def link_files(view: Path, wanted: Mapping[str, Path], folders: Iterable[str]) -> None:
+    """Make links below a folder, by name; other links in these of its folders are removed."""
     for name, target in wanted.items():
         _link(view / name, target)
-    for folder in OWN:
+    for folder in folders:
         for path in (view / folder).rglob("*"):
             if path.is_symlink() and path.relative_to(view).as_posix() not in wanted:
                 path.unlink()
-    return sorted(own.keys() & shipped.keys())
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:

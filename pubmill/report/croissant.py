@@ -6,11 +6,11 @@ numbers and names, but no text of the dataset.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import is_dataclass
 from posixpath import dirname, relpath
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from pubmill.examples.kinds import KINDS as EXAMPLES
 from pubmill.examples.kinds import optional_fields
@@ -50,15 +50,26 @@ OPTIONAL = {"relation": {"entities"}, "yes-no": {"text_pair"}, "inference": {"te
 SENSITIVE = "clinical notes, de-identified by those who released them; identifiers may remain"
 
 
-def to_croissant(page: Page) -> str:
-    """Return the metadata as JSON."""
-    return json.dumps(metadata(page), indent=1, ensure_ascii=False) + "\n"
+class ExampleFile(NamedTuple):
+    """A file with the examples of a split, its address relative to the metadata, and its format."""
+
+    split: str
+    name: str
+    url: str
+    sha256: str
+    form: str
 
 
-def metadata(page: Page) -> Node:
+def to_croissant(page: Page, examples: Sequence[ExampleFile] | None = None) -> str:
+    """Return the metadata as JSON; `examples`: files in place of those of the results."""
+    return json.dumps(metadata(page, examples), indent=1, ensure_ascii=False) + "\n"
+
+
+def metadata(page: Page, examples: Sequence[ExampleFile] | None = None) -> Node:
     """Return the metadata: what the dataset is, its licence and limits, and its files if they are public."""
     recipe = page.recipe
-    files = list(_files(page)) if recipe.access == "public" else []
+    converted = list(_converted_files(page)) if examples is None else examples
+    files = [*_source_files(page), *map(_example_file, converted)] if recipe.access == "public" else []
     known: Node = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -76,7 +87,7 @@ def metadata(page: Page) -> Node:
         "rai:dataLimitations": [*recipe.conflicts, *_repetitions(page)],
         "rai:personalSensitiveInformation": [SENSITIVE] if recipe.domain == "clinical" else [],
         "distribution": files,
-        "recordSet": [_records(page, split) for split in page.card.splits] if files else [],
+        "recordSet": [_records(page, one) for one in converted] if files else [],
     }
     return {name: value for name, value in known.items() if value}
 
@@ -97,15 +108,24 @@ def _repetitions(page: Page) -> Iterator[str]:
             yield f"{overlap.texts} inputs of {overlap.split} are also in {overlap.earlier}"
 
 
-def _files(page: Page) -> Iterator[Node]:
-    """Yield the downloaded files, then those converted from them, relative to the folder of pages."""
+def _source_files(page: Page) -> Iterator[Node]:
+    """Yield the downloaded files."""
     for source in page.sources:
         if source.url:
             yield _file(source.role, source.url, source.sha256, "application/octet-stream", source.bytes)
+
+
+def _converted_files(page: Page) -> Iterator[ExampleFile]:
+    """Yield the files converted from them, relative to the folder of pages."""
     for split in page.card.splits:
-        path = f"{BELOW.dataset(page.recipe.name)}/{_file_id(split)}"
+        name = f"{split}.jsonl.gz"
+        path = f"{BELOW.dataset(page.recipe.name)}/{name}"
         path = relpath(path, dirname(BELOW.page(page.recipe.name)))
-        yield _file(_file_id(split), path, page.card.examples_sha256[split], "application/jsonlines")
+        yield ExampleFile(split, name, path, page.card.examples_sha256[split], "application/jsonlines")
+
+
+def _example_file(one: ExampleFile) -> Node:
+    return _file(one.name, one.url, one.sha256, one.form)
 
 
 def _file(name: str, url: str, sha256: str, form: str, size: int | None = None) -> Node:
@@ -114,15 +134,11 @@ def _file(name: str, url: str, sha256: str, form: str, size: int | None = None) 
     return {**described, **size_text, "encodingFormat": form, "sha256": sha256}
 
 
-def _file_id(split: str) -> str:
-    return f"{split}.jsonl.gz"
-
-
-def _records(page: Page, split: str) -> Node:
+def _records(page: Page, file: ExampleFile) -> Node:
     """Return the fields of a split's examples."""
-    name, kind = f"{split}-examples", EXAMPLES[page.recipe.kind]
+    name, kind = f"{file.split}-examples", EXAMPLES[page.recipe.kind]
     lacking = optional_fields(kind) - OPTIONAL.get(page.recipe.task, set())
-    fields = [_field(name, split, field, hint) for field, hint in _hints(kind) if field not in lacking]
+    fields = [_field(name, file.name, field, hint) for field, hint in _hints(kind) if field not in lacking]
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "key": {"@id": f"{name}/id"}, "field": fields}
 
 
@@ -133,24 +149,24 @@ def _hints(kind: type[Any]) -> Iterator[tuple[str, Any]]:
         yield name, options[0] if NoneType in get_args(hint) else hint
 
 
-def _field(records: str, split: str, name: str, hint: Any) -> Node:
+def _field(records: str, file: str, name: str, hint: Any) -> Node:
     """Return the description of one field; `hint`: a type, or a list of one."""
     node: Node = {"@type": "cr:Field", "@id": f"{records}/{name}", "name": name}
     is_list = get_origin(hint) is list
     item = get_args(hint)[0] if is_list else hint
     node |= {"isArray": True, "arrayShape": "-1"} if is_list else {}
-    node["source"] = {"fileObject": {"@id": _file_id(split)}, "extract": {"column": name}}
+    node["source"] = {"fileObject": {"@id": file}, "extract": {"column": name}}
     if not is_dataclass(item):
         return node | {"dataType": TYPES[item]}
     parts = [(part, hint) for part, hint in _hints(item) if hint in TYPES]  # type: ignore[arg-type]
-    return node | {"subField": [_part(node["@id"], split, name, *part) for part in parts]}
+    return node | {"subField": [_part(node["@id"], file, name, *part) for part in parts]}
 
 
-def _part(parent: str, split: str, column: str, name: str, hint: Any) -> Node:
+def _part(parent: str, file: str, column: str, name: str, hint: Any) -> Node:
     """Return the description of a value within the items of a list."""
     node: Node = {"@type": "cr:Field", "@id": f"{parent}/{name}", "name": name, "dataType": TYPES[hint]}
     extract, transform = {"column": column}, {"jsonPath": f"$[*].{name}"}
-    source = {"fileObject": {"@id": _file_id(split)}, "extract": extract, "transform": transform}
+    source = {"fileObject": {"@id": file}, "extract": extract, "transform": transform}
     return node | {"source": source}
 
 

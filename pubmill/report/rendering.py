@@ -183,10 +183,10 @@ SORTING = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
 """The only script of a page, which the page's security policy allows by its digest."""
 
 
-def environment(escape: Callable[[str], str] | None = None) -> Environment:
+def environment(escape: Callable[[str], str] | None = None, *folders: Path) -> Environment:
     """Return a template environment that escapes every value with `escape`, or as HTML by default.
 
-    Control characters are shown as their codes.
+    Control characters are shown as their codes. `folders`: of templates beside those of this room.
     """
 
     def finalize(value: Any) -> Any:
@@ -197,7 +197,7 @@ def environment(escape: Callable[[str], str] | None = None) -> Environment:
         return escape(escape_controls(str(value)))
 
     made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([TEMPLATES, *folders]),
         autoescape=escape is None,
         undefined=StrictUndefined,
         finalize=finalize,

@@ -1,5 +1,6 @@
 """Dataset recipes that also programs outside of the graph need."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -32,14 +33,25 @@ GENERAL: dict[str, tuple[str, dict[str, Any], str]] = {
     "hugging-face": ("pubmill.convert.jsonl:write", {}, "jsonl"),
 }
 """General form -> its writer, the writer's options, and the ending of its files."""
+BLURB = "blurb"
+"""The suite, and the form in which it publishes its datasets."""
 
 
 def published_recipe(name: str, spec: DatasetSpec, form: str | None = None) -> PublishedRecipe:
     """Return the PublishedRecipe of a dataset: the given form of `GENERAL`, or else the form that its spec
     declares, or else the general one of its kind."""
+    if form == BLURB:
+        return _recipe_of_form(name, spec, _form_of_blurb(spec))
     if form:
         return _recipe_of_form(name, spec, _general_form(spec, form))
     return _recipe_of_form(name, spec, spec.published or general_form(spec))
+
+
+def _form_of_blurb(spec: DatasetSpec) -> Published:
+    if BLURB not in spec.suites or spec.published is None:
+        known = "is in BLURB, which publishes no form of it" if BLURB in spec.suites else "is not in BLURB"
+        raise PubmillError(f"{spec.name} {known}; export it in another form, such as jsonl")
+    return spec.published
 
 
 def _general_form(spec: DatasetSpec, form: str) -> Published:
@@ -52,13 +64,15 @@ def _general_form(spec: DatasetSpec, form: str) -> Published:
     return Published(writer=writer, options=options, files=files)
 
 
-def dataset_card(name: str, spec: DatasetSpec) -> str:
+def dataset_card(name: str, spec: DatasetSpec, files: Mapping[str, str], made_up: bool) -> str:
     """Return the README.md of a dataset in the layout of the Hugging Face hub: which file is which split."""
     names = {"train": "train", "dev": "validation", "test": "test"}
-    files = [{"split": names[split], "path": f"{split}.jsonl"} for split in spec.splits]
-    card = {"pretty_name": spec.label or name, "configs": [{"config_name": "default", "data_files": files}]}
+    listed = [{"split": names[split], "path": path} for split, path in files.items()]
+    card = {"pretty_name": spec.label or name, "configs": [{"config_name": "default", "data_files": listed}]}
     head = yaml.safe_dump(card, sort_keys=False, allow_unicode=True)
-    return f"---\n{head}---\n\n# {spec.label or name}\n\nLicence: {spec.licence}\n\nAccess: {spec.access}\n"
+    source = "Made-up data of a demonstration, not the published dataset." if made_up else ""
+    said = [f"# {spec.label or name}", source, f"Licence: {spec.licence}", f"Access: {spec.access}"]
+    return f"---\n{head}---\n\n" + "\n\n".join(filter(None, said)) + "\n"
 
 
 def _recipe_of_form(name: str, spec: DatasetSpec, form: Published) -> PublishedRecipe:

@@ -20,7 +20,7 @@ from pubmill.errors import PubmillError
 from pubmill.planning.job import Job
 from pubmill.workflow.causes import cause_of, choice_of, with_grid_causes
 from pubmill.workflow.snakemake_speed import without_collection
-from pubmill.workflow.unmade_jobs import unmade_jobs
+from pubmill.workflow.unmade_jobs import UnmadeJobs, unmade_jobs
 
 CHOICES = ("choose", "choose_for_model")
 
@@ -48,7 +48,7 @@ def jobs_of(root: Path, config: Mapping[str, Any], targets: Sequence[str] = ()) 
 
 
 def _listed_jobs(workflow: Any, settings: DAGSettings) -> list[Job]:
-    """Return the jobs of a workflow; its graph is built only if something is made already.
+    """Return the jobs of a workflow; of its graph, only the part of which something is made is built.
 
     Snakemake's only public way to the graph is a dry run, which takes twice as long because it formats the
     message of every job. Its private methods are safe to use here because its version is pinned.
@@ -59,17 +59,25 @@ def _listed_jobs(workflow: Any, settings: DAGSettings) -> list[Job]:
     workflow.remote_execution_settings = RemoteExecutionSettings()
     workflow._prepare_dag(forceall=False, ignore_incomplete=False, lock_warn_only=True, nolock=True)
     dag, build = workflow.dag, workflow.dag.init
-    unmade: list[Job] | None = None
+    unmade: UnmadeJobs | None = None
 
-    async def walk_or_build() -> None:
+    async def build_what_is_made() -> None:
         nonlocal unmade
         unmade = unmade_jobs(dag)
-        if unmade is None:
+        if unmade:
+            dag.targetfiles, dag.targetrules = unmade.made, set()
+        if not unmade or unmade.made:
             await build()
 
-    dag.init = walk_or_build
+    dag.init = build_what_is_made
     workflow._build_dag()  # which checks the request first
-    return with_grid_causes(list(jobs_in(dag)), _chosen(dag)) if unmade is None else unmade
+    listed = [*jobs_in(dag), *(unmade.listed(_made_again(dag)) if unmade else ())]
+    return with_grid_causes(listed, _chosen(dag))
+
+
+def _made_again(dag: Any) -> set[str]:
+    """Return the files of the graph's jobs that will run."""
+    return {str(file) for job in dag.jobs if dag.needrun(job) for file in job.output}
 
 
 def _chosen(dag: Any) -> set[tuple[str, ...]]:

@@ -1,9 +1,11 @@
-"""Jobs behind targets that nothing was made for yet: a walk over Snakemake's rules in place of its graph.
+"""Jobs that nothing was made for yet, found by a walk over Snakemake's rules in place of its graph.
 
-Without results every job has to run, and there is nothing that Snakemake would compare.
+Such a job has to run, and there is nothing that Snakemake would compare. Its graph is needed only for what
+is made already and for what that was made from.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,36 +16,75 @@ from pubmill.planning.job import Job
 from pubmill.workflow.causes import NOT_MADE
 
 
-def unmade_jobs(dag: Any) -> list[Job] | None:
-    """Return the jobs behind the targets of a graph that is not built; None if Snakemake has to build it.
+@dataclass
+class UnmadeJobs:
+    """The jobs without any output behind a graph's targets.
 
-    It has to if a file that a job makes exists, if several rules make a file, or if a file is missing that
-    none makes: it chooses, and reports errors.
+    `made`: the files that they, or the targets, need of jobs with an output.
     """
-    found: dict[tuple[str, ...], Job] = {}
-    seen: set[str] = set()
+
+    jobs: dict[tuple[str, ...], Job] = field(default_factory=dict)
+    needs: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    """The files of other jobs that each job reads."""
+    made: set[str] = field(default_factory=set)
+
+    def listed(self, made_again: Collection[str]) -> Iterator[Job]:
+        """Yield the jobs, with the cause that they are not made, unless they follow from others.
+
+        `made_again`: files of jobs that had been made and will run again.
+        """
+        for key, job in self.jobs.items():
+            follows = any(file in made_again or file not in self.made for file in self.needs[key])
+            yield Job(job.rule, job.wildcards, True, "" if follows else NOT_MADE, job.local)
+
+
+def unmade_jobs(dag: Any) -> UnmadeJobs | None:
+    """Walk from the targets of a graph that is not built; None if Snakemake has to build all of it.
+
+    It has to if several rules make a file, or if a file is missing that none makes: it chooses, and reports
+    errors. It also has to if something that was made is behind a job that was not: that may run again.
+    """
+    found, seen, producers = UnmadeJobs(), set[str](), cache(dag.output_index.match_producers)
     waiting = [*map(str, dag.targetfiles)]
     for rule in dag.targetrules:
         waiting += reversed(input_files(rule, {}))
-    producers = cache(dag.output_index.match_producers)
     while waiting:
         file = waiting.pop()
         if file in seen:
             continue
         seen.add(file)
         rules = producers(file)
-        if len(rules) > 1 or bool(rules) is Path(file).exists():
+        if len(rules) > 1 or not (rules or Path(file).exists()):
             return None
         for rule in rules:
             wildcards = rule.get_wildcards(file)
             key = (rule.name, *wildcards.values())
-            if key not in found:
+            if any(Path(output.apply_wildcards(wildcards)).exists() for output in rule.output):
+                found.made.add(file)
+            elif key not in found.jobs:
                 files = input_files(rule, wildcards)
-                follows = any(map(producers, files))
                 local = rule.name in dag.workflow._localrules
-                found[key] = Job(rule.name, wildcards, True, "" if follows else NOT_MADE, local)
+                found.jobs[key] = Job(rule.name, wildcards, True, NOT_MADE, local)
+                found.needs[key] = [one for one in files if producers(one)]
                 waiting += reversed(files)  # so that they are walked in their order
-    return list(found.values())
+    return None if _behind(found, producers) else found
+
+
+def _behind(found: UnmadeJobs, producers: Any) -> bool:
+    """Return whether one of the jobs is behind a file that was made, or may be."""
+    waiting, seen = [*found.made], set[tuple[str, ...]]()
+    while waiting:
+        file = waiting.pop()
+        rules = producers(file)
+        for rule in rules:
+            wildcards = rule.get_wildcards(file)
+            key = (rule.name, *wildcards.values())
+            if key in found.jobs or len(rules) > 1:
+                return True
+            if key not in seen:
+                seen.add(key)
+                waiting += input_files(rule, wildcards)
+    return False
 
 
 def input_files(rule: Any, wildcards: dict[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pubmill.errors import PubmillError, StopRequestedError, run
+from pubmill.errors import PubmillError, StopRequestedError, plainly, run
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,15 @@ def test_an_interrupted_program_prints_one_line_and_a_fault_its_traceback(error:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     lines = ended.stderr.splitlines()
     assert ended.returncode and lines[-1] == said and (len(lines) == 1) == (error == "KeyboardInterrupt")
+
+
+def test_a_command_that_needs_torch_says_so_without_it() -> None:
+    def needs(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    with pytest.raises(
+        SystemExit, match=r"this needs torch, .* install it: .*pip install 'pubmill\[train\]'"
+    ):
+        plainly(needs)("torch")
+    with pytest.raises(ModuleNotFoundError):
+        plainly(needs)("lxml")

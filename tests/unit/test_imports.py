@@ -32,7 +32,8 @@ ROOMS: dict[str, str] = {
     "workflow": "hardware messages optimisers planning specs stages storage tables",
     "inspection": "convert examples formats hardware messages metrics planning pretraining recipes report"
     " specs stages statistics storage tables workflow",
-    "library": "corpus examples finetuning formats messages metrics prediction recipes storage",
+    "library": "corpus examples finetuning formats messages metrics prediction recipes statistics storage"
+    " tables",
     "cli": "convert corpus examples finetuning formats hardware inspection library messages"
     " metrics planning prediction recipes report specs stages statistics storage tables"
     " workflow",

@@ -9,11 +9,16 @@ import yaml
 
 import pubmill
 
+OTHERWISE = {"duckdb": "python-duckdb", "isal": "python-isal", "snakemake": "snakemake-minimal"}
+"""Package -> its name in conda's channels, where it differs."""
+
 
 def test_all_files_name_the_same_version(root: Path) -> None:
     version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
     assert pubmill.__version__ == version
     assert yaml.safe_load((root / "CITATION.cff").read_text())["version"] == version
+    recipe = yaml.safe_load((root / "recipe/recipe.yaml").read_text())
+    assert recipe["context"]["version"] == version
     assert f"\n## [{version}] - " in (root / "CHANGELOG.md").read_text()
 
 
@@ -26,6 +31,35 @@ def test_the_forge_runs_targets_of_the_makefile(root: Path, name: str) -> None:
     }
     targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
     assert asked and asked <= targets
+
+
+def test_a_release_attaches_what_is_built_and_only_publishing_gets_an_identity(root: Path) -> None:
+    jobs = yaml.safe_load((root / ".github/workflows/release.yml").read_text())["jobs"]
+    assert {name for name, job in jobs.items() if "id-token" in job.get("permissions", {})} == {"publish"}
+    assert {name for name, job in jobs.items() if job.get("needs") != "build"} == {"build"}
+    stored = [step["with"]["path"] for step in jobs["build"]["steps"] if "upload" in step.get("uses", "")]
+    assert stored == ["results/dist/", "results/sbom.cdx.json"]
+    assert "files/*" in jobs["release"]["steps"][-1]["run"]
+    builds = jobs["images"]["strategy"]["matrix"]["build"]
+    assert all(re.search(rf"^ +{build}\) ", (root / "Dockerfile").read_text(), re.M) for build in builds)
+    text = (root / ".github/workflows/release.yml").read_text()
+    assert not re.search(r"password: (?!\$\{\{ github\.token)|secrets\.", text)
+
+
+def test_the_conda_recipe_has_the_requirements_of_the_package(root: Path) -> None:
+    """It was rendered by rattler-build 0.73 (py-rattler-build)."""
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    recipe = yaml.safe_load((root / "recipe/recipe.yaml").read_text())
+    python, *run = recipe["requirements"]["run"]
+    assert python == f"python {project['requires-python']}"
+    assert [one.replace(" ", "") for one in run] == [
+        OTHERWISE.get(name := re.split(r"[=<>]", one)[0], name.lower()) + one.removeprefix(name)
+        for one in project["dependencies"]
+    ]
+    assert recipe["build"]["python"]["entry_points"] == [
+        f"{name} = {function}" for name, function in project["scripts"].items()
+    ]
+    assert recipe["about"]["summary"] == project["description"]
 
 
 def test_the_workflow_catalogue_finds_what_it_asks_for(root: Path) -> None:

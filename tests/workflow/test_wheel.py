@@ -1,4 +1,5 @@
-"""The wheel, built without a network and installed apart from the checkout: what runs without a clone."""
+"""The wheel, built from the source distribution without a network and installed apart from the checkout: what
+runs without a clone."""
 
 import os
 import shutil
@@ -10,11 +11,13 @@ from zipfile import ZipFile
 
 import pytest
 
+from pubmill.hardware.provenance import COMMIT
 from pubmill.messages.installation import DATA, FILES, MODULES, OWN
 from tests.workflow.conftest import TABLE
 
 pytestmark = pytest.mark.long
 BUILD = ("README.md", "pyproject.toml", "setup.py")
+MADE_OF = f"{'5' * 40}\n"
 MADE = shutil.ignore_patterns("__pycache__", "mirror", "*.egg-info")
 COUNTS = "results/demo/tables/gu2020/table03.html"
 
@@ -29,7 +32,8 @@ def run(*words: str | Path, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of a copy of what belongs to it, with stale files of an earlier build."""
+    """The wheel of the source distribution of a copy of what belongs to it, with stale files of an earlier
+    build."""
     folder = tmp_path_factory.mktemp("wheel")
     for name in (*BUILD, *MODULES, *FILES, *OWN):
         target = folder / "source" / name
@@ -42,8 +46,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / "source/build/lib/pubmill" / stale
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
+    (folder / "source" / COMMIT).write_text(MADE_OF)
+    build = f"from setuptools.build_meta import build_sdist; build_sdist({str(folder)!r})"
+    run(sys.executable, "-c", build, folder=folder / "source")
+    [source] = folder.glob("*.tar.gz")
     pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-index", "--no-build-isolation")
-    run(*pip, "--wheel-dir", folder, folder / "source", folder=folder)
+    run(*pip, "--wheel-dir", folder, source, folder=folder)
     [found] = folder.glob("*.whl")
     return found
 
@@ -87,7 +95,8 @@ def test_the_wheel_has_all_files_of_the_package_and_its_data(wheel: Path) -> Non
         for path in ([source / name] if (source / name).is_file() else (source / name).rglob("*"))
         if path.is_file() and path.parent.name != "__pycache__"
     }
-    assert inside == modules | expected
+    assert inside == modules | expected | {f"pubmill/_data/{COMMIT}"}
+    assert ZipFile(wheel).read(f"pubmill/_data/{COMMIT}").decode() == MADE_OF
 
 
 def test_verbs_find_what_the_package_has(command: Path, workspace: Path) -> None:

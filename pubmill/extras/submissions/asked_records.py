@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from pubmill.examples.prompts import Wording
 from pubmill.extras.submissions.asked_answers import tokens_of
 from pubmill.extras.submissions.chat_server import ChatServer
-from pubmill.extras.submissions.inputs_without_gold import Wording
 from pubmill.recipes.submissions import Asking, SubmissionRecipe, System
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from pubmill.errors import PubmillError
+from pubmill.examples.prompts import wording_of
 from pubmill.extras.submissions.asked_answers import Budget, ask_all, read_answers
 from pubmill.extras.submissions.asked_records import AskedRecord, record_of
 from pubmill.extras.submissions.chat_server import ChatServer
-from pubmill.extras.submissions.inputs_without_gold import wording_of
 from pubmill.extras.submissions.scores import examples_of
 from pubmill.extras.submissions.submission import recipe_of
 from pubmill.extras.submissions.worked_examples import requests_for

@@ -25,7 +25,8 @@ def inputs(
     They are written with their ids in every form that score reads, as prompts too.
     """
     root = checkout()
-    from pubmill.extras.submissions.inputs_without_gold import wording_of, write_inputs
+    from pubmill.examples.prompts import wording_of
+    from pubmill.extras.submissions.inputs_without_gold import write_inputs
     from pubmill.extras.submissions.scores import examples_of
     from pubmill.extras.submissions.submission import check_access, recipe_of
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results

@@ -2,78 +2,21 @@
 prompts."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lxml import etree
 
 from pubmill.convert.source_files import one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example, SequenceExample, TokensExample
+from pubmill.examples.prompts import FIELDS, Wording, marked_text, prompt_of
 from pubmill.extras.submissions import conll_form
-from pubmill.extras.submissions.matching import marked_text
 from pubmill.extras.submissions.tsv_form import MISSING
-from pubmill.recipes.submissions import AskRecipe, SubmissionRecipe
-from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.recipes.submissions import SubmissionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
-
-FIELDS = ("id", "document", "words", "text", "text_pair", "question", "context", "group")
-"""Fields of examples that inputs have; all others are gold, or only needed by some forms."""
-
-TEMPLATES = {
-    "ner": "List every mention of {annotated} in the sentence, one per line and exactly as written. {types}"
-    "Write none if there is no mention.\n\nSentence: {words}\n\nMentions:",
-    "relation": "Two mentions are marked, [E1] and [E2]. Wanted is {annotated}. Answer with exactly one of "
-    "these labels.\n\nLabels: {labels}\n\nText: {text}\n\nLabel:",
-    "similarity": "How similar in meaning are the two sentences, from 0 (not at all) to 4 (equivalent)? "
-    "Answer with a number.\n\nSentence 1: {text}\nSentence 2: {text_pair}\n\nAnswer:",
-    "classification": "Wanted is {annotated}. Answer with the labels that fit, separated by semicolons, or "
-    "with none.\n\nLabels: {labels}\n\nText: {text}\n\nAnswer:",
-    "yes-no": "Answer the question from the text with exactly one of: {labels}.\n\nText: {text_pair}\n\n"
-    "Question: {text}\n\nAnswer:",
-    "inference": "What follows from the premise for the hypothesis? Answer with exactly one of these labels."
-    "\n\nLabels: {labels}\n\nPremise: {text}\nHypothesis: {text_pair}\n\nAnswer:",
-    "factoid": "Answer the question with as few words of the context as possible.\n\nContext: {context}\n\n"
-    "Question: {question}\n\nAnswer:",
-}
-TEMPLATES |= {
-    "de-identification": TEMPLATES["ner"],
-    "pico": TEMPLATES["ner"],
-    "reading": TEMPLATES["factoid"],
-}
-"""Task -> template of its prompts; the dataset's spec may have its own (`prompt`)."""
-UNSAID = {
-    "relation": "the relation that the text states between them",
-    "classification": "what the text is about",
-}
-"""Task -> what is annotated in a dataset without glosses; mentions: those of its types."""
-TYPES = "Write the type and a colon before each mention; the types are {labels}. "
-"""Stands in prompts for mentions of several types."""
-_PLACE = re.compile(r"\{(annotated|types|labels|words|text|text_pair|question|context)\}")
-
-
-class Wording(NamedTuple):
-    """What the prompts of a dataset say beside the input: a template, and the words for its places."""
-
-    template: str
-    words: dict[str, str]
-
-
-def wording_of(spec: DatasetSpec | AskRecipe, labels: Sequence[str]) -> Wording:
-    """Return the wording for a dataset: its own or its task's template, with its labels and their glosses."""
-    named = list(filter(None, labels))
-    meanings = spec.glosses.labels if spec.glosses else {}
-    explained = [f"{label} ({meanings[label]})" if label in meanings else label for label in named]
-    shown = ("; " if meanings else ", ").join(explained)
-    unsaid = spec.mentions or " or ".join(named) or "what is looked for"
-    annotated = spec.glosses.annotated if spec.glosses else UNSAID.get(spec.task, unsaid)
-    types = TYPES.replace("{labels}", shown) if len(named) > 1 else ""
-    return Wording(
-        spec.prompt or TEMPLATES[spec.task], {"annotated": annotated, "types": types, "labels": shown}
-    )
 
 
 def row_of(example: Any, recipe: SubmissionRecipe) -> dict[str, Any]:
@@ -82,17 +25,6 @@ def row_of(example: Any, recipe: SubmissionRecipe) -> dict[str, Any]:
     if isinstance(example, SequenceExample) and example.entities:
         row["arguments"] = [{"start": e.start, "end": e.end, "type": e.type} for e in example.entities]
     return {"dataset": recipe.dataset, **row}
-
-
-def prompt_of(example: Any, wording: Wording) -> str:
-    """Return the prompt of an example; text in braces inside of the input stays as it is."""
-    given = {name: value for name in FIELDS if isinstance(value := getattr(example, name, None), str)}
-    values = given | wording.words
-    if isinstance(example, TokensExample):
-        values["words"] = " ".join(example.words)
-    if isinstance(example, SequenceExample) and example.entities:
-        values["text"] = marked_text(example)
-    return _PLACE.sub(lambda found: values.get(found[1], ""), wording.template)
 
 
 def write_inputs(

@@ -6,14 +6,13 @@ from typing import Any
 
 from pubmill.convert.source_files import one_line
 from pubmill.errors import PubmillError
-from pubmill.examples.argument_transforms import dummies, markers, original
+from pubmill.examples.argument_transforms import dummies
 from pubmill.examples.kinds import Example, SequenceExample, TokensExample
+from pubmill.examples.prompts import marked_text
 from pubmill.extras.submissions.rows import PredictionRow
 from pubmill.messages.quotations import show
 from pubmill.recipes.submissions import SubmissionRecipe
 
-MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
-"""Marks around the arguments of a relation, in inputs and prompts."""
 _SHOWN = 5
 
 FindVariant = Callable[[set[str]], str | None]
@@ -217,11 +216,3 @@ def _transformed(example: SequenceExample, recipe: SubmissionRecipe) -> set[str]
     if recipe.dummies:
         found.add(dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap).text)
     return found
-
-
-def marked_text(example: SequenceExample) -> str:
-    """Return the text with marks around the two arguments of a relation."""
-    change = markers if len(example.entities) == len(MARKS) else None
-    if change is None:
-        return original(example.text, example.entities).text
-    return change(example.text, example.entities, MARKS).text

@@ -8,6 +8,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list
+from pubmill.examples.prompts import NOTHING
 from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.extras.submissions.alignment import Lost, align, place_words
@@ -41,10 +42,6 @@ class LeftAside:
     unmapped: list[tuple[str, str]] = field(default_factory=list)
     unknown: dict[str, str] = field(default_factory=dict)
     by_rule: Counter[str] = field(default_factory=Counter)
-
-
-NOTHING = "none"
-"""The answer to a prompt where there is nothing to name."""
 
 
 def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:

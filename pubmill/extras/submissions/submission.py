@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, SPLITS, Example, read_examples
+from pubmill.examples.prompts import labels_of
 from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.extras.submissions import (
     batch_form,
@@ -69,14 +70,6 @@ def recipe_of(
 def split_of(splits: Iterable[str]) -> str:
     """Return the split that submissions predict: test, or the last that the dataset has."""
     return max(splits, key=SPLITS.index)
-
-
-def labels_of(card: dict[str, Any]) -> tuple[str, ...]:
-    """Return the labels, or types of mentions, of all splits of a dataset; "" for mentions without type."""
-    names = {measure for counts in card["counts"].values() for measure in counts}
-    family = "words." if card["kind"] == "tokens" else "labels."
-    found = sorted(name.removeprefix(family) for name in names if name.startswith(family))
-    return tuple(found or ([""] if card["kind"] == "tokens" else []))
 
 
 def check_access(recipe: SubmissionRecipe) -> None:

@@ -5,17 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    Example,
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-)
-from pubmill.examples.tagging import to_mentions
-from pubmill.extras.submissions.inputs_without_gold import Wording, prompt_of
-from pubmill.extras.submissions.predictions import NOTHING
+from pubmill.examples.kinds import Example
+from pubmill.examples.prompts import Wording, prompt_of, right_answer
 from pubmill.recipes.submissions import Asking
 
 
@@ -44,28 +35,3 @@ def _turns(example: Any, wording: Wording) -> list[dict[str, str]]:
         {"role": "user", "content": prompt_of(example, wording)},
         {"role": "assistant", "content": right_answer(example, typed=bool(wording.words["types"]))},
     ]
-
-
-def right_answer(example: Any, typed: bool) -> str:
-    """Return the answer that an example's gold asks for, in the form that the prompts name; `typed`: with the
-    type of each mention."""
-    match example:
-        case TokensExample():
-            return _mentions(example, typed)
-        case SequenceExample():
-            return str(example.label)
-        case MultilabelExample():
-            return "; ".join(example.labels) or NOTHING
-        case RegressionExample():
-            return f"{example.score:g}"
-        case SpanExample():
-            return example.answers[0].text if example.answers else NOTHING
-    raise AssertionError(type(example))
-
-
-def _mentions(example: TokensExample, typed: bool) -> str:
-    lines = [
-        (f"{kind}: " if typed else "") + " ".join(example.words[start:end])
-        for start, end, kind in to_mentions(example.labels)
-    ]
-    return "\n".join(lines) or NOTHING

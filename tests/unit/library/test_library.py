@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas
 import pytest
 import yaml
 
@@ -48,6 +49,12 @@ def test_a_pubmed_file_is_streamed(tmp_path: Path) -> None:
     unpacked.write_bytes(CITATION.replace(b"</PubmedArticleSet>", deleted))
     [same, deletion] = read_medline(unpacked)
     assert same == citation and (deletion.pmid, deletion.deleted) == ("31", True)
+    rows = pytest.importorskip("datasets").Dataset.from_list(
+        [one._asdict() for one in read_medline(unpacked)]
+    )
+    assert rows["pmid"][:] == ["7", "31"] and rows[0]["title"] == "A gene."
+    frame = pandas.DataFrame(read_medline(unpacked))
+    assert frame["pmid"].tolist() == ["7", "31"] and frame["deleted"].tolist() == [False, True]
     for other, fault in (
         (tmp_path, "can't be read: Is a directory"),
         (tmp_path / "x", "can't be read: No such"),
@@ -81,6 +88,19 @@ def test_a_dataset_can_be_iterated_over_again(results: Path) -> None:
     assert splits.keys() == {"test"}
     assert list(splits["test"]) == list(splits["test"]) == [sentence(1, "B", "O"), sentence(2, "O", "B")]
     assert splits["test"].to_hugging_face()["labels"] == [["B", "O"], ["O", "B"]]
+    test = load_dataset("toy", results, split="test")
+    assert (
+        len(test) == 2
+        and test[1] == sentence(2, "O", "B")
+        and test[:1] == [test[0]]
+        and test["id"] == ["1", "2"]
+    )
+    assert test.to_pandas()["labels"].tolist() == [["B", "O"], ["O", "B"]]
+    assert list(test.to_pandas()) == test.column_names
+    with pytest.raises(PubmillError, match="no field 'label'; examples have id, document, words, labels"):
+        test["label"]
+    with pytest.raises(PubmillError, match="toy has no split 'validation'; it has test"):
+        load_dataset("toy", results, split="validation")
     with pytest.raises(PubmillError, match=r"has no card\.json: .* not converted there.*nearest first: toy$"):
         load_dataset("others", results)
 
@@ -124,7 +144,8 @@ def test_names_are_documented_and_load_nothing_before_they_are_used(root: Path) 
         pubmill.read_medlin  # noqa: B018
     code = "import sys, pubmill; sys.exit(any(m in sys.modules for m in ('torch', 'lxml', 'numpy')))"
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
-    code = "import sys; from pubmill import read_medline; sys.exit('torch' in sys.modules)"
+    names = "read_medline, load_dataset, score, load_table, judge, draw_verdicts"
+    code = f"import sys; from pubmill import {names}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
 
 

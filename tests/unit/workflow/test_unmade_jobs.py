@@ -46,6 +46,25 @@ rule given:
     output: "given.txt"
     shell: "touch {output}"
 """
+BEHIND = """
+rule all:
+    input: "kept.txt", "new.txt"
+
+rule part:
+    input: "old.txt"
+    output: temp("part.txt")
+    shell: "touch {output}"
+
+rule kept:
+    input: "part.txt"
+    output: "kept.txt"
+    shell: "touch {output}"
+
+rule new:
+    input: "part.txt"
+    output: "new.txt"
+    shell: "touch {output}"
+"""
 TWICE = (
     SNAKEFILE + 'ruleorder: part > again\nrule again:\n    output: "a{m}.txt"\n    shell: "touch {output}"\n'
 )
@@ -87,14 +106,31 @@ def test_a_small_workflow_has_the_jobs_and_causes_of_snakemakes_graph(tmp_path: 
     assert [job[0] for job in jobs] == ["given", "join", "part", "part", "part"]
 
 
-@pytest.mark.parametrize("name", ["a1.txt", "given.txt", "c.txt"])
-def test_snakemake_decides_where_something_is_made(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "made", ["a0.txt b0.txt a1.txt b1.txt", "given.txt", "a0.txt", "given.txt a2.txt", "c.txt"]
+)
+@pytest.mark.parametrize("again", ["", "old.txt"])
+def test_what_is_made_is_compared_by_snakemake(tmp_path: Path, made: str, again: str) -> None:
+    """`again`: written after what is made, so that this is to be made again."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    for file in ("old.txt", name):
+    for second, file in enumerate(["old.txt", *made.split(), *again.split()]):
         (tmp_path / file).touch()
+        os.utime(tmp_path / file, (second, second))
+    walked, jobs = answer("walk", tmp_path, tmp_path, "")
+    assert walked
+    assert jobs == answer("graph", tmp_path, tmp_path, "")[1]
+    assert len(jobs) == 5
+
+
+def test_snakemake_decides_where_something_made_is_behind_something_that_is_not(tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text(BEHIND)
+    for second, file in enumerate(["old.txt", "kept.txt"]):
+        (tmp_path / file).touch()
+        os.utime(tmp_path / file, (second, second))
     walked, jobs = answer("walk", tmp_path, tmp_path, "")
     assert not walked
-    assert jobs
+    assert jobs == answer("graph", tmp_path, tmp_path, "")[1]
+    assert [job[:3] for job in jobs] == [["kept", {}, True], ["new", {}, True], ["part", {}, True]]
 
 
 def test_snakemake_chooses_where_several_rules_make_a_file(tmp_path: Path) -> None:

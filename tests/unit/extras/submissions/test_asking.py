@@ -13,15 +13,15 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import write_examples
+from pubmill.examples.prompts import TEMPLATES, right_answer, wording_of
 from pubmill.extras.submissions.asked_answers import Budget, ask_all, read_answers
 from pubmill.extras.submissions.asked_records import AskedRecord, system_of
 from pubmill.extras.submissions.asking import ask_dataset
 from pubmill.extras.submissions.chat_server import KEY, PAUSES, ChatServer
-from pubmill.extras.submissions.inputs_without_gold import TEMPLATES, wording_of
 from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.supplied import report, supply
-from pubmill.extras.submissions.worked_examples import requests_for, right_answer
+from pubmill.extras.submissions.worked_examples import requests_for
 from pubmill.recipes.submissions import Asking, AskRecipe, SuppliedRecipe
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.extras.submissions import toy_datasets

@@ -10,15 +10,8 @@ from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample
-from pubmill.extras.submissions.inputs_without_gold import (
-    TEMPLATES,
-    Wording,
-    prompt_of,
-    wording_of,
-    write_inputs,
-)
-from pubmill.specs.dataset_specs import TASKS, DatasetSpec
-from pubmill.specs.loading import load
+from pubmill.examples.prompts import TEMPLATES, Wording
+from pubmill.extras.submissions.inputs_without_gold import write_inputs
 from tests.unit.extras.submissions import toy_datasets as toy
 
 
@@ -131,64 +124,3 @@ def test_predictions_and_mappings_that_were_filled_in_stay(tmp_path: Path) -> No
     with pytest.raises(PubmillError, match="inputs/mapping.json exists with other content, such as"):
         write_inputs(*inputs)
     assert (tmp_path / "inputs/mapping.json").read_text() == '{"yes": "blocks"}'
-
-
-def test_prompts_have_the_input_and_braces_in_it_stay() -> None:
-    [one, *_] = toy.examples("rel")
-    wording = Wording(TEMPLATES["relation"], {"annotated": "what {text} does", "labels": "activates, blocks"})
-    prompt = prompt_of(one, wording)
-    assert "Wanted is what {text} does." in prompt and "Labels: activates, blocks\n" in prompt
-    assert "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels." in prompt
-    pair: Any = toy.examples("sim")[0]
-    object.__setattr__(pair, "text", "a {labels} {x}")
-    assert prompt_of(pair, plain("{text} & {text_pair}")) == "a {labels} {x} & Two 1."
-
-
-def test_prompts_say_what_is_annotated_and_what_labels_mean(root: Path) -> None:
-    specs = load(root / "specs", "full").datasets
-    relation = wording_of(specs["chemprot@blurb"], ["CPR:3", "CPR:9", "false"])
-    [example, *_] = toy.examples("rel")
-    prompt = prompt_of(example, relation)
-    for part in ("the relation of the chemical to the gene", "CPR:9 (the chemical is its substrate or"):
-        assert part in prompt
-    [sentence, *_] = toy.examples("ner")
-    [several, one] = [
-        prompt_of(sentence, wording_of(specs[name], labels))
-        for name, labels in (("ebm-pico", ["INT", "OUT", "PAR"]), ("ncbi-disease", [""]))
-    ]
-    assert "the types are INT (interventions and what they are compared with); OUT" in several
-    assert "List every mention of diseases: specific ones" in one and "type" not in one
-    assert not any(mark in prompt + several + one for mark in "{}")
-
-
-def test_a_dataset_without_glosses_is_asked_for_by_its_types(root: Path) -> None:
-    specs = load(root / "specs", "full").datasets
-
-    def asked(name: str, labels: list[str]) -> str:
-        spec = specs[name].model_copy(update={"glosses": None})
-        return prompt_of(toy.examples("ner")[0], wording_of(spec, labels))
-
-    assert "List every mention of gene in the sentence" in asked("bc2gm", [""])
-    assert "every mention of Drug or Dose in" in asked("jnlpba", ["Drug", "Dose"])
-    assert "the types are Drug, Dose." in asked("jnlpba", ["Drug", "Dose"])
-    assert "Wanted is the relation that the text states" in asked("gad@blurb", ["0", "1"])
-
-
-def test_every_label_whose_name_is_a_code_has_a_gloss(root: Path) -> None:
-    """The labels that `expect` counts; names of hallmarks, answers and entailments are words."""
-    for name, spec in load(root / "specs", "full").datasets.items():
-        assert isinstance(spec, DatasetSpec) and spec.glosses, name
-        labels = {
-            measure.removeprefix(beginning)
-            for counts in spec.expect.values()
-            for measure in counts
-            for beginning in ("labels.", "mentions.", "words.")
-            if measure.startswith(beginning)
-        }
-        if spec.task in ("classification", "yes-no", "inference") or len(labels) == 1:
-            continue
-        assert labels <= spec.glosses.labels.keys(), name
-
-
-def test_every_task_has_a_template() -> None:
-    assert {task for tasks in TASKS.values() for task in tasks} == TEMPLATES.keys()

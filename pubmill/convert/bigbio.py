@@ -1,0 +1,167 @@
+"""Examples in the schemas of BigBIO: knowledge bases, questions, entailment, pairs and texts.
+
+The schemas are those of github.com/bigscience-workshop/biomedical (`bigbio/utils/schemas`). Ids and documents
+are those of the examples.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from pubmill.examples.kinds import SequenceExample, TokensExample
+from pubmill.examples.tagging import to_mentions
+
+_TEXT = pa.string()
+_TEXTS = pa.list_(_TEXT)
+_OFFSETS = pa.list_(pa.list_(pa.int32()))
+_CONCEPTS = pa.list_(pa.struct([("db_name", _TEXT), ("db_id", _TEXT)]))
+_SPAN = [("id", _TEXT), ("type", _TEXT), ("text", _TEXTS), ("offsets", _OFFSETS)]
+_TRIGGER = pa.struct([("text", _TEXTS), ("offsets", _OFFSETS)])
+_ARGUMENTS = pa.list_(pa.struct([("role", _TEXT), ("ref_id", _TEXT)]))
+_IDS = [("id", _TEXT), ("document_id", _TEXT)]
+SCHEMAS: dict[str, pa.Schema] = {
+    "kb": pa.schema(
+        [
+            *_IDS,
+            ("passages", pa.list_(pa.struct(_SPAN))),
+            ("entities", pa.list_(pa.struct([*_SPAN, ("normalized", _CONCEPTS)]))),
+            (
+                "events",
+                pa.list_(
+                    pa.struct(
+                        [("id", _TEXT), ("type", _TEXT), ("trigger", _TRIGGER), ("arguments", _ARGUMENTS)]
+                    )
+                ),
+            ),
+            ("coreferences", pa.list_(pa.struct([("id", _TEXT), ("entity_ids", _TEXTS)]))),
+            (
+                "relations",
+                pa.list_(
+                    pa.struct(
+                        [(name, _TEXT) for name in ("id", "type", "arg1_id", "arg2_id")]
+                        + [("normalized", _CONCEPTS)]
+                    )
+                ),
+            ),
+        ]
+    ),
+    "qa": pa.schema(
+        [
+            ("id", _TEXT), ("question_id", _TEXT), ("document_id", _TEXT), ("question", _TEXT),
+            ("type", _TEXT), ("choices", _TEXTS), ("context", _TEXT), ("answer", _TEXTS),
+        ]
+    ),
+    "te": pa.schema([("id", _TEXT), ("premise", _TEXT), ("hypothesis", _TEXT), ("label", _TEXT)]),
+    "pairs": pa.schema([*_IDS, ("text_1", _TEXT), ("text_2", _TEXT), ("label", _TEXT)]),
+    "text": pa.schema([*_IDS, ("text", _TEXT), ("labels", _TEXTS)]),
+}  # fmt: skip
+"""Schema -> its columns."""
+_OF_TASK = {"relation": "kb", "yes-no": "qa", "inference": "te", "similarity": "pairs"}
+_OF_KIND = {"tokens": "kb", "span": "qa", "multilabel": "text", "regression": "pairs"}
+
+
+def schema_name(kind: str, task: str) -> str:
+    """Return the schema of a dataset's kind and task."""
+    return _OF_TASK.get(task) or _OF_KIND.get(kind) or "text"
+
+
+def to_bigbio(
+    examples: Sequence[Any], kind: str, task: str, labels: Sequence[str], negative: str | None
+) -> pa.Table:
+    """Return examples in the schema of their task; `negative`: the label of pairs without a relation."""
+    name = schema_name(kind, task)
+    if name == "kb" and kind == "tokens":
+        rows: Iterator[dict[str, Any]] = _annotated_documents(examples)
+    else:
+        rows = (_ROWS[name](one, labels, negative) for one in examples)
+    return pa.Table.from_pylist(list(rows), SCHEMAS[name])
+
+
+def _annotated_documents(examples: Sequence[TokensExample]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each document, or sentence without one, with a passage for each sentence."""
+    for name, group in groupby(examples, key=lambda one: one.document or one.id):
+        sentences = list(group)
+        passages, entities = list[dict[str, Any]](), list[dict[str, Any]]()
+        offset = 0
+        for one in sentences:
+            text = " ".join(one.words)
+            passages.append(_span(one.id, "sentence", text, offset))
+            entities += _entities(one, text, offset)
+            offset += len(text) + 1
+        yield _knowledge(sentences[0].id, name, passages, entities, [])
+
+
+def _entities(one: TokensExample, text: str, offset: int) -> Iterator[dict[str, Any]]:
+    starts = [0]
+    for word in one.words:
+        starts.append(starts[-1] + len(word) + 1)
+    for number, (first, after, kind) in enumerate(to_mentions(one.labels), 1):
+        start, end = starts[first], starts[after] - 1
+        span = _span(f"{one.id}_T{number}", kind or "mention", text[start:end], offset + start)
+        yield {**span, "normalized": []}
+
+
+def _relation(one: SequenceExample, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+    """Return a text with its two mentions and, unless there is none, their relation."""
+    entities = [
+        {
+            **_span(f"{one.id}_T{number}", entity.type, one.text[entity.start : entity.end], entity.start),
+            "normalized": [{"db_name": "source", "db_id": entity.id}] if entity.id else [],
+        }
+        for number, entity in enumerate(one.entities, 1)
+    ]
+    names = [f"{one.id}_T{number}" for number in (1, 2)]
+    relation = {"id": f"{one.id}_R1", "type": one.label, "arg1_id": names[0], "arg2_id": names[1]}
+    relations = [{**relation, "normalized": []}] if one.label != negative and len(entities) > 1 else []
+    passages = [_span(f"{one.id}_P1", "text", one.text, 0)]
+    return _knowledge(one.id, one.document or one.id, passages, entities, relations)
+
+
+def _span(name: str, kind: str, text: str, start: int) -> dict[str, Any]:
+    return {"id": name, "type": kind, "text": [text], "offsets": [[start, start + len(text)]]}
+
+
+def _knowledge(
+    name: str,
+    document: str,
+    passages: list[dict[str, Any]],
+    entities: list[dict[str, Any]],
+    relations: list[dict[str, Any]],
+) -> dict[str, Any]:
+    found = {"passages": passages, "entities": entities, "relations": relations}
+    return {"id": name, "document_id": document, **found, "events": [], "coreferences": []}
+
+
+def _question(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+    ids = {"id": one.id, "question_id": getattr(one, "group", None) or one.id, "document_id": one.document}
+    if isinstance(one, SequenceExample):
+        asked = {"question": one.text, "context": one.text_pair, "type": "yesno"}
+        return {**ids, **asked, "choices": list(labels), "answer": [one.label]}
+    answers = one.golds or [answer.text for answer in one.answers]
+    asked = {"question": one.question, "context": one.context, "type": "factoid"}
+    return {**ids, **asked, "choices": [], "answer": list(dict.fromkeys(answers))}
+
+
+def _entailment(one: SequenceExample, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+    return {"id": one.id, "premise": one.text, "hypothesis": one.text_pair, "label": one.label}
+
+
+def _pair(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+    ids = {"id": one.id, "document_id": one.document or one.id}
+    return {**ids, "text_1": one.text, "text_2": one.text_pair, "label": f"{one.score:g}"}
+
+
+def _text(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+    found = [one.label] if isinstance(one, SequenceExample) else one.labels
+    return {"id": one.id, "document_id": one.document or one.id, "text": one.text, "labels": found}
+
+
+_ROWS: dict[str, Callable[[Any, Sequence[str], str | None], dict[str, Any]]] = {
+    "kb": _relation,
+    "qa": _question,
+    "te": _entailment,
+    "pairs": _pair,
+    "text": _text,
+}

@@ -1,0 +1,142 @@
+"""Examples as prompts for language models, with the answers that they ask for."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from pubmill.examples.argument_transforms import markers, original
+from pubmill.examples.kinds import (
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+)
+from pubmill.examples.tagging import to_mentions
+from pubmill.recipes.datasets import Glosses
+
+NOTHING = "none"
+"""The answer that prompts ask for where there is nothing to be said."""
+MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
+"""Marks around the arguments of a relation, in inputs and prompts."""
+
+TEMPLATES = {
+    "ner": "List every mention of {annotated} in the sentence, one per line and exactly as written. {types}"
+    "Write none if there is no mention.\n\nSentence: {words}\n\nMentions:",
+    "relation": "Two mentions are marked, [E1] and [E2]. Wanted is {annotated}. Answer with exactly one of "
+    "these labels.\n\nLabels: {labels}\n\nText: {text}\n\nLabel:",
+    "similarity": "How similar in meaning are the two sentences, from 0 (not at all) to 4 (equivalent)? "
+    "Answer with a number.\n\nSentence 1: {text}\nSentence 2: {text_pair}\n\nAnswer:",
+    "classification": "Wanted is {annotated}. Answer with the labels that fit, separated by semicolons, or "
+    "with none.\n\nLabels: {labels}\n\nText: {text}\n\nAnswer:",
+    "yes-no": "Answer the question from the text with exactly one of: {labels}.\n\nText: {text_pair}\n\n"
+    "Question: {text}\n\nAnswer:",
+    "inference": "What follows from the premise for the hypothesis? Answer with exactly one of these labels."
+    "\n\nLabels: {labels}\n\nPremise: {text}\nHypothesis: {text_pair}\n\nAnswer:",
+    "factoid": "Answer the question with as few words of the context as possible.\n\nContext: {context}\n\n"
+    "Question: {question}\n\nAnswer:",
+}
+TEMPLATES |= {
+    "de-identification": TEMPLATES["ner"],
+    "pico": TEMPLATES["ner"],
+    "reading": TEMPLATES["factoid"],
+}
+"""Task -> template of its prompts; the dataset's spec may have its own (`prompt`)."""
+UNSAID = {
+    "relation": "the relation that the text states between them",
+    "classification": "what the text is about",
+}
+"""Task -> what is annotated in a dataset without glosses; mentions: those of its types."""
+TYPES = "Write the type and a colon before each mention; the types are {labels}. "
+"""Stands in prompts for mentions of several types."""
+_PLACE = re.compile(r"\{(annotated|types|labels|words|text|text_pair|question|context)\}")
+
+
+FIELDS = ("id", "document", "words", "text", "text_pair", "question", "context", "group")
+"""Fields of examples that inputs have; all others are gold, or only needed by some forms."""
+
+
+class Wording(NamedTuple):
+    """What the prompts of a dataset say beside the input: a template, and the words for its places."""
+
+    template: str
+    words: dict[str, str]
+
+
+class Worded(Protocol):
+    """What prompts need of a dataset's spec."""
+
+    @property
+    def task(self) -> str: ...
+    @property
+    def prompt(self) -> str | None: ...
+    @property
+    def mentions(self) -> str | None: ...
+    @property
+    def glosses(self) -> Glosses | None: ...
+
+
+def wording_of(spec: Worded, labels: Sequence[str]) -> Wording:
+    """Return the wording for a dataset: its own or its task's template, with its labels and their glosses."""
+    named = list(filter(None, labels))
+    meanings = spec.glosses.labels if spec.glosses else {}
+    explained = [f"{label} ({meanings[label]})" if label in meanings else label for label in named]
+    shown = ("; " if meanings else ", ").join(explained)
+    unsaid = spec.mentions or " or ".join(named) or "what is looked for"
+    annotated = spec.glosses.annotated if spec.glosses else UNSAID.get(spec.task, unsaid)
+    types = TYPES.replace("{labels}", shown) if len(named) > 1 else ""
+    return Wording(
+        spec.prompt or TEMPLATES[spec.task], {"annotated": annotated, "types": types, "labels": shown}
+    )
+
+
+def prompt_of(example: Any, wording: Wording) -> str:
+    """Return the prompt of an example; text in braces inside of the input stays as it is."""
+    given = {name: value for name in FIELDS if isinstance(value := getattr(example, name, None), str)}
+    values = given | wording.words
+    if isinstance(example, TokensExample):
+        values["words"] = " ".join(example.words)
+    if isinstance(example, SequenceExample) and example.entities:
+        values["text"] = marked_text(example)
+    return _PLACE.sub(lambda found: values.get(found[1], ""), wording.template)
+
+
+def right_answer(example: Any, typed: bool) -> str:
+    """Return the answer that an example's gold asks for, in the form that the prompts name; `typed`: with the
+    type of each mention."""
+    match example:
+        case TokensExample():
+            return _mentions(example, typed)
+        case SequenceExample():
+            return str(example.label)
+        case MultilabelExample():
+            return "; ".join(example.labels) or NOTHING
+        case RegressionExample():
+            return f"{example.score:g}"
+        case SpanExample():
+            return example.answers[0].text if example.answers else NOTHING
+    raise AssertionError(type(example))
+
+
+def _mentions(example: TokensExample, typed: bool) -> str:
+    lines = [
+        (f"{kind}: " if typed else "") + " ".join(example.words[start:end])
+        for start, end, kind in to_mentions(example.labels)
+    ]
+    return "\n".join(lines) or NOTHING
+
+
+def marked_text(example: SequenceExample) -> str:
+    """Return the text with marks around the two arguments of a relation."""
+    change = markers if len(example.entities) == len(MARKS) else None
+    if change is None:
+        return original(example.text, example.entities).text
+    return change(example.text, example.entities, MARKS).text
+
+
+def labels_of(card: dict[str, Any]) -> tuple[str, ...]:
+    """Return the labels, or types of mentions, of all splits of a dataset; "" for mentions without type."""
+    names = {measure for counts in card["counts"].values() for measure in counts}
+    family = "words." if card["kind"] == "tokens" else "labels."
+    found = sorted(name.removeprefix(family) for name in names if name.startswith(family))
+    return tuple(found or ([""] if card["kind"] == "tokens" else []))

@@ -1,0 +1,1 @@
+"""Boards: scores of a folder of submissions, as a static site."""

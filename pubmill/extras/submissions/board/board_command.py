@@ -1,0 +1,94 @@
+"""`pubmill board`."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pubmill.cli.checkout import checkout
+from pubmill.cli.studies import FULL, Results
+from pubmill.cli.verbs import Verb
+from pubmill.errors import PubmillError
+from pubmill.hardware.process_limits import limited
+from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import counted
+
+if TYPE_CHECKING:
+    from pubmill.extras.submissions.board.board_files import BoardSpec, Entry
+    from pubmill.stages import Graph
+
+
+def board(
+    folder: Annotated[Path, typer.Argument(help="folder of the board")],
+    dataset: Annotated[list[str] | None, typer.Option(help="of a new board; may be repeated")] = None,
+    results: Results = FULL,
+    check: Annotated[
+        bool, typer.Option("--check", help="only check and score the submissions, as for a pull request")
+    ] = False,
+) -> None:
+    """Make a leaderboard of a folder of submissions.
+
+    FOLDER/submissions/NAME has the predictions of a system, DATASET.EXT, and card.yaml, its author's
+    statement (docs/board.md). They are scored and compared; FOLDER/site is a static site that opens from a
+    file. --dataset makes a new board: board.yaml, a README and a workflow file that checks pull requests. A
+    submission that is refused is named and left out, and the command ends with status 1.
+    """
+    root = checkout()
+    limited(lambda: make_board(root, folder, dataset or [], results, check))()
+
+
+def make_board(root: Path, folder: Path, datasets: list[str], results: Path, check: bool) -> None:
+    """Score the submissions of a board and write its site."""
+    from pubmill.extras.submissions.board.board_files import BOARD, read_board, read_entries
+    from pubmill.extras.submissions.board.board_graph import board_graph
+    from pubmill.extras.submissions.board.board_history import oldest_first, read_history
+    from pubmill.extras.submissions.board.board_scores import score_entries
+    from pubmill.extras.submissions.board.new_board import write_board
+    from pubmill.inspection.converted_datasets import converted_folder, specs_of_results
+
+    known = specs_of_results(root, results).datasets
+    if datasets:
+        write_board(folder, datasets)
+    elif not (folder / BOARD).is_file():
+        raise PubmillError(f"{folder} is no board yet; name its datasets: --dataset bc2gm --dataset ...")
+    spec = read_board(folder, known)
+    for one in spec.datasets:
+        converted_folder(root, results, one)
+    entries, refused = read_entries(folder, spec)
+    entries = oldest_first(entries, read_history(folder))
+    graph, _ = board_graph(folder, spec, entries, root / "specs", results)
+    refused |= score_entries(graph, entries)
+    accepted = [one for one in entries if one.name not in refused]
+    if accepted and not check:
+        print(
+            write_pages(folder, spec, accepted, board_graph(folder, spec, accepted, root / "specs", results))
+        )
+    for name, reason in refused.items():
+        report_progress(f"refused: {name}: {reason}")
+    report_progress(f"{counted(len(accepted), 'submission')} accepted, {len(refused)} refused")
+    if refused:
+        raise typer.Exit(1)
+
+
+def write_pages(
+    folder: Path, spec: "BoardSpec", entries: list["Entry"], graph_and_specs: tuple["Graph", Path]
+) -> Path:
+    """Write the results, the proof, the history and the site of scored submissions; return its first page."""
+    from pubmill.extras.submissions.board.board_history import new_events, read_history, write_history
+    from pubmill.extras.submissions.board.board_pages import board_rows, scores_by_submission, write_site
+    from pubmill.extras.submissions.board.board_scores import board_scores, write_proof, write_results
+
+    graph, specs = graph_and_specs
+    scores = board_scores(graph, specs)
+    write_results(graph, scores)
+    rows = board_rows(entries, spec, scores)
+    known = read_history(folder)
+    today = time.strftime("%Y-%m-%d")
+    history = [*known, *new_events(known, entries, scores_by_submission(rows, spec), today)]
+    page = write_site(folder, spec, rows, graph, scores, history, write_proof(graph, specs))
+    write_history(folder, history)
+    return page
+
+
+VERB = Verb("Data and predictions", board)

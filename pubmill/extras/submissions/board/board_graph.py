@@ -1,0 +1,104 @@
+"""A board as a study: its submissions are models with supplied predictions, its datasets rows of a table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pubmill.extras.submissions.board.board_files import SUBMISSIONS, BoardSpec, Entry
+from pubmill.inspection.new_table import HEADING
+from pubmill.messages.installation import link_files
+from pubmill.recipes.writing import as_values
+from pubmill.specs import Specs, load
+from pubmill.specs.study import Study
+from pubmill.stages import Graph
+from pubmill.storage.files import writing
+from pubmill.storage.result_paths import BELOW
+
+TABLE = "board/table01"
+WORK = ".board"
+"""The folder below a board in which its records are kept."""
+COLUMN = "submission-"
+"""What the name of a submission's model begins with, so that it is none of pubmill's models."""
+
+
+def board_graph(
+    folder: Path, spec: BoardSpec, entries: Sequence[Entry], specs: Path, results: Path
+) -> tuple[Graph, Path]:
+    """Write the specs of a board's submissions and table, and return its graph and the folder of these specs.
+
+    `specs`: those of pubmill; `results`: the folder of a scale with the board's datasets, which are linked.
+    """
+    work, scale = folder.absolute() / WORK, results.name
+    own = {"tables/board/table01.yaml": _yaml(_table(spec, entries, load(specs, scale)))}
+    own |= {f"models/{COLUMN}{entry.name}.yaml": _yaml(_model(entry)) for entry in entries}
+    own["tables/board/table01.published.csv"] = f"{HEADING}\n"
+    for name, text in own.items():
+        _write(work / "own" / name, text)
+    wanted = {f"specs/{path.relative_to(specs)}": path.absolute() for path in _files(specs)}
+    wanted |= {f"specs/{name}": work / "own" / name for name in own}
+    wanted |= {
+        f"results/{scale}/{BELOW.dataset(one)}": (results / BELOW.dataset(one)).absolute()
+        for one in spec.datasets
+    }
+    link_files(work, wanted, ["specs"])
+    study = Study(
+        study="board",
+        title=spec.title,
+        scale=scale,
+        tables=(TABLE,),
+        results=str(work / "results"),
+        local_files={f"{COLUMN}{one.name}": str(folder / SUBMISSIONS / one.name) for one in entries},
+    )
+    return Graph(study, load(work / "specs", scale)), work / "specs"
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def _yaml(values: dict[str, Any]) -> str:
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+
+
+def _model(entry: Entry) -> dict[str, Any]:
+    system = {name: value for name, value in as_values(entry.card.system).items() if value is not None}
+    return {
+        "name": f"{COLUMN}{entry.name}",
+        "label": entry.card.label,
+        "citation": "the submission's card",
+        "lowercase": False,
+        "weights": {
+            "kind": "predictions",
+            "local": f"{COLUMN}{entry.name}",
+            "system": system,
+            "mapping": entry.card.mapping,
+        },
+    }
+
+
+def _table(spec: BoardSpec, entries: Sequence[Entry], known: Specs) -> dict[str, Any]:
+    mean = {"name": "mean", "label": "Mean", "groups": {"datasets": list(spec.datasets)}}
+    return {
+        "name": "table01",
+        "kind": "results",
+        "paper": "board",
+        "title": spec.title,
+        "caption": "Scores on test of the board's submissions; nothing is trained here.",
+        "citation": "the board's submissions",
+        "protocol": "blurb",
+        "setting": "standard",
+        "columns": [{"model": f"{COLUMN}{one.name}", "label": one.card.label} for one in entries],
+        "rows": [
+            {"dataset": one, "label": known.datasets[one].label or one, "group": known.datasets[one].task}
+            for one in spec.datasets
+        ],
+        "composites": [mean] if len(spec.datasets) > 1 else [],
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        with writing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")

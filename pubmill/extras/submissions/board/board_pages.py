@@ -1,0 +1,196 @@
+"""The site of a board: a page with all submissions, and pages to compare two of them by example."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from pubmill.examples.kinds import KINDS, Example, read_examples
+from pubmill.examples.tagging import to_mentions
+from pubmill.extras.submissions.board.board_files import BoardSpec, Entry
+from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
+from pubmill.extras.submissions.board.board_history import Event
+from pubmill.extras.submissions.board.board_scores import BoardScores
+from pubmill.messages.wording import counted
+from pubmill.metrics.correctness import is_right
+from pubmill.metrics.records import read_predictions
+from pubmill.report.rendering import SORTING, environment, script_digest
+from pubmill.stages import Graph
+from pubmill.storage.files import sha256, writing
+from pubmill.storage.privacy import PUBLIC
+from pubmill.tables.cells import Cell
+from pubmill.tables.ranks import RankedModel
+
+SITE = "site"
+TEMPLATES = Path(__file__).with_name("templates")
+FILTER = (TEMPLATES / "board_filter.js").read_text(encoding="utf-8")
+EXAMPLES = (TEMPLATES / "board_examples.js").read_text(encoding="utf-8")
+COSTS = {
+    "parameters": "Parameters",
+    "prompt_tokens": "Tokens read",
+    "answer_tokens": "Tokens written",
+    "gpu_hours": "GPU-hours",
+    "price": "Price",
+}
+"""Field of a cost -> its heading."""
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """A submission on the page. `cells`: of its datasets, in the board's order; `mean`: of all of them, None
+    where one is missing."""
+
+    entry: Entry
+    rank: RankedModel | None
+    mean: Cell | None
+    cells: tuple[Cell, ...]
+    digests: dict[str, str]
+
+    @property
+    def order(self) -> tuple[bool, float, str]:
+        """Complete submissions by their mean come first."""
+        value = self.mean.value if self.mean else None
+        return value is None, -(value or 0.0), self.entry.name
+
+
+def board_rows(entries: Sequence[Entry], spec: BoardSpec, scores: BoardScores) -> list[BoardRow]:
+    """Return the submissions with their scores, the best mean first."""
+    cells = {(column.key, row.key): cell for row, column, cell in scores.table.read()}
+    ranks = {one.model: one for one in scores.ranking.models} if scores.ranking else {}
+    labels = {column.key: column.label for column in scores.table.columns}
+    found = []
+    for entry in entries:
+        key = f"{COLUMN}{entry.name}"
+        own = tuple(cells[key, dataset] for dataset in spec.datasets)
+        mean = cells.get((key, "mean"), own[0])
+        found.append(BoardRow(entry, ranks.get(labels[key]), mean, own, entry.content))
+    return sorted(found, key=lambda row: row.order)
+
+
+def write_site(
+    folder: Path, spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, scores: BoardScores,
+    history: Sequence[Event], proof: Path | None,
+) -> Path:  # fmt: skip
+    """Write the site below a board's folder; return its first page."""
+    site = folder / SITE
+    site.mkdir(exist_ok=True)
+    predicted = {dataset for row in rows for dataset in row.entry.files}
+    pages = {
+        one: f"examples-{one}.html" for one in spec.datasets if one in predicted and _is_public(graph, one)
+    }
+    for dataset, name in pages.items():
+        _write(site / name, _examples_page(spec, rows, graph, dataset))
+    for stem, name in ((graph.paths.table(TABLE), "scores"), (graph.paths.comparisons(TABLE), "comparisons")):
+        shutil.copyfile(f"{stem}.html", site / f"{name}.html")
+    if proof:
+        shutil.copyfile(proof, site / proof.name)
+    script = SORTING + FILTER
+    values = {
+        "spec": spec,
+        "rows": rows,
+        "datasets": scores.table.rows,
+        "costs": {name: text for name, text in COSTS.items() if _is_stated(rows, name)},
+        "ranking": scores.ranking,
+        "history": list(reversed(history)),
+        "pages": pages,
+        "proof": proof and {"name": proof.name, "sha256": sha256(proof)},
+        "script": Markup(script),
+        "script_hash": script_digest(script),
+    }
+    _write(site / "index.html", environment(None, TEMPLATES).get_template("board.html.j2").render(values))
+    wanted = {"index.html", "scores.html", "comparisons.html", *pages.values()}
+    for path in site.glob("*.html"):
+        if path.name not in wanted:
+            path.unlink()
+    return site / "index.html"
+
+
+def _is_public(graph: Graph, dataset: str) -> bool:
+    return graph.specs.datasets[dataset].access == PUBLIC
+
+
+def _is_stated(rows: Sequence[BoardRow], cost: str) -> bool:
+    return any(getattr(row.entry.card.cost, cost) is not None for row in rows)
+
+
+def _examples_page(spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, dataset: str) -> str:
+    """Return the page that compares two submissions by the examples of a public dataset."""
+    known = graph.specs.datasets[dataset]
+    models = [row.entry for row in rows if dataset in row.entry.files]
+    split = graph.pipelines.split(f"{COLUMN}{models[0].name}", dataset)
+    examples = list(read_examples(Path(graph.paths.examples(dataset, split)), KINDS[known.kind]))
+    data = {
+        "examples": [[one.id, shown_text(one)] for one in examples],
+        "submissions": [
+            {"label": entry.card.label, "answers": list(_answers(graph, entry, dataset, examples))}
+            for entry in models
+        ],
+    }
+    values = {
+        "spec": spec,
+        "label": known.label or dataset,
+        "split": split,
+        "number": counted(len(examples), "example"),
+        "data": Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")),
+        "script": Markup(EXAMPLES),
+        "script_hash": script_digest(EXAMPLES),
+    }
+    return environment(None, TEMPLATES).get_template("board_examples.html.j2").render(values)
+
+
+def _answers(
+    graph: Graph, entry: Entry, dataset: str, examples: Sequence[Example]
+) -> Iterator[tuple[int, str]]:
+    """Yield whether each example is predicted rightly, 1 or 0, and the prediction, of the first seed."""
+    run = graph.pipelines.run(f"{COLUMN}{entry.name}", dataset, min(entry.files[dataset]))
+    predicted = read_predictions(Path(graph.paths.predictions(*run)), examples)
+    for example, one in zip(examples, predicted, strict=True):
+        said = [text for text, _ in one] if hasattr(example, "answers") else getattr(one, "labels", one)
+        yield int(is_right(example, said)), shown_prediction(example, said)
+
+
+def shown_text(example: Any) -> str:
+    """Return the input of an example as text."""
+    if hasattr(example, "words"):
+        return " ".join(example.words)
+    if hasattr(example, "question"):
+        return f"{example.question} {example.context}"
+    text = " ".join(text for text in (example.text, getattr(example, "text_pair", None)) if text)
+    arguments = [example.text[one.start : one.end] for one in getattr(example, "entities", None) or ()]
+    return f"{' and '.join(arguments)} in: {text}" if arguments else text
+
+
+def shown_prediction(example: Any, predicted: Any) -> str:
+    """Return a prediction as text: mentions by their words, the best answer to a question."""
+    if hasattr(example, "words"):
+        mentions = to_mentions(predicted)
+        found = (
+            f"{kind}: {text}" if kind else text
+            for start, end, kind in mentions
+            if (text := " ".join(example.words[start:end]))
+        )
+        return "; ".join(found) or "no mention"
+    if hasattr(example, "answers"):
+        return str(predicted[0])
+    return ", ".join(map(str, predicted)) or "no label" if isinstance(predicted, list) else str(predicted)
+
+
+def _write(path: Path, text: str) -> None:
+    with writing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def scores_by_submission(rows: Sequence[BoardRow], spec: BoardSpec) -> Mapping[str, dict[str, float]]:
+    """Return the scores of a history: submission -> dataset -> points."""
+    return {
+        row.entry.name: {
+            dataset: round(cell.value, 4)
+            for dataset, cell in zip(spec.datasets, row.cells, strict=True)
+            if cell.value is not None
+        }
+        for row in rows
+    }

@@ -1,0 +1,139 @@
+"""Records, table, comparisons, ranks and proof of a board, made in one process and kept below its folder.
+
+They are the files that a study with these submissions has. A submission whose files, recipe and datasets are
+unchanged is not scored again.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pubmill.errors import PubmillError
+from pubmill.extras.submissions.board.board_files import Entry
+from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
+from pubmill.extras.submissions.submission import runs_on
+from pubmill.extras.submissions.supplied import report, supply
+from pubmill.messages.installation import PACKAGE
+from pubmill.metrics import SCORERS
+from pubmill.metrics.contributions import write_items
+from pubmill.metrics.records import score_run, write_record
+from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.recipes.writing import as_json, as_values
+from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
+from pubmill.stages import Graph
+from pubmill.storage.checksums import write_formats, write_predictions
+from pubmill.storage.files import read_json, write_json
+from pubmill.storage.privacy import keep_private
+from pubmill.storage.result_paths import BELOW
+from pubmill.tables.cells import Table
+from pubmill.tables.comparisons import Comparisons, comparisons
+from pubmill.tables.finished_tables import finished_table
+from pubmill.tables.ranks import Ranking
+from pubmill.tables.ranks_of_runs import rankings_of_runs
+
+SCORED = "scored.json"
+"""File of the SHA-256 of the predictions behind each record."""
+
+
+class BoardScores(NamedTuple):
+    """The scores of a board. `ranking`: of the submissions that are complete, by their mean; None with fewer
+    than two of them."""
+
+    table: Table
+    compared: Comparisons
+    ranking: Ranking | None
+
+
+def score_entries(graph: Graph, entries: Iterable[Entry]) -> dict[str, str]:
+    """Score the submissions that are new or changed; return the reason why one is refused, by its name.
+
+    Of two with the same predictions, the later one of `entries` is refused.
+    """
+    kept, refused = Path(graph.results) / SCORED, dict[str, str]()
+    scored: dict[str, str] = read_json(kept) if kept.is_file() else {}
+    for entry in entries:
+        try:
+            for record, content in _score_entry(graph, entry, scored):
+                scored[record] = content
+                write_json(kept, scored)
+        except PubmillError as error:
+            refused[entry.name] = str(error)
+    return refused
+
+
+def _score_entry(graph: Graph, entry: Entry, scored: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Score each file of a submission; yield its record and the SHA-256 of the file."""
+    model, digests = f"{COLUMN}{entry.name}", entry.content
+    for dataset, seeds in entry.files.items():
+        for seed, path in seeds.items():
+            content = digests[f"{dataset}/seed-{seed}"]
+            record = BELOW.record(*graph.pipelines.run(model, dataset, seed))
+            if scored.get(record) == content and graph.records.is_current(record):
+                continue
+            _score(graph, model, dataset, seed, path)
+            yield record, content
+
+
+def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path) -> None:
+    """Read a file of predictions and score it; nothing is written of one that is refused."""
+    run = graph.pipelines.run(model, dataset, seed)
+    output, record = Path(graph.paths.predictions(*run)), Path(graph.paths.record(*run))
+    folder = Path(graph.paths.dataset(dataset))
+    keep_private([folder, path])
+    reading = graph.pipelines.recipe(model, dataset)
+    assert isinstance(reading, SuppliedRecipe)
+    results = Path(graph.results)
+    submission, recipe = supply(
+        reading, path, folder, [one for one in runs_on(results, dataset) if one != output]
+    )
+    record.unlink(missing_ok=True)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_predictions(output, submission.lines, report(submission, recipe, folder, model, seed))
+    scoring = graph.records.pipeline_recipe(model, dataset, seed)
+    examples, training = graph.paths.examples(dataset, scoring.split), Path(graph.paths.training(*run))
+    made, items = score_run(scoring, SCORERS[scoring.kind], output, Path(examples), training)
+    write_items(Path(graph.paths.contributions(str(record))), items)
+    write_record(record, made)
+
+
+def board_scores(graph: Graph, specs: Path) -> BoardScores:
+    """Return the table of scored submissions, their comparisons and ranks."""
+    results = Path(graph.results)
+    published = specs / f"tables/{TABLE}.published.csv"
+    table = finished_table(graph.tables.recipe(TABLE), published, results)
+    rankings, _ = rankings_of_runs(graph.audited_tables.table(TABLE), table, results)
+    return BoardScores(table, comparisons(table, results), rankings[-1] if rankings else None)
+
+
+def write_results(graph: Graph, scores: BoardScores) -> None:
+    """Write table and comparisons where the proof reads them."""
+    Path(graph.paths.table(TABLE)).parent.mkdir(parents=True, exist_ok=True)
+    write_formats(Path(graph.paths.table(TABLE)), scores.table, TABLE_RENDERERS)
+    write_formats(Path(graph.paths.comparisons(TABLE)), scores.compared, COMPARISON_RENDERERS)
+
+
+def write_proof(graph: Graph, specs: Path) -> Path | None:
+    """Write the proof of the board by the programs of the extra `proof`; None if that is not there."""
+    programs = PACKAGE / "extras/proof/programs"
+    if not programs.is_dir():
+        return None
+    stages: Any = graph  # of another extra, by their names
+    proof = graph.paths.proof("board")
+    common = ["--specs", str(specs), "--results", graph.results]
+    for program, recipe, output in (
+        ("basis", stages.proof.basis_recipe(TABLE), graph.paths.table_basis(TABLE)),
+        ("proof", stages.proof.recipe(), proof),
+    ):
+        words = ["--recipe", as_json(as_values(recipe)), *common, "--output", output]
+        Path(output).parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            [sys.executable, str(programs / f"{program}.py"), *words],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise PubmillError(f"the proof of the board could not be made: {done.stderr.strip()}")
+    return Path(proof)

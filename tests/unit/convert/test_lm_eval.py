@@ -1,0 +1,136 @@
+"""Tasks of lm-evaluation-harness: what their YAML names, and that their scores are those of pubmill.
+
+The tasks of the demo's datasets of every kind were run with lm-eval 0.4.13 on a random Llama.
+"""
+
+import random
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from pubmill.convert import lm_eval_scoring as scoring
+from pubmill.convert.hoc import HALLMARKS
+from pubmill.convert.lm_eval import METRICS, SCORING, task_files, task_name, task_table
+from pubmill.examples.kinds import KINDS, SpanExample
+from pubmill.examples.prompts import wording_of
+from pubmill.examples.tagging import to_labels
+from pubmill.metrics import SCORERS
+from tests.imports import imported
+from tests.unit.extras.submissions import toy_datasets as toy
+
+TASKS = {"ner": "ner", "rel": "relation", "doc": "classification", "sim": "similarity", "qa": "factoid"}
+LABELS = {
+    "ner": ("Chemical", "Disease"), "rel": toy.LABELS, "doc": tuple(HALLMARKS), "sim": (), "qa": (),
+}  # fmt: skip
+NEGATIVE = {"rel": "none"}
+
+
+def docs(name: str) -> list[dict[str, Any]]:
+    spec = SimpleNamespace(task=TASKS[name], prompt=None, mentions=None, glosses=None)
+    wording = wording_of(spec, LABELS[name])
+    made = task_table(toy.examples(name), toy.KINDS[name], wording, LABELS[name], NEGATIVE.get(name))
+    rows: list[dict[str, Any]] = made.to_pylist()
+    return rows
+
+
+def scores(kind: str, rows: list[dict[str, Any]], answers: list[Any]) -> dict[str, float]:
+    """Return the metrics that the harness would compute."""
+    reader, metrics = METRICS[kind]
+    read = [getattr(scoring, reader)(row, [answer]) for row, answer in zip(rows, answers, strict=True)]
+    if kind == "sequence":
+        read = [scoring.choice(row, answer) for row, answer in zip(rows, answers, strict=True)]
+    return {
+        name: sum(one[name] for one in read) / len(read)
+        if how == "mean"
+        else getattr(scoring, how)([one[name] for one in read])
+        for name, how in metrics.items()
+    }
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_the_task_names_its_splits_and_functions_that_exist(kind: str) -> None:
+    files = task_files("chemprot@blurb", kind, ["train", "dev", "test"], 3)
+    assert sorted(files) == ["pubmill_chemprot_blurb.yaml", f"{SCORING}.py"]
+    text = files[f"{task_name('chemprot@blurb')}.yaml"]
+    for function in re.findall(rf"!function {SCORING}\.(\w+)", text):
+        assert callable(getattr(scoring, function))
+    found = yaml.safe_load(text.replace("!function ", ""))
+    assert found["task"] == "pubmill_chemprot_blurb" and found["metadata"] == {"version": 3}
+    assert (found["training_split"], found["validation_split"], found["test_split"]) == (
+        "train",
+        "dev",
+        "test",
+    )
+    assert (found["output_type"] == "multiple_choice") == (kind == "sequence") == ("doc_to_choice" in found)
+    alone = yaml.safe_load(task_files("x", kind, ["test"], 1)["pubmill_x.yaml"].replace("!function ", ""))
+    assert not alone.keys() & {"training_split", "fewshot_split", "validation_split"}
+
+
+def test_the_copied_file_needs_nothing_of_pubmill(root: Path) -> None:
+    modules = {name.split(".")[0] for name in imported(root / "pubmill/convert/lm_eval_scoring.py")}
+    assert "pubmill" not in modules and "datasets" in modules
+    assert task_files("x", "tokens", ["test"], 1)[f"{SCORING}.py"] == Path(scoring.__file__).read_text()
+
+
+@pytest.mark.parametrize("name", ["ner", "doc", "sim", "qa"])
+def test_right_answers_score_one(name: str) -> None:
+    rows = docs(name)
+    assert all(row["prompt"] and row["id"] for row in rows)
+    found = scores(toy.KINDS[name], rows, [row["target"] for row in rows])
+    assert found == dict.fromkeys(found, pytest.approx(1.0))
+    wrong = scores(toy.KINDS[name], rows, ["\n"] * len(rows))
+    assert all(not value > 0 for value in wrong.values())
+
+
+def test_choices_are_scored_as_pubmill_scores_them() -> None:
+    rows, draw = docs("rel"), random.Random(1)
+    chosen = [draw.randrange(len(toy.LABELS)) for _ in rows]
+    answers = [[(float(place == one), False) for place in range(len(toy.LABELS))] for one in chosen]
+    theirs = SCORERS["sequence"](toy.examples("rel"), [toy.LABELS[one] for one in chosen], "none").metrics
+    found = scores("sequence", rows, answers)
+    assert 0 < found["micro_f1"] < 1
+    assert found == {name: pytest.approx(theirs[name]) for name in ("accuracy", "micro_f1")}
+
+
+def test_mentions_and_labels_are_scored_as_pubmill_scores_them() -> None:
+    rows = docs("ner")
+    answers = ["Disease: flu\nCHEMICAL: aspirin tablets\nnothing: old\nCase"] * len(rows)
+    places = [(3, 4, "Disease"), (7, 9, "Chemical")]
+    predicted = [to_labels(places, len(row["words"]), "bio") for row in rows]
+    theirs = SCORERS["tokens"](toy.examples("ner"), predicted, None).metrics
+    assert 0 < theirs["entity_f1"] < 1
+    assert scores("tokens", rows, answers) == {"entity_f1": pytest.approx(theirs["entity_f1"])}
+    rows, [first, second] = docs("doc"), HALLMARKS[:2]
+    theirs = SCORERS["multilabel"](toy.examples("doc"), [sorted([first, second])] * len(rows), None).metrics
+    found = scores("multilabel", rows, [f"{second.upper()}; {first}."] * len(rows))
+    assert found == {"micro_f1": pytest.approx(theirs["micro_f1"])}
+    invented = scores("multilabel", rows, [f"{second}; {first}; other"] * len(rows))
+    assert invented["micro_f1"] < found["micro_f1"]
+
+
+def test_numbers_and_answers_are_scored_as_pubmill_scores_them() -> None:
+    rows, draw = docs("sim"), random.Random(2)
+    given = [draw.random() * 4 for _ in rows]
+    theirs = SCORERS["regression"](toy.examples("sim"), given, None).metrics
+    found = scores("regression", rows, [f"about {value:.9f} points" for value in given])
+    assert found == {"pearson": pytest.approx(theirs["pearson"]), "answered": 1.0}
+    assert scores("regression", rows, ["no"] + [str(one) for one in given[1:]])["answered"] < 1
+    texts = ["The gene1!", "a gene2 here", "none", *["gene4"] * (len(rows) - 3)]
+    theirs = SCORERS["span"](toy.examples("qa"), [[(text, 1.0)] for text in texts], None).metrics
+    found = scores("span", docs("qa"), [f"{text}\nmore" for text in texts])
+    assert found == {name: pytest.approx(theirs[name]) for name in ("exact_match", "f1")}
+    unanswerable: dict[str, Any] = {"golds": [], "answers": []}
+    assert scoring.answer(unanswerable, ["None."]) == {"exact_match": 1.0, "f1": 1.0}
+    assert SpanExample.__dataclass_fields__.keys() >= unanswerable.keys()
+
+
+def test_mentions_do_not_share_words() -> None:
+    words = "a b a b a".split()
+    assert scoring.places(words, [(["a"], "X"), (["a", "b"], "Y"), ([], "X")]) == [
+        (0, 2, "Y"), (2, 4, "Y"), (4, 5, "X"),
+    ]  # fmt: skip
+    assert scoring.gold_places(["I-X", "I-X", "B-X", "I-Y", "O"]) == [(0, 2, "X"), (2, 3, "X"), (3, 4, "Y")]

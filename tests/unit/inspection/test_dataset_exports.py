@@ -1,0 +1,113 @@
+"""`pubmill export --as`: folders that other programs read, and recipes of what is not public."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pubmill.convert.dataset import convert
+from pubmill.specs import Specs
+from pubmill.stages.dataset_recipes import conversion_recipe
+from pubmill.storage.files import sha256
+from tests.unit.programs import Ended, make_checkout, run_verb
+
+SENTENCE = "pain\tB\nor\tO\nnone\tO\n\n"
+
+
+@pytest.fixture
+def checkout(root: Path, tmp_path: Path, full_specs: Specs) -> Path:
+    """A checkout with all specs, in which bc2gm is converted from other files."""
+    (tmp_path / "specs").symlink_to(root / "specs")
+    (tmp_path / "studies").symlink_to(root / "studies")
+    make_checkout(tmp_path)
+    spec = full_specs.datasets["bc2gm"].model_copy(update={"expect": {}})
+    inputs = {}
+    for number, role in enumerate(("train", "dev", "test"), 1):
+        inputs[role] = tmp_path / f"{role}.tsv"
+        inputs[role].write_text(SENTENCE * number)
+    convert(conversion_recipe("bc2gm", spec), inputs, tmp_path / "results/full/datasets/bc2gm")
+    return tmp_path
+
+
+def export(checkout: Path, *words: object) -> Ended:
+    return run_verb("export", *words, checkout=checkout)
+
+
+def test_parquet_is_read_by_datasets_and_described_by_croissant(checkout: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    folder = checkout / "out"
+    ended = export(checkout, "bc2gm", "--to", folder, "--as", "parquet")
+    names = ["train.parquet", "dev.parquet", "test.parquet", "README.md", "croissant.json"]
+    assert ended.stdout.split() == [str(folder / name) for name in names]
+    read = datasets.load_dataset(str(folder), cache_dir=str(checkout / "cache"))
+    assert {name: len(split) for name, split in read.items()} == {"train": 1, "validation": 2, "test": 3}
+    assert read["test"][2]["id"] == "test-000003" and read["test"][2]["labels"] == ["B", "O", "O"]
+    described = json.loads((folder / "croissant.json").read_text())
+    files = {one["contentUrl"]: one["sha256"] for one in described["distribution"] if one["@id"] in names}
+    assert files == {name: sha256(folder / name) for name in names[:3]}
+    again = checkout / "again"
+    export(checkout, "bc2gm", again, "--form", "parquet")
+    assert all((again / name).read_bytes() == (folder / name).read_bytes() for name in names)
+
+
+def test_a_task_and_a_knowledge_base_are_written(checkout: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    task = export(checkout, "bc2gm", "--to", checkout / "task", "--as", "lm-eval").stdout.split()
+    assert {Path(path).suffix for path in task} == {".parquet", ".yaml", ".py"}
+    read = datasets.Dataset.from_parquet(task[0], cache_dir=str(checkout / "cache"))
+    assert read[0]["target"] == "pain" and read[0]["prompt"].endswith("pain or none\n\nMentions:")
+    export(checkout, "bc2gm", "--to", checkout / "kb", "--as", "bigbio")
+    known = datasets.load_dataset(str(checkout / "kb"), cache_dir=str(checkout / "cache"))["train"]
+    assert known[0]["entities"][0]["text"] == ["pain"] and known[0]["events"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("mednli", "parquet"), ("mednli", "bigbio"), ("bioasq-yesno", "lm-eval"), ("bioasq-yesno", "blurb")],
+)
+def test_of_a_dataset_that_is_not_public_only_a_recipe_is_written(
+    checkout: Path, form: str, name: str
+) -> None:
+    folder = checkout / "out"
+    ended = export(checkout, name, "--to", folder, "--as", form)
+    assert ended.returncode == 1 and f"{name} is not public" in ended.stderr and "https://" in ended.stderr
+    assert [path.name for path in folder.iterdir()] == ["recipe.yaml"]
+    recipe = yaml.safe_load((folder / "recipe.yaml").read_text())
+    assert recipe["dataset"] == name and recipe["apply"] and recipe["expect"]["test"]["examples"] > 100
+    assert "data check --local" in recipe["commands"][0] and "'" not in recipe["commands"][0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["bc2gm", "--to", "out", "--as", "parkett"], "there is no form 'parkett'; the nearest: parquet"),
+        (["bc2gm", "--as", "parquet"], "name one folder to write: pubmill export bc2gm --to FOLDER"),
+        (["bc2gm", "here", "--to", "there"], "name one folder to write"),
+        (["linnaeus", "--to", "out", "--as", "blurb"], "linnaeus is not in BLURB; export it in another form"),
+        (["pubmedqa", "--to", "out", "--as", "parquet"], "is not there yet. Make it: "),
+        (["bc2gn", "--to", "out", "--as", "parquet"], "no dataset 'bc2gn'; the nearest: bc2gm"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(checkout: Path, words: list[str], message: str) -> None:
+    (checkout / "results/full/datasets/linnaeus").mkdir()
+    (checkout / "results/full/datasets/linnaeus/card.json").write_text("{}")
+    ended = export(checkout, *words)
+    assert ended.returncode == 1 and message in ended.stderr
+    assert not (checkout / "out").exists()
+
+
+@pytest.mark.parametrize("form", ["parquet", "lm-eval", "bigbio"])
+def test_of_damaged_results_nothing_is_written(checkout: Path, form: str) -> None:
+    made, folder = checkout / "results/full/datasets/bc2gm", checkout / "out"
+    (made / "test.jsonl.gz").write_bytes((made / "test.jsonl.gz").read_bytes()[:-9])
+    assert "test.jsonl.gz: broken" in export(checkout, "bc2gm", "--to", folder, "--as", form).stderr
+    (made / "card.json").write_text('{"counts": 1}')
+    assert "card.json is not a Card" in export(checkout, "bc2gm", "--to", folder, "--as", form).stderr
+    assert not folder.exists()
+
+
+def test_blurb_s_form_is_that_of_its_spec(checkout: Path) -> None:
+    ended = export(checkout, "bc2gm", "--to", checkout / "out", "--as", "blurb")
+    assert (checkout / "out/train.tsv").read_text() == SENTENCE
+    assert "(published bytes not known)" in ended.stdout
