@@ -63,7 +63,7 @@ def tree(article: Article) -> etree._Element:
     return etree.fromstring(article.data, etree.XMLParser(remove_comments=True, remove_pis=True))
 
 
-@pytest.mark.parametrize("part", ["an eighth", pytest.param("the rest", marks=pytest.mark.long)])
+@pytest.mark.parametrize("part", ["an eighth", "the rest"])
 def test_characters_and_words_in_are_those_that_come_out(articles: list[Article], part: str) -> None:
     """In one of eight articles, and in all others."""
     assert len(articles) == 2336
@@ -124,7 +124,6 @@ def within(short: str, long: str) -> bool:
     return True
 
 
-@pytest.mark.long
 def test_every_paragraph_that_pubmed_parser_finds_is_found(articles: list[Article], tmp_path: Path) -> None:
     read, usual = JatsReader(()), JatsReader(USUAL)
     count: Counter[str] = Counter()

@@ -244,6 +244,7 @@ def test_no_command_is_printed_in_another_form() -> None:
     assert [path.name for path in templates if printed.bare(path) or ".venv/" in path.read_text()] == []
 
 
+@pytest.mark.long
 def test_every_command_that_is_advised_works(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
