@@ -1,7 +1,6 @@
 """Reference text of articles from the simplest possible reader, to compare with."""
 
 import copy
-import re
 from collections import Counter
 from typing import Any
 
@@ -15,7 +14,7 @@ USUAL = ("footnotes", "formulas", "sub-articles", "supplements", "tables")
 
 
 def bare(text: str) -> str:
-    return re.sub(r"\s", "", text)
+    return "".join(text.split())
 
 
 def characters(sections: Sections) -> Counter[str]:

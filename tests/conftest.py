@@ -22,13 +22,17 @@ LONGEST = tuple(
     f"tests/{name}.py"
     for name in (
         "workflow/test_slurm", "workflow/test_demo", "gpu/test_rehearsal", "workflow/test_printed_commands",
-        "unit/test_attacks", "workflow/test_finetuning", "workflow/test_tutorial", "workflow/test_extras",
-        "acceptance/test_pmc_real", "workflow/test_pretraining", "workflow/test_kills", "gpu/test_traces",
-        "workflow/test_elsewhere", "workflow/test_reruns", "acceptance/test_tokens_real",
-        "workflow/test_changed_code", "workflow/test_access", "workflow/test_messages",
-        "acceptance/test_relations_real",
-        "unit/tables/test_full_tables", "unit/test_mutations", "unit/finetuning/test_relations",
-        "unit/pretraining/test_objectives", "unit/pretraining/test_engine", "unit/pretraining/test_packing",
+        "workflow/test_extras", "acceptance/test_pmc_real", "workflow/test_elsewhere", "workflow/test_kills",
+        "unit/test_attacks", "workflow/test_finetuning", "gpu/test_budgets", "workflow/test_tutorial",
+        "unit/pretraining/test_distributed", "unit/tables/test_full_tables", "acceptance/test_tokens_real",
+        "gpu/test_finetuning_budgets", "workflow/test_access", "unit/pretraining/test_objectives",
+        "workflow/test_pretraining", "unit/statistics/test_document_evidence",
+        "unit/workflow/test_unmade_jobs", "gpu/test_traces", "workflow/test_wheel",
+        "acceptance/test_relations_real", "unit/pretraining/test_engine", "unit/pretraining/test_methods",
+        "workflow/test_reruns",
+        "unit/finetuning/test_texts", "unit/finetuning/test_shared_process",
+        "unit/report/test_report_browser",
+        "unit/pretraining/test_unpadded", "unit/finetuning/test_relations", "unit/finetuning/test_tokens",
     )
 )  # fmt: skip
 """Files that start first, so that none of them is alone at the end while other cores are idle."""

@@ -3,9 +3,9 @@
 A process of its own would spend most of a short job's time on importing torch, transformers or pandas. The
 command `Warm.python` runs a program (`FILE.py ...`) or Snakemake (`-m snakemake ...`) in a fork, with the
 caller's arguments, folder, environment and standard streams, and ends with its status; anything else runs
-in a process of its own. The fork imports pubmill itself, from the caller's own project. It ends without
-the interpreter's own end, which would visit all that was imported, and so copy it: 0.25 s of processor time,
-ten times what many a job needs.
+in a process of its own, as does a program that inherits a socket to fork itself (`--serve`). The fork imports
+pubmill itself, from the caller's own project. It ends without the interpreter's own end, which would visit
+all that was imported, and so copy it: 0.25 s of processor time, ten times what many a job needs.
 
 Tests that kill processes, or change environment variables that libraries read when imported, use
 `sys.executable`.
@@ -36,7 +36,9 @@ DATA = ("numpy", "pandas", "pydantic", "pyarrow.parquet", "requests", "yaml")
 TRAINING = ("torch", "torch._dynamo", "transformers.modeling_utils")
 LIBRARIES = {
     "snakemake": ("snakemake.api", "snakemake.cli", *DATA),
-    **dict.fromkeys(("export_model", "finetune", "predict", "pretrain", "short_of_memory"), TRAINING),
+    **dict.fromkeys(
+        ("export_model", "finetune", "gpu_runs", "predict", "pretrain", "short_of_memory"), TRAINING
+    ),
 }
 """Libraries that are imported before the first fork for a program; `DATA` before that for any other."""
 
@@ -46,7 +48,8 @@ WAITING = {"GOMP_SPINCOUNT": "1000"}
 CLIENT = """\
 import json, os, socket, sys
 arguments = sys.argv[1:]
-if arguments[:2] != ["-m", "snakemake"] and not "".join(arguments[:1]).endswith(".py"):
+program = arguments[:2] == ["-m", "snakemake"] or "".join(arguments[:1]).endswith(".py")
+if not program or arguments[1:2] == ["--serve"]:
     os.execv({python!r}, [{python!r}, *arguments])
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
@@ -59,21 +62,24 @@ sys.exit(status[0] if status else 1)
 
 
 class Warm:
-    """The process with the libraries; `before` is the prefix of its command, and so of all that it runs."""
+    """The process with the libraries, those of a Python.
 
-    def __init__(self, before: Sequence[str] = ()) -> None:
+    `before` is the prefix of its command, and so of all that it runs.
+    """
+
+    def __init__(self, before: Sequence[str] = (), of: str = sys.executable) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="warm-"))  # the path of a socket must be short
         self.python = str(self.folder / "python")
         address, client = str(self.folder / "socket"), self.folder / "client.py"
-        client.write_text(CLIENT.format(python=sys.executable, address=address))
-        start = shlex.join([sys.executable, "-IS", str(client)])
+        client.write_text(CLIENT.format(python=of, address=address))
+        start = shlex.join([of, "-IS", str(client)])
         Path(self.python).write_text(f'#!/bin/sh\nexec {start} "$@"\n')
         Path(self.python).chmod(0o755)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(address)
             listener.listen(64)
             self.process = subprocess.Popen(
-                [*before, sys.executable, __file__, str(listener.fileno()), self.python],
+                [*before, of, __file__, str(listener.fileno()), self.python],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 env=os.environ | WAITING,

@@ -27,11 +27,11 @@ from pubmill.specs import DatasetSpec, LocalFile, Specs
 from pubmill.specs.prompt_specs import PLAIN
 from pubmill.stages.dataset_page_jobs import SPEC_FIELDS
 from pubmill.stages.dataset_recipes import BLURB, dataset_card
-from pubmill.storage.files import read_json, sha256, writing
+from pubmill.storage.files import sha256, writing
 from pubmill.storage.parquet import parquet_writer
 from pubmill.storage.privacy import PUBLIC
 from pubmill.storage.result_paths import CARD
-from pubmill.tables.dataset_cards import read_card
+from pubmill.tables.dataset_cards import Card, read_card
 
 PARQUET = "application/x-parquet"
 RECIPE = "recipe.yaml"
@@ -56,9 +56,14 @@ class Converted:
         return self.name in self.specs.scale.datasets
 
     @cached_property
+    def card(self) -> Card:
+        """The dataset's card."""
+        return read_card(self.folder / CARD)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The labels, or types of mentions, of all splits."""
-        return labels_of(read_json(self.folder / CARD))
+        return labels_of(vars(self.card))
 
     def splits(self) -> Mapping[str, list[Example]]:
         """Return the examples by split."""
@@ -69,21 +74,21 @@ class Converted:
 
 def write_parquet(made: Converted, folder: Path) -> list[Path]:
     """Write the examples as Parquet, the card of the Hugging Face hub, and Croissant."""
-    kind = KINDS[made.spec.kind]
+    kind, page = KINDS[made.spec.kind], _page(made)
     tables = {split: to_table(examples, kind) for split, examples in made.splits().items()}
     written = _write_tables(folder, tables)
     files = [
         ExampleFile(split, path.name, path.name, sha256(path), PARQUET) for split, path in written.items()
     ]
-    texts = {"README.md": _readme(made, written), "croissant.json": to_croissant(_page(made), files)}
+    texts = {"README.md": _readme(made, written), "croissant.json": to_croissant(page, files)}
     return [*written.values(), *_write_texts(folder, texts)]
 
 
 def write_bigbio(made: Converted, folder: Path) -> list[Path]:
     """Write the examples in their schema of BigBIO as Parquet, and the card of the Hugging Face hub."""
-    spec = made.spec
+    spec, labels = made.spec, made.labels
     tables = {
-        split: to_bigbio(examples, spec.kind, spec.task, made.labels, spec.negative)
+        split: to_bigbio(examples, spec.kind, spec.task, labels, spec.negative)
         for split, examples in made.splits().items()
     }
     written = _write_tables(folder, tables)
@@ -176,7 +181,7 @@ def _write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
 
 def _page(made: Converted) -> Page:
     """Return what Croissant describes: the spec, the card, and the files from which it was made."""
-    spec, card, scale = made.spec, read_card(made.folder / CARD), made.specs.scale
+    spec, card, scale = made.spec, made.card, made.specs.scale
     recipe = PageRecipe(
         **{name: getattr(spec, name) for name in SPEC_FIELDS},
         scale=scale.name,

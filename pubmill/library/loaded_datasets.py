@@ -26,7 +26,8 @@ class Split:
     """A split of a converted dataset.
 
     Iterating over it reads its examples from the file, one at a time; all else reads them once and keeps
-    them. `split[0]` is an example, `split["label"]` a list with that field of every example.
+    them. `split[0]` is an example, `split[:9]` a list of them, `split["label"]` one with that field of every
+    example.
     """
 
     def __init__(self, path: Path, kind: type[Example]) -> None:
@@ -47,9 +48,11 @@ class Split:
     @overload
     def __getitem__(self, key: int) -> Example: ...
     @overload
+    def __getitem__(self, key: slice) -> list[Example]: ...
+    @overload
     def __getitem__(self, key: str) -> list[Any]: ...
-    def __getitem__(self, key: int | str) -> Any:
-        if isinstance(key, int):
+    def __getitem__(self, key: int | slice | str) -> Any:
+        if isinstance(key, int | slice):
             return self._examples[key]
         if key not in self.column_names:
             raise PubmillError(f"no field {key!r}; examples have {', '.join(self.column_names)}")

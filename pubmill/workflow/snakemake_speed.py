@@ -10,6 +10,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import snakemake.api  # before its parts, which import each other
@@ -28,6 +29,7 @@ modify_by_prefix = PathModifier.modify
 NO_FLAGS: Mapping[str, Any] = {}
 match_again = Dag.file2jobs
 compare_all_outputs = Dag.check_directory_outputs
+walk_from_all_grouped = Dag._check_groups
 
 
 def speed_up() -> None:
@@ -38,6 +40,7 @@ def speed_up() -> None:
     Inputs.__contains__ = is_input
     Dag.file2jobs = producers
     Dag.check_directory_outputs = check_outputs_in_outputs
+    Dag._check_groups = check_groups
     Scheduler._schedule_reevalutation = look_again
     File.exists = is_there
     File.is_storage = property(is_in_storage)
@@ -175,6 +178,21 @@ def parents(file: str) -> Iterator[str]:
     while "/" in file:
         file = file.rpartition("/")[0]
         yield file
+
+
+def check_groups(dag: Any) -> None:
+    """Let Snakemake say which group depends on itself, if one does.
+
+    It walks the whole graph from each job of a group, and that again for each job of the group.
+    """
+    needed = TopologicalSorter[Any]()
+    for job, others in dag._dependencies.items():
+        place = dag._group.get(job, job)
+        needed.add(place, *({dag._group.get(other, other) for other in others} - {place}))
+    try:
+        needed.prepare()
+    except CycleError:
+        walk_from_all_grouped(dag)
 
 
 def look_again(scheduler: Any, delay: float) -> None:

@@ -13,7 +13,15 @@ from pubmill.storage.files import sha256
 from tests.dataset_specs import conversion_of, inputs_of, spec_of
 from tests.making import made_once
 
+HERE = Path(__file__).parent
 Converted = Callable[[str], Path]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of this folder as long: they read gigabytes that few machines have."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.long)
 
 
 def examples_of(folder: Path, split: str, kind: type[Kind]) -> Sequence[Kind]:

@@ -80,13 +80,11 @@ def assert_highest_unless_shifted(name: str, split: str, path: Path, datasets: P
     assert score(name, split, copy, datasets) < 99
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ORACLES)
 def test_blurb_s_own_files(name: str, datasets: Path, shared: Path, tmp_path: Path) -> None:
     assert_highest_unless_shifted(name, "dev", shared / "oracles" / ORACLES[name], datasets, tmp_path)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", PUBLIC)
 def test_the_published_form_of_every_public_dataset(name: str, datasets: Path, tmp_path: Path) -> None:
     form = published_of(name)
@@ -95,7 +93,6 @@ def test_the_published_form_of_every_public_dataset(name: str, datasets: Path, t
     assert_highest_unless_shifted(name, "test", path, datasets, tmp_path)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in PUBLIC if name in blurb.NAMES])
 def test_the_gold_in_blurb_s_submission_form_has_the_highest_score(
     name: str, datasets: Path, tmp_path: Path

@@ -92,7 +92,7 @@ def eager_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.compiler.reset()
 
 
-@pytest.mark.parametrize("planted", [False, True])
+@pytest.mark.parametrize("planted", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_benchmark_beyond_the_limit_of_compiled_variants_is_found(
     planted: bool, eager_compiler: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

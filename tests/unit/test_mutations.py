@@ -143,6 +143,7 @@ def test_packages_are_copied_whatever_their_names_and_results_are_not(checkout: 
     assert found == {*CHECKOUT, "pubmill/mirror/results.py", "tests/world/mirror/y"}
 
 
+@pytest.mark.long
 def test_only_what_no_test_notices_survives(checkout: Path) -> None:
     found = mutations(checkout, Path("pubmill/sums/counting.py"))
     before = {path: path.read_text() for path in checkout.rglob("*.py")}
@@ -168,6 +169,7 @@ def test_a_crash_is_a_failure(checkout: Path) -> None:
     assert run(checkout, [file]).failure == f"{file}::test_two"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -187,7 +187,8 @@ def damaged(path: Path, damage: Callable[[bytes], bytes]) -> bytes:
     return damage(path.read_bytes())
 
 
-@pytest.mark.parametrize("damage", [cut, pytest.param(scrambled, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("damage", [cut, scrambled])
 def test_damaged_files_of_the_miniature_world_show_no_text(
     project: Project, root: Path, world: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:

@@ -48,6 +48,7 @@ def test_without_a_network_all_that_is_missing_is_named_at_once(
     assert not list((project.folder / "results").rglob("*.log"))
 
 
+@pytest.mark.long
 @alone
 def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a node without a network, to which the cache was copied; the model is fine-tuned there."""

@@ -77,6 +77,7 @@ def test_tests_of_the_core_import_no_extra(root: Path) -> None:
                 assert [name for name in imported(path) if name.startswith(own)] == [], path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_the_graph_is_built_without_an_extra(root: Path, world: Path, tmp_path: Path, name: str) -> None:
     targets, *papers = run(project_without(root, world, tmp_path, [name]), "-c", GRAPH).split()
@@ -114,4 +115,4 @@ def test_the_cores_unit_tests_pass_without_extras(root: Path, world: Path, tmp_p
     (tmp_path / "tests/world/mirror").symlink_to(world)
     remove_extras(tmp_path, NAMES)
     tests = [f"tests/unit/{name}" for name in CORE_TESTS]
-    run(tmp_path, "-m", "pytest", "-q", "-n", "2", "-m", "not long", "-p", "no:cacheprovider", *tests)
+    run(tmp_path, "-m", "pytest", "-q", "-n", "0", "-m", "not long", "-p", "no:cacheprovider", *tests)

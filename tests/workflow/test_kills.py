@@ -43,6 +43,7 @@ def packed(copy: Project) -> Project:
     return copy
 
 
+@pytest.mark.long
 def test_killed_in_pretraining_the_same_command_gives_the_same_weights(
     packed: Project, finished: Project
 ) -> None:

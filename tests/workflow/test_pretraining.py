@@ -56,6 +56,7 @@ def test_every_recipe_is_planned_up_to_its_last_checkpoint(project: Project) -> 
     assert jobs["pretrain"] == sum(len(spec.checkpoints) for spec in recipes.values())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RUN)
 def test_a_recipe_makes_a_model_that_loads(made: Project, name: str) -> None:
     folder = made.folder / f"{RESULTS}/models/{name}"
@@ -67,6 +68,7 @@ def test_a_recipe_makes_a_model_that_loads(made: Project, name: str) -> None:
     assert vectors.shape[-1] == model.config.hidden_size and torch.isfinite(vectors).all()
 
 
+@pytest.mark.long
 def test_another_recipes_checkpoint_is_continued(made: Project) -> None:
     before, after = state(made, "biom-albert-xxlarge", 40), state(made, CONTINUED, 50)
     assert (before["step"], after["step"]) == (40, 50)
@@ -74,6 +76,7 @@ def test_another_recipes_checkpoint_is_continued(made: Project) -> None:
     assert after["recipe"]["optimisation"]["optimiser"] == "lamb"
 
 
+@pytest.mark.long
 def test_a_distillation_begins_with_a_model_and_has_a_teacher(made: Project) -> None:
     found = state(made, "bio-lm-base@distill-align", 40)
     assert found["inputs"]["model"] and found["inputs"]["teacher"] and not found["inputs"]["previous"]
@@ -81,10 +84,12 @@ def test_a_distillation_begins_with_a_model_and_has_a_teacher(made: Project) -> 
     assert "| teacher | bio-lm-large |" in card and "| start: model | bio-lm-base |" in card
 
 
+@pytest.mark.long
 def test_a_model_of_an_earlier_checkpoint_is_of_that_step(made: Project) -> None:
     card = (made.folder / f"{RESULTS}/models/biom-albert-xxlarge@215k/README.md").read_text()
     assert "| step | 30 |" in card
 
 
+@pytest.mark.long
 def test_what_was_made_is_not_made_again(made: Project) -> None:
     assert made.planned("--", *MADE) == {}

@@ -99,6 +99,11 @@ def filled(text: str) -> str:
     return text
 
 
+def words_of(text: str) -> str:
+    """Return the command with these values, as a shell splits it, without comments."""
+    return shlex.join(shlex.split(filled(text), comments=True))
+
+
 def is_snakemake(text: str) -> bool:
     return ".venv/bin/snakemake" in text
 
@@ -189,7 +194,7 @@ def test_every_command_of_documents_and_comments_works(clone: Path) -> None:
         one.text: task(one.text)
         for one in documented()
         if not untried(one.text) and not re.match(SHELL, one.text)
-        if is_program(one.text) or not re.search(LONG, shlex.join(one.words))
+        if is_program(one.text) or not re.search(LONG, words_of(one.text))
     }
     assert len(tasks) > 25
     assert try_all(clone, tasks) == {}
@@ -239,6 +244,7 @@ def test_no_command_is_printed_in_another_form() -> None:
     assert [path.name for path in templates if printed.bare(path) or ".venv/" in path.read_text()] == []
 
 
+@pytest.mark.long
 def test_every_command_that_is_advised_works(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,9 +264,9 @@ def test_commands_for_whole_studies_work(clone: Path) -> None:
     """Build their graphs; of those that differ only in profile, resources or -n, only one."""
     alike = r" --profile \S+| --set-resources \S+| -n\b| --quiet progress"
     whole = {
-        re.sub(alike, "", shlex.join(one.words)): one.text
+        re.sub(alike, "", words_of(one.text)): one.text
         for one in documented()
-        if not untried(one.text) and (is_snakemake(one.text) or re.search(LONG, shlex.join(one.words)))
+        if not untried(one.text) and (is_snakemake(one.text) or re.search(LONG, words_of(one.text)))
     }
     wanted = {
         name: task(text, long=True) for name, text in whole.items() if "gu2020" in name or "small" in name

@@ -7,8 +7,8 @@ import pytest
 from pubmill.convert.bigbio import SCHEMAS, schema_name, to_bigbio
 from pubmill.examples.kinds import SequenceExample
 from pubmill.specs.dataset_specs import TASKS as OF_KIND
+from tests.unit import toy_examples as toy
 from tests.unit.convert.test_lm_eval import LABELS, NEGATIVE, TASKS
-from tests.unit.extras.submissions import toy_datasets as toy
 
 EXPECTED = {"ner": "kb", "rel": "kb", "doc": "text", "sim": "pairs", "qa": "qa"}
 

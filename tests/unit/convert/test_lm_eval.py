@@ -20,7 +20,7 @@ from pubmill.examples.prompts import wording_of
 from pubmill.examples.tagging import to_labels
 from pubmill.metrics import SCORERS
 from tests.imports import imported
-from tests.unit.extras.submissions import toy_datasets as toy
+from tests.unit import toy_examples as toy
 
 TASKS = {"ner": "ner", "rel": "relation", "doc": "classification", "sim": "similarity", "qa": "factoid"}
 LABELS = {

@@ -6,7 +6,7 @@ import pytest
 
 from pubmill.examples.arrow_tables import to_table
 from pubmill.examples.kinds import KINDS, TokensExample, as_row
-from tests.unit.extras.submissions import toy_datasets as toy
+from tests.unit import toy_examples as toy
 
 
 @pytest.mark.parametrize("name", toy.KINDS)

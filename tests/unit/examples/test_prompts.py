@@ -6,7 +6,7 @@ from typing import Any
 from pubmill.examples.prompts import Wording, prompt_of, wording_of
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
 from pubmill.specs.loading import load
-from tests.unit.extras.submissions import toy_datasets as toy
+from tests.unit import toy_examples as toy
 
 
 def test_prompts_have_the_input_and_braces_in_it_stay() -> None:

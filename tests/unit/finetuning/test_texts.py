@@ -123,7 +123,7 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return folders
 
 
-@pytest.mark.parametrize("model", ["bert", "roberta"])
+@pytest.mark.parametrize("model", ["bert", pytest.param("roberta", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "recipe",
     [

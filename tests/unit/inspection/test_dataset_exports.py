@@ -97,6 +97,16 @@ def test_what_cannot_be_written_is_refused(checkout: Path, words: list[str], mes
     assert not (checkout / "out").exists()
 
 
+@pytest.mark.parametrize("form", ["parquet", "lm-eval", "bigbio"])
+def test_of_damaged_results_nothing_is_written(checkout: Path, form: str) -> None:
+    made, folder = checkout / "results/full/datasets/bc2gm", checkout / "out"
+    (made / "test.jsonl.gz").write_bytes((made / "test.jsonl.gz").read_bytes()[:-9])
+    assert "test.jsonl.gz: broken" in export(checkout, "bc2gm", "--to", folder, "--as", form).stderr
+    (made / "card.json").write_text('{"counts": 1}')
+    assert "card.json is not a Card" in export(checkout, "bc2gm", "--to", folder, "--as", form).stderr
+    assert not folder.exists()
+
+
 def test_blurb_s_form_is_that_of_its_spec(checkout: Path) -> None:
     ended = export(checkout, "bc2gm", "--to", checkout / "out", "--as", "blurb")
     assert (checkout / "out/train.tsv").read_text() == SENTENCE

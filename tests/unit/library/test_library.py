@@ -49,6 +49,10 @@ def test_a_pubmed_file_is_streamed(tmp_path: Path) -> None:
     unpacked.write_bytes(CITATION.replace(b"</PubmedArticleSet>", deleted))
     [same, deletion] = read_medline(unpacked)
     assert same == citation and (deletion.pmid, deletion.deleted) == ("31", True)
+    rows = pytest.importorskip("datasets").Dataset.from_list(
+        [one._asdict() for one in read_medline(unpacked)]
+    )
+    assert rows["pmid"][:] == ["7", "31"] and rows[0]["title"] == "A gene."
     frame = pandas.DataFrame(read_medline(unpacked))
     assert frame["pmid"].tolist() == ["7", "31"] and frame["deleted"].tolist() == [False, True]
     for other, fault in (
@@ -85,7 +89,12 @@ def test_a_dataset_can_be_iterated_over_again(results: Path) -> None:
     assert list(splits["test"]) == list(splits["test"]) == [sentence(1, "B", "O"), sentence(2, "O", "B")]
     assert splits["test"].to_hugging_face()["labels"] == [["B", "O"], ["O", "B"]]
     test = load_dataset("toy", results, split="test")
-    assert len(test) == 2 and test[1] == sentence(2, "O", "B") and test["id"] == ["1", "2"]
+    assert (
+        len(test) == 2
+        and test[1] == sentence(2, "O", "B")
+        and test[:1] == [test[0]]
+        and test["id"] == ["1", "2"]
+    )
     assert test.to_pandas()["labels"].tolist() == [["B", "O"], ["O", "B"]]
     assert list(test.to_pandas()) == test.column_names
     with pytest.raises(PubmillError, match="no field 'label'; examples have id, document, words, labels"):

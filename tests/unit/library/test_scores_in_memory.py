@@ -10,7 +10,7 @@ from pubmill import score
 from pubmill.errors import PubmillError
 from pubmill.examples.arrow_tables import to_table
 from pubmill.examples.kinds import KINDS
-from tests.unit.extras.submissions import toy_datasets as toy
+from tests.unit import toy_examples as toy
 
 GOLD = {"ner": "labels", "rel": "label", "doc": "labels", "sim": "score"}
 NEGATIVE = {"rel": "none"}

@@ -86,6 +86,7 @@ def only(step: int, save: Any) -> Any:
     return saving
 
 
+@pytest.mark.long
 def test_killed_while_a_save_is_written_the_one_before_is_continued(
     data: Path, whole: Path, tmp_path: Path, capsys: Any
 ) -> None:

@@ -29,7 +29,10 @@ def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_teacher(data, tmp_path_factory.mktemp("teacher"), 60)
 
 
-@pytest.mark.parametrize("recipe", [DISTILLED, EVERYWHERE], ids=["masked", "all"])
+@pytest.mark.parametrize(
+    "recipe",
+    [pytest.param(DISTILLED, id="masked"), pytest.param(EVERYWHERE, id="all", marks=pytest.mark.long)],
+)
 def test_a_student_comes_to_predict_as_its_teacher(
     data: Path, teacher: Path, tmp_path: Path, recipe: PretrainingRecipe
 ) -> None:

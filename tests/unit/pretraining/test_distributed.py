@@ -138,6 +138,7 @@ def test_sums_during_the_backward_pass_change_no_bit(
     assert len(begun) == 1 and "begun: 0 of" not in reported
 
 
+@pytest.mark.long
 def test_an_overflow_in_one_process_skips_the_update_in_all(data: Path, tmp_path: Path, python: str) -> None:
     """In float16, with each its half of the optimiser, like one process that overflows in the same steps."""
     script = str(Path(__file__).parent / "overflowing.py")

@@ -126,6 +126,7 @@ def test_killed_and_run_on_another_corpus_begins_anew(killed: Path, tmp_path: Pa
     assert weights(output) == weights(pretrain(changed, tmp_path / "fresh", 120, recipe=LONG))
 
 
+@pytest.mark.long
 def test_asked_to_stop_with_nobody_listening_it_saves_itself(
     data: Path, undisturbed: Path, tmp_path: Path
 ) -> None:

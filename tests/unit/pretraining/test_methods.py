@@ -247,6 +247,7 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
     assert found == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.long
 def test_halved_sizes_are_compiled_again(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often: PyTorch refuses to compile a function again for many shapes."""
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 8 * RECIPE.sequence_length)

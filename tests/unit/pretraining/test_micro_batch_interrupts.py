@@ -98,6 +98,7 @@ def test_out_of_memory_halves_the_micro_batch_and_gives_the_same_result(
     assert losses(halved) == pytest.approx(losses(whole), abs=1e-5)
 
 
+@pytest.mark.long
 def test_micro_batches_that_were_small_from_the_start_give_the_same_bytes(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

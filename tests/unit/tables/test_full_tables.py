@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -140,6 +141,15 @@ def expected(known: TableRecipe, column: Column, key: str, found: dict[str, Cell
     return "not reproduced" if beyond else "within the minimal detectable difference"
 
 
+def each_with(values: Collection[str]) -> list[Any]:
+    """Return every table with every value; without the long ones, each table with one."""
+    return [
+        pytest.param(name, value, marks=() if place == number % len(values) else pytest.mark.long)
+        for number, name in enumerate(TABLES)
+        for place, value in enumerate(values)
+    ]
+
+
 @cache
 def detectable(freedom: float) -> float:
     """In standard errors, by the non-central t distribution."""
@@ -152,8 +162,7 @@ def detectable(freedom: float) -> float:
     return float(optimize.brentq(short, 1, 6))
 
 
-@pytest.mark.parametrize("story", STORIES)
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(("name", "story"), each_with(STORIES))
 def test_every_cell_and_composite_has_its_verdict(name: str, story: str) -> None:
     known, made = recipe(name), story_table(name, story)
     differences = {one.name for one in known.differences}
@@ -305,15 +314,7 @@ def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, fai
 FIELDS = ("versions", "data_sha256", "split", "recipe", "model_sha256")
 
 
-FIELD_CASES = [
-    pytest.param(name, field, marks=() if place == number % len(FIELDS) else pytest.mark.long)
-    for number, name in enumerate(TABLES)
-    for place, field in enumerate(FIELDS)
-]
-"""Every table with every field; without the long ones, each table with one."""
-
-
-@pytest.mark.parametrize(("name", "field"), FIELD_CASES)
+@pytest.mark.parametrize(("name", "field"), each_with(FIELDS))
 def test_records_that_were_made_differently_are_refused(name: str, field: str) -> None:
     records, (column, row) = records_of(name, STORIES["equal"]), spot(name)
     last = recipe(name).records[column][row][-1]

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SNAKEFILE = """
 rule all:
     input:
@@ -168,3 +170,47 @@ def test_a_run_waits_for_one_look_at_a_time(root: Path, tmp_path: Path) -> None:
         found[ours] = int(words[words.index("waits:") + 1]), int(words[-1])
     assert found[0][0] > 40 and found[0][1] > 1
     assert found[1][0] < found[0][0] / 2 and found[1][1] <= 1
+
+
+GROUPED = """
+if config["ours"]:
+    from pubmill.workflow.snakemake_speed import speed_up
+    speed_up()
+
+rule all:
+    input: "end.txt"
+
+rule first:
+    output: "first.txt"
+    group: "bundle"
+    shell: "touch {output}"
+
+rule between:
+    input: "first.txt"
+    output: "between.txt"
+    shell: "touch {output}"
+
+rule end:
+    input: "between.txt", "apart.txt"
+    output: "end.txt"
+    group: config["group"]
+    shell: "touch {output}"
+
+rule apart:
+    output: "apart.txt"
+    group: "bundle"
+    shell: "touch {output}"
+"""
+
+
+@pytest.mark.parametrize("group", ["bundle", "another"])
+def test_a_group_that_depends_on_itself_is_reported(root: Path, tmp_path: Path, group: str) -> None:
+    """The jobs of a group that are not connected are one job, as those of a bundle are."""
+    (tmp_path / "Snakefile").write_text(GROUPED)
+    for ours in (0, 1):
+        words = ["-n", "--group-components", "bundle=9", "--config", f"ours={ours}", f"group={group}"]
+        command = [sys.executable, "-m", "snakemake", *words]
+        environment = os.environ | {"PYTHONPATH": str(root)}
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+        said = "Group bundle depends on itself" in done.stdout + done.stderr
+        assert (said, done.returncode != 0) == (group == "bundle",) * 2, done.stdout + done.stderr
