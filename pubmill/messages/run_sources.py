@@ -27,6 +27,7 @@ READ_AS_FILES = {
     "pubmill.report.rendering": "report/templates",
     "pubmill.extras.compute.printed_costs": "extras/compute",
     "pubmill.extras.proof.assembling": "extras/proof/verifier",
+    "pubmill.extras.submissions.board.board_pages": "extras/submissions/board/templates",
 }
 """Module -> the folder below pubmill whose files it reads without importing them."""
 OF_GRAPH = (
