@@ -22,7 +22,7 @@ UNUSABLE_FILE = (
 
 WITHOUT_TORCH = (
     "this needs torch, which only training and models need and which is not installed; install it: "
-    "python -m pip install 'pubmill[train]'"
+    "pip install 'pubmill[train]'"
 )
 """What an installation without torch says of models."""
 

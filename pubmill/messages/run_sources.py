@@ -23,9 +23,11 @@ VARIABLE = "PUBMILL_RUN_SOURCES"
 NO_SOURCES = ("pubmill.errors", "pubmill.messages", "pubmill.specs", "pubmill.stages")
 """Not compared by programs: messages are not an output, and a stage sees only its recipe, not the specs."""
 READ_AS_FILES = {
+    "pubmill.convert.lm_eval": "convert",
     "pubmill.report.rendering": "report/templates",
     "pubmill.extras.compute.printed_costs": "extras/compute",
     "pubmill.extras.proof.assembling": "extras/proof/verifier",
+    "pubmill.extras.submissions.board.board_pages": "extras/submissions/board/templates",
 }
 """Module -> the folder below pubmill whose files it reads without importing them."""
 OF_GRAPH = (

@@ -14,7 +14,6 @@ are the fields of `pubmill.metrics.records.Record`. Text that is None is NaN; ma
 - the other fields of the record.
 """
 
-import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -146,13 +145,13 @@ def _check_places(results: Path, scale: str, records: DataFrame) -> None:
 def _own_metric(recipe: TableRecipe, runs: DataFrame) -> Series:
     """Return the metric of each run's row; NaN for a run that failed or has no record."""
     metrics = {row.key: row.metric for row in recipe.rows}
-    scores = Series(math.nan, runs.index)
-    for run in runs[runs["failed"].isna()].itertuples():
+    known, scores = runs["failed"].isna(), list[float]()
+    for run in runs.loc[known, ["row", "model", "dataset", "seed", "metrics"]].itertuples():
         found, metric = run.metrics or {}, metrics[run.row]
         if metric not in found:
             raise PubmillError(
                 f"the record of {run.model} on {run.dataset}, seed {run.seed}, has no {metric}; "
                 f"it has {', '.join(sorted(found))}. Score the predictions again"
             )
-        scores.at[run.Index] = found[metric]
-    return scores
+        scores.append(found[metric])
+    return Series(scores, runs.index[known], float).reindex(runs.index)

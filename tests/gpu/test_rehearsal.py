@@ -154,8 +154,8 @@ def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: 
     parts = ("methods", "profile", "tests", "pretraining", "finetuning", "resume", "processes")
     with closing(Warm(of=str(python))) as warm:
         for part in parts:
-            # Its programs are many and compile nothing.
-            runs = Path(warm.python) if part == "resume" else python
+            # Their programs are many and compile nothing.
+            runs = Path(warm.python) if part in ("resume", "processes") else python
             done = gpu_sh(root, runs, tmp_path, "--rehearse", part)
             assert done.returncode == 0, done.stderr
     assert {path.stem for path in tmp_path.glob("*.md")} == set(parts)

@@ -11,19 +11,26 @@ where a case takes long."""
 EVERY = [pytest.param(attack, id=name) for name, attack in attacks().items()]
 
 
-def check(attack: Attack, cases: int) -> None:
+def more(attack: Attack) -> range:
+    """Return the cases of the long tests after the few of the ordinary ones."""
+    return range(attack.quick, min(-(-attack.cases // PART), MOST))
+
+
+def check(attack: Attack, cases: range) -> None:
     if reason := attack.absent():
         pytest.skip(reason)
-    tally = run(attack, 1, range(cases))
+    tally = run(attack, 1, cases)
     assert not tally.failures, "\n".join(tally.failures[:SHOWN])
 
 
 @pytest.mark.parametrize("attack", EVERY)
 def test_a_few_cases_are_survived(attack: Attack) -> None:
-    check(attack, attack.quick)
+    check(attack, range(attack.quick))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("attack", EVERY)
+@pytest.mark.parametrize(
+    "attack", [pytest.param(attack, id=name) for name, attack in attacks().items() if more(attack)]
+)
 def test_many_cases_are_survived(attack: Attack) -> None:
-    check(attack, min(-(-attack.cases // PART), MOST))
+    check(attack, more(attack))

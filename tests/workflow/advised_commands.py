@@ -16,6 +16,7 @@ from pubmill.extras.manuscript import claim_check
 from pubmill.extras.manuscript.study_tables import read_study_tables
 from pubmill.finetuning import task_model_cards as cards
 from pubmill.inspection.damaged_results import CheckedFile, report
+from pubmill.inspection.dataset_exports import _recipe as gated_recipe
 from pubmill.inspection.doctor import dataset_diagnoses as doctor
 from pubmill.inspection.explain import cell_explanations as explanation
 from pubmill.inspection.explain.cell_explanations import Explainer
@@ -31,6 +32,7 @@ from pubmill.storage.network import _where_it_went
 from pubmill.workflow import requested_targets as asked
 from pubmill.workflow import run_start as starting
 from tests.conftest import ROOT
+from tests.dataset_specs import spec_of
 from tests.unit.extras.manuscript.made_up_study import NAME, made_up_study
 from tests.world.dice import Dice
 
@@ -142,6 +144,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "task_model_cards._usage_text": lambda: cards._usage_text(None),
     "damaged_results._commands": lambda: "\n".join(report([CheckedFile(CARD, "changed", CARD)])),
     "dataset_pages.export": lambda: str(Page.export.fget(page())),  # type: ignore[attr-defined]
+    "dataset_exports._recipe": lambda: "\n".join(gated_recipe(spec_of("mednli"))["commands"]),
     "dataset_diagnoses._add_counts": counted_wrong,
     "dataset_diagnoses._diagnose_dataset": not_at_this_scale,
     "cell_explanations._missing_file_commands": to_do,

@@ -57,7 +57,14 @@ def test_two_segments_are_one(name: str, data: Path, tmp_path: Path) -> None:
     AutoModel.from_pretrained(rest)
 
 
-@pytest.mark.parametrize("name", [name for name in RECIPES if name not in ("recomputed", "a rising rate")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("ELECTRA", "causal", "adversarial") else pytest.mark.long)
+        for name in RECIPES
+        if name not in ("recomputed", "a rising rate")
+    ],
+)
 def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
     recipe = changed(RECIPES[name], steps=150, batch_size=16)
     made = pretrain(data, tmp_path / "s", 150, recipe=recipe)
