@@ -37,6 +37,7 @@ PAGES: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "protocols": ("Protocol", "`specs/protocols/NAME.yaml`", (KINDS["protocols"], FinetuningRecipe)),
     "tables": ("Table", "`specs/tables/PAPER/NAME.yaml`", (KINDS["tables"],)),
     "pretraining": ("Pretraining recipe", "`specs/pretraining/NAME.yaml`", (KINDS["pretraining"],)),
+    "prompts": ("Prompts", "`specs/prompts/NAME.yaml`", (KINDS["prompts"],)),
     "corpora": ("Corpus", "`specs/corpora/NAME.yaml`", (KINDS["corpora"],)),
     "vocabs": ("Vocabulary", "`specs/vocabs/NAME.yaml`", (KINDS["vocabs"],)),
     "scales": ("Scale", "`specs/scales/NAME.yaml`", (ScaleSpec,)),

@@ -114,6 +114,7 @@ Configfiles = Annotated[
 ]
 Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="one setting; may be repeated")]
 DatasetName = Annotated[str, typer.Argument(help="for example chemprot@blurb", autocompletion=dataset_names)]
+Prompts = Annotated[str, typer.Option(help="prompts, a file in specs/prompts")]
 Results = Annotated[Path, typer.Option(help="results of a scale")]
 
 

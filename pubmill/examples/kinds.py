@@ -8,8 +8,9 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import fits
@@ -234,6 +235,18 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
             raise PubmillError(f"{path}:{number}:{name} {fault}; convert the dataset again")
         seen.add(example.id)
         yield example
+
+
+def kept_examples(path: Path, kind: type[Kind]) -> tuple[Kind, ...]:
+    """Return the examples of a split, read once while the file is the same and no other one is asked for."""
+    status, hashable = path.stat(), cast(Any, kind)
+    found: tuple[Kind, ...] = _kept_examples(path, hashable, status.st_size, status.st_mtime_ns)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _kept_examples(path: Path, kind: type[Any], size: int, changed: int) -> tuple[Any, ...]:
+    return tuple(read_examples(path, kind))
 
 
 def from_row(kind: type[Kind], row: dict[str, Any]) -> Kind:

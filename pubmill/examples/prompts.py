@@ -20,28 +20,6 @@ NOTHING = "none"
 MARKS = (("[E1] ", " [/E1]"), ("[E2] ", " [/E2]"))
 """Marks around the arguments of a relation, in inputs and prompts."""
 
-TEMPLATES = {
-    "ner": "List every mention of {annotated} in the sentence, one per line and exactly as written. {types}"
-    "Write none if there is no mention.\n\nSentence: {words}\n\nMentions:",
-    "relation": "Two mentions are marked, [E1] and [E2]. Wanted is {annotated}. Answer with exactly one of "
-    "these labels.\n\nLabels: {labels}\n\nText: {text}\n\nLabel:",
-    "similarity": "How similar in meaning are the two sentences, from 0 (not at all) to 4 (equivalent)? "
-    "Answer with a number.\n\nSentence 1: {text}\nSentence 2: {text_pair}\n\nAnswer:",
-    "classification": "Wanted is {annotated}. Answer with the labels that fit, separated by semicolons, or "
-    "with none.\n\nLabels: {labels}\n\nText: {text}\n\nAnswer:",
-    "yes-no": "Answer the question from the text with exactly one of: {labels}.\n\nText: {text_pair}\n\n"
-    "Question: {text}\n\nAnswer:",
-    "inference": "What follows from the premise for the hypothesis? Answer with exactly one of these labels."
-    "\n\nLabels: {labels}\n\nPremise: {text}\nHypothesis: {text_pair}\n\nAnswer:",
-    "factoid": "Answer the question with as few words of the context as possible.\n\nContext: {context}\n\n"
-    "Question: {question}\n\nAnswer:",
-}
-TEMPLATES |= {
-    "de-identification": TEMPLATES["ner"],
-    "pico": TEMPLATES["ner"],
-    "reading": TEMPLATES["factoid"],
-}
-"""Task -> template of its prompts; the dataset's spec may have its own (`prompt`)."""
 UNSAID = {
     "relation": "the relation that the text states between them",
     "classification": "what the text is about",
@@ -49,7 +27,9 @@ UNSAID = {
 """Task -> what is annotated in a dataset without glosses; mentions: those of its types."""
 TYPES = "Write the type and a colon before each mention; the types are {labels}. "
 """Stands in prompts for mentions of several types."""
-_PLACE = re.compile(r"\{(annotated|types|labels|words|text|text_pair|question|context)\}")
+PLACES = ("annotated", "types", "labels", "words", "text", "text_pair", "question", "context")
+"""What may stand in braces in a template."""
+_PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
 
 
 FIELDS = ("id", "document", "words", "text", "text_pair", "question", "context", "group")
@@ -69,15 +49,13 @@ class Worded(Protocol):
     @property
     def task(self) -> str: ...
     @property
-    def prompt(self) -> str | None: ...
-    @property
     def mentions(self) -> str | None: ...
     @property
     def glosses(self) -> Glosses | None: ...
 
 
-def wording_of(spec: Worded, labels: Sequence[str]) -> Wording:
-    """Return the wording for a dataset: its own or its task's template, with its labels and their glosses."""
+def wording_of(spec: Worded, labels: Sequence[str], template: str) -> Wording:
+    """Return the wording for a dataset: a template, with the dataset's labels and their glosses."""
     named = list(filter(None, labels))
     meanings = spec.glosses.labels if spec.glosses else {}
     explained = [f"{label} ({meanings[label]})" if label in meanings else label for label in named]
@@ -85,9 +63,7 @@ def wording_of(spec: Worded, labels: Sequence[str]) -> Wording:
     unsaid = spec.mentions or " or ".join(named) or "what is looked for"
     annotated = spec.glosses.annotated if spec.glosses else UNSAID.get(spec.task, unsaid)
     types = TYPES.replace("{labels}", shown) if len(named) > 1 else ""
-    return Wording(
-        spec.prompt or TEMPLATES[spec.task], {"annotated": annotated, "types": types, "labels": shown}
-    )
+    return Wording(template, {"annotated": annotated, "types": types, "labels": shown})
 
 
 def prompt_of(example: Any, wording: Wording) -> str:

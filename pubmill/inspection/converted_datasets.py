@@ -8,6 +8,7 @@ from pubmill.messages import commands
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
+from pubmill.specs.prompt_specs import PromptSpec
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, CARD, Paths
@@ -25,6 +26,13 @@ def check_name(specs: Specs, dataset: str) -> None:
     """Raise a `PubmillError` with the nearest names for a dataset without a spec."""
     if dataset not in specs.datasets:
         raise PubmillError(unknown("dataset", dataset, specs.datasets))
+
+
+def prompts_of(specs: Specs, name: str) -> PromptSpec:
+    """Return prompts; a `PubmillError` with the nearest names if there are none of this name."""
+    if name not in specs.prompts:
+        raise PubmillError(unknown("prompt", name, specs.prompts))
+    return specs.prompts[name]
 
 
 def converted_folder(root: Path, results: Path, dataset: str) -> Path:

@@ -24,6 +24,7 @@ from pubmill.recipes.report import PageRecipe
 from pubmill.report.croissant import ExampleFile, to_croissant
 from pubmill.report.dataset_pages import ACCESS, Page, SourceLine
 from pubmill.specs import DatasetSpec, LocalFile, Specs
+from pubmill.specs.prompt_specs import PLAIN
 from pubmill.stages.dataset_page_jobs import SPEC_FIELDS
 from pubmill.stages.dataset_recipes import BLURB, dataset_card
 from pubmill.storage.files import sha256, writing
@@ -96,7 +97,8 @@ def write_bigbio(made: Converted, folder: Path) -> list[Path]:
 
 def write_lm_eval(made: Converted, folder: Path) -> list[Path]:
     """Write a task of lm-evaluation-harness: prompts and answers as Parquet, YAML, and its scoring."""
-    spec, wording = made.spec, wording_of(made.spec, made.labels)
+    spec = made.spec
+    wording = wording_of(spec, made.labels, made.specs.prompts[PLAIN].template(made.name, spec.task))
     tables = {
         split: task_table(examples, spec.kind, wording, made.labels, spec.negative)
         for split, examples in made.splits().items()

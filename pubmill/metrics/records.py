@@ -22,7 +22,7 @@ from pubmill.examples.kinds import (
     SpanExample,
     TokensExample,
     is_label_list,
-    read_examples,
+    kept_examples,
 )
 from pubmill.examples.subword_labels import CONTINUATION, SUBWORDS, PredictedLabels
 from pubmill.hardware.provenance import provenance
@@ -124,7 +124,7 @@ def score_run(
     a result and never gets a substitute score. The same holds if the main metric is not defined for the gold
     answers. A run with constant predictions has the score of these predictions, as in the papers, and a mark.
     """
-    gold, trained = list(read_examples(examples, KINDS[recipe.kind])), read_json(training)
+    gold, trained = list(kept_examples(examples, KINDS[recipe.kind])), read_json(training)
     if not gold:
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
     data = sha256(examples)

@@ -51,6 +51,8 @@ class Asking:
     - `shots`: worked examples of the training split before each prompt, drawn by `seed`, which the server
       gets too.
     - `length`: the longest answer in tokens.
+    - `structured`: answers are JSON of a schema that the server enforces.
+    - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
     """
 
     model: str
@@ -58,19 +60,47 @@ class Asking:
     seed: int = 1
     temperature: float = 0.0
     length: int = 512
+    structured: bool = field(default=False, metadata=OMIT_DEFAULT)
+    logprobs: bool = field(default=False, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What a server charges for a million tokens.
+
+    - `prompt`: for those that it reads.
+    - `answer`: for those that it writes.
+    - `currency`: that of both.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    prompt: float
+    answer: float
+    currency: str
+
+    def stated(self) -> str:
+        """Return the price as part of a sentence."""
+        return (
+            f", at {self.prompt:g} and {self.answer:g} {self.currency} for a million tokens read and written"
+        )
+
+    def of(self, prompt_tokens: int, answer_tokens: int) -> str:
+        """Return what so many tokens cost, as text."""
+        total = (prompt_tokens * self.prompt + answer_tokens * self.answer) / 1e6
+        return f"{total:.2f} {self.currency}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AskRecipe:
     """How a language model is asked for the test examples of a dataset.
 
-    `task`, `prompt`, `mentions`, `glosses`, `dummies`: those of the dataset's spec, of which the prompts are
-    made.
+    `prompt`: the template; `task`, `mentions`, `glosses`, `dummies`: those of the dataset's spec.
     """
 
     asking: Asking
     task: str
-    prompt: str | None = None
+    prompt: str
     mentions: str | None = None
     glosses: Glosses | None = None
     dummies: Dummies | None = None

@@ -167,7 +167,6 @@ class DatasetSpec(Spec):
     - `mentions`: the type of all its mentions; models of datasets of one type can be scored on each other;
       null: several types, or no mentions.
     - `concepts`: copies of the corpus with identifiers of its mentions; null: none is known.
-    - `prompt`: template of the prompts of `pubmill inputs`; null: that of the task.
     - `glosses`: what is annotated and what its labels mean; null: not said.
     - `expect`: counts; a null count removes the one of the included spec.
     - `kind`: the form of its examples.
@@ -211,7 +210,6 @@ class DatasetSpec(Spec):
     ]
     conflicts: tuple[str, ...] = ()
     published: Published | None = None
-    prompt: str | None = None
     glosses: Annotated[
         Glosses | None,
         BeforeValidator(_without_nulls, json_schema_input_type=GlossesAsWritten | None),

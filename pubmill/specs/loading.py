@@ -18,17 +18,19 @@ from pubmill.specs import strict_yaml
 from pubmill.specs.cell_references import faults_of_references, specs_of_cells
 from pubmill.specs.corpus_checks import faults_of_corpora
 from pubmill.specs.corpus_specs import CorpusSpec, PretrainingSpec, ReleasedVocabSpec, VocabSpec
-from pubmill.specs.dataset_specs import DatasetSpec
+from pubmill.specs.dataset_specs import TASKS, DatasetSpec
 from pubmill.specs.fact_table_checks import faults_of_facts, references_of_facts
 from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.model_specs import (
     FolderWeights,
     ModelSpec,
+    PromptedWeights,
     RecipeWeights,
     SpacyWeights,
     StatedWeights,
 )
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
+from pubmill.specs.prompt_specs import PromptSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.spec_types import Name, Strict, dotted_key, problem_text
@@ -73,6 +75,7 @@ KINDS: dict[str, Any] = {
     "models": ModelSpec,
     "datasets": DatasetSpec,
     "protocols": ProtocolSpec,
+    "prompts": PromptSpec,
     "tables": Annotated[TableSpec | FactTableSpec, Field(discriminator="kind")],
 }
 
@@ -104,6 +107,7 @@ class Specs(Strict):
     models: dict[str, ModelSpec]
     datasets: dict[str, DatasetSpec]
     protocols: dict[str, ProtocolSpec]
+    prompts: dict[str, PromptSpec]
     tables: dict[str, TableSpec]
     fact_tables: dict[str, FactTableSpec]
 
@@ -283,6 +287,11 @@ def _reference_faults(
         yield f"{documents['vocabs'][name].where(at)}: {fault}"
     for name, at, fault in faults_of_corpora(made["corpora"], made["datasets"]):
         yield f"{documents['corpora'][name].where(at)}: {fault}"
+    tasks = {task for tasks in TASKS.values() for task in tasks}
+    for name, prompts in made["prompts"].items():
+        for key in prompts.templates.keys() - made["datasets"].keys() - tasks:
+            where = documents["prompts"][name].where(("templates", key))
+            yield f"{where}: {key}: neither a dataset nor a task ({', '.join(sorted(tasks))})"
     for name, protocol in made["protocols"].items():
         for at, fault in faults_of_recipes(protocol, made["datasets"]):
             yield f"{documents['protocols'][name].where(at)}: {dotted_key(at)}: {fault}"
@@ -329,6 +338,8 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
             yield "models", name, ("weights", "types", dataset), "datasets", dataset, False
         for dataset in model.weights.mapping if isinstance(model.weights, StatedWeights) else ():
             yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False
+        if isinstance(model.weights, PromptedWeights):
+            yield "models", name, ("weights", "prompt"), "prompts", model.weights.prompt, False
         for i, table in enumerate(model.tables):
             yield "models", name, ("tables", i), "tables", table, False
     for name, protocol in made["protocols"].items():

@@ -4,7 +4,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from pubmill.recipes.submissions import System
+from pubmill.recipes.submissions import Price, System
+from pubmill.specs.prompt_specs import PLAIN
 from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict
 from pubmill.storage import name_patterns as names
 from pubmill.storage.release_pins import COMMIT
@@ -93,22 +94,30 @@ class PromptedWeights(StatedWeights):
     - `kind`: `prompted`.
     - `server`: its address, such as http://localhost:8000/v1; nothing is asked again if it moves.
     - `model`: its name on the server.
+    - `prompt`: how it is asked, a file in specs/prompts.
     - `datasets`: those that it is asked about.
     - `shots`: worked examples of the training split before each prompt.
     - `seeds`: each is a run: it chooses the worked examples, and the server gets it.
     - `temperature`: 0: the likeliest answer.
     - `length`: the longest answer in tokens.
+    - `structured`: answers are JSON of a schema that the server enforces.
+    - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
+    - `price`: what the server charges for a million tokens; nothing is asked again if it changes.
     - `at_once`: requests at the same time.
     """
 
     kind: Literal["prompted"]
     server: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
     model: Annotated[str, Field(min_length=1)]
+    prompt: Name = PLAIN
     datasets: Annotated[list[Name], Field(min_length=1)]
     shots: Annotated[int, Field(ge=0)] = 0
     seeds: Annotated[list[int], Field(min_length=1)] = [1]
     temperature: Annotated[float, Field(ge=0)] = 0.0
     length: Annotated[int, Field(ge=1)] = 512
+    structured: bool = False
+    logprobs: bool = False
+    price: Price | None = None
     at_once: Annotated[int, Field(ge=1)] = 8
 
 

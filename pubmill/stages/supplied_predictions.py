@@ -11,6 +11,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
 from pubmill.recipes.submissions import SuppliedRecipe
+from pubmill.recipes.writing import as_json
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, StatedWeights
 from pubmill.stages.all_stages import stages
 from pubmill.stages.stage import GraphPart
@@ -56,6 +57,11 @@ class SuppliedPredictions(GraphPart):
         weights = self._specs.models[model].weights
         assert isinstance(weights, PromptedWeights), model
         return weights
+
+    def price_option(self, model: str) -> dict[str, str]:
+        """Return the option of the program that asks a model: what its server charges, if that is stated."""
+        price = self.asked(model).price
+        return {"price": as_json(price)} if price else {}
 
     def obstacle(self, model: str) -> str | None:
         """Return why a model is unavailable in this run: no extra reads them, or no folder is named."""
@@ -161,7 +167,7 @@ class SuppliedPredictions(GraphPart):
             return (
                 f"{label} is {NOT_FINE_TUNED}. It is {system.name}, version {system.version} ({where}), "
                 f"asked with {asked.shots} worked examples, temperature {asked.temperature:g} and at most "
-                f"{asked.length} tokens an answer."
+                f"{asked.length} tokens an answer{asked.price.stated() if asked.price else ''}."
             )
         return (
             f"{label} is {NOT_FINE_TUNED}: its author supplied the predictions, and says that they are by "

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import yaml
+
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.examples.kinds import (
     Answer,
@@ -14,10 +16,13 @@ from pubmill.examples.kinds import (
     TokensExample,
 )
 from pubmill.examples.tagging import to_labels
+from tests.conftest import ROOT
 
 KINDS = {"ner": "tokens", "rel": "sequence", "doc": "multilabel", "sim": "regression", "qa": "span"}
 METRICS = {"ner": "entity_f1", "rel": "micro_f1", "doc": "micro_f1", "sim": "pearson", "qa": "mrr"}
 LABELS = ("activates", "blocks", "none")
+TEMPLATES: dict[str, str] = yaml.safe_load((ROOT / "specs/prompts/plain.yaml").read_text())["templates"]
+"""Task -> template of its prompts."""
 
 
 def _sentence(number: int, document: str) -> TokensExample:

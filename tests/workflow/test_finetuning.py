@@ -45,6 +45,8 @@ weights:
   datasets: [bc5-chem]
   shots: 1
   seeds: [1, 2]
+  structured: true
+  price: {prompt: 1, answer: 2.5, currency: EUR}
   system: {name: developer/tiny, version: "1", prompt: that of pubmill, local: true}
 """
 EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24, "alrowili2021": 12}
@@ -294,6 +296,7 @@ def test_a_language_model_is_asked_and_shown_in_a_marked_column(made: Project) -
     asked = read(made, "results/demo/answers/prompted/seed-1/bc5-chem.asked.json")
     answers = (made.folder / "results/demo/answers/prompted/seed-1/bc5-chem.jsonl").read_text()
     assert asked["answers"] == len(answers.splitlines()) and asked["asking"]["shots"] == 1
+    assert asked["price"].endswith(" EUR") and asked["asking"]["structured"]
     assert not list((made.folder / "results/demo/answers/prompted").rglob("*.partial"))
     scores = [record["metrics"]["entity_f1"] for record in records]
     cell = read(made, TABLE.replace(".html", ".json"))["cells"]["prompted"]["bc5-chem"]

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import FULL, DatasetName, Results
+from pubmill.cli.studies import FULL, DatasetName, Prompts, Results
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.progress import report_progress
+from pubmill.specs.prompt_specs import PLAIN
 from pubmill.storage.privacy import keep_private, write_label_beside
 
 
@@ -18,10 +19,20 @@ def ask(
     folder: Annotated[Path, typer.Argument(help="folder for the answers")],
     server: Annotated[str, typer.Option(help="for example http://localhost:8000/v1")],
     model: Annotated[str, typer.Option(help="its name on the server")],
+    prompt: Prompts = PLAIN,
     shots: Annotated[int, typer.Option(help="worked examples of train before each prompt", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="chooses the worked examples; the server gets it too")] = 1,
     temperature: Annotated[float, typer.Option(help="0: the likeliest answer", min=0.0)] = 0.0,
     length: Annotated[int, typer.Option(help="longest answer in tokens", min=1)] = 512,
+    structured: Annotated[
+        bool, typer.Option("--structured", help="answers are JSON of a schema that the server enforces")
+    ] = False,
+    logprobs: Annotated[
+        bool, typer.Option("--logprobs", help="ask for the probabilities of answers")
+    ] = False,
+    price: Annotated[
+        str | None, typer.Option(help="JSON: prompt and answer, for a million tokens, and currency")
+    ] = None,
     at_once: Annotated[int, typer.Option(help="requests at the same time", min=1)] = 8,
     most_requests: Annotated[int | None, typer.Option(help="ends after so many requests", min=1)] = None,
     most_tokens: Annotated[int | None, typer.Option(help="ends after about so many tokens", min=1)] = None,
@@ -41,8 +52,14 @@ def ask(
     from pubmill.extras.submissions.chat_server import ChatServer
     from pubmill.extras.submissions.predictions import answers_to_labels
     from pubmill.extras.submissions.submission import recipe_of
-    from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
-    from pubmill.recipes.submissions import Asking
+    from pubmill.inspection.converted_datasets import (
+        check_name,
+        converted_folder,
+        prompts_of,
+        specs_of_results,
+    )
+    from pubmill.recipes import read
+    from pubmill.recipes.submissions import Asking, Price
     from pubmill.recipes.writing import as_values
     from pubmill.storage.files import write_json
 
@@ -50,19 +67,22 @@ def ask(
     check_name(found, dataset)
     converted = converted_folder(root, results, dataset)
     keep_private([converted])
-    asking = Asking(model=model, shots=shots, seed=seed, temperature=temperature, length=length)
+    asking = Asking(
+        model=model, shots=shots, seed=seed, temperature=temperature, length=length, structured=structured,
+        logprobs=logprobs,
+    )  # fmt: skip
+    stated = read(Price, price, option="--price") if price else None
     path, beside = folder / f"seed-{seed}" / f"{dataset}.jsonl", folder / "asked"
     write_label_beside(path)
-    record, left = ask_dataset(
-        asked_of(found.datasets[dataset], asking), converted, ChatServer(url=server), path, at_once,
-        Budget(requests=most_requests, tokens=most_tokens),
-    )  # fmt: skip
+    recipe = asked_of(found.datasets[dataset], asking, prompts_of(found, prompt))
+    budget = Budget(requests=most_requests, tokens=most_tokens)
+    record, left = ask_dataset(recipe, converted, ChatServer(url=server), path, at_once, budget, stated)
     write_json(beside / f"{dataset}.seed-{seed}.json", as_values(record))
     write_json(beside / f"{dataset}.mapping.json", answers_to_labels(recipe_of(converted)))
     write_json(beside / "system.json", as_values(system_of(record)))
     report_progress(
         f"{record.answers} answers, {record.prompt_tokens:,} and {record.answer_tokens:,} tokens, "
-        f"{record.cut} cut off"
+        f"{record.cut} cut off{f', {record.price}' if record.price else ''}"
     )
     if left:
         raise PubmillError(f"{left} examples are not asked yet; the same command continues")

@@ -1,15 +1,17 @@
 """What is recorded of a model that was asked: settings, the server's own statements, tokens and failures."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 from urllib.parse import urlsplit
 
 from pubmill.examples.prompts import Wording
 from pubmill.extras.submissions.asked_answers import tokens_of
 from pubmill.extras.submissions.chat_server import ChatServer
-from pubmill.recipes.submissions import Asking, SubmissionRecipe, System
+from pubmill.recipes.submissions import Asking, Price, SubmissionRecipe, System
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +23,9 @@ class AskedRecord:
     - `models`, `fingerprints`: what the server says of itself in its answers, with how many.
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
     - `cut`: answers that ended at the limit of their length.
+    - `price`: of these tokens, by the stated price of a million.
+    - `probability`: the mean over answers of the probability that the model gives its answer, of those for
+      which the server has it.
     """
 
     dataset: str
@@ -36,6 +41,8 @@ class AskedRecord:
     cut: int
     models: dict[str, int]
     fingerprints: dict[str, int]
+    price: str | None = None
+    probability: float | None = None
 
 
 def record_of(
@@ -44,10 +51,13 @@ def record_of(
     asking: Asking,
     wording: Wording,
     answers: Mapping[str, dict[str, Any]],
+    price: Price | None = None,
 ) -> AskedRecord:
     """Return the record of the answers to a dataset's examples."""
     bodies = [row["response"]["body"] for row in answers.values()]
     tokens = [tokens_of(body) for body in bodies]
+    read, written = (sum(one[part] for one in tokens) for part in (0, 1))
+    found = [one for body in bodies if (one := probability_of(body)) is not None]
     return AskedRecord(
         dataset=recipe.dataset,
         split=recipe.split,
@@ -57,12 +67,22 @@ def record_of(
         template=wording.template,
         words=wording.words,
         answers=len(bodies),
-        prompt_tokens=sum(before for before, _ in tokens),
-        answer_tokens=sum(after for _, after in tokens),
+        prompt_tokens=read,
+        answer_tokens=written,
         cut=sum(body["choices"][0].get("finish_reason") == "length" for body in bodies),
         models=_counted(bodies, "model"),
         fingerprints=_counted(bodies, "system_fingerprint"),
+        price=price.of(read, written) if price else None,
+        probability=fmean(found) if found else None,
     )
+
+
+def probability_of(body: Mapping[str, Any]) -> float | None:
+    """Return the probability of an answer, the product of those of its tokens; None if there are none."""
+    content = (body["choices"][0].get("logprobs") or {}).get("content")
+    if not isinstance(content, list) or not content:
+        return None
+    return math.exp(sum(one["logprob"] for one in content))
 
 
 def _counted(bodies: list[dict[str, Any]], key: str) -> dict[str, int]:

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import FULL, DatasetName, Results
+from pubmill.cli.studies import FULL, DatasetName, Prompts, Results
 from pubmill.cli.verbs import Verb
+from pubmill.specs.prompt_specs import PLAIN
 from pubmill.storage.privacy import keep_private
 
 
@@ -15,6 +16,7 @@ def inputs(
     dataset: DatasetName,
     folder: Annotated[Path, typer.Argument(help="folder to write")],
     results: Results = FULL,
+    prompt: Prompts = PLAIN,
     local: Annotated[
         bool,
         typer.Option("--local", help="the inputs stay on machines of your own (credentialed datasets)"),
@@ -29,7 +31,12 @@ def inputs(
     from pubmill.extras.submissions.inputs_without_gold import write_inputs
     from pubmill.extras.submissions.scores import examples_of
     from pubmill.extras.submissions.submission import check_access, recipe_of
-    from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
+    from pubmill.inspection.converted_datasets import (
+        check_name,
+        converted_folder,
+        prompts_of,
+        specs_of_results,
+    )
     from pubmill.recipes.submissions import System
 
     found = specs_of_results(root, results)
@@ -40,7 +47,9 @@ def inputs(
     recipe = recipe_of(converted, here, dummies=spec.dummies)
     check_access(recipe)
     examples = examples_of(converted, recipe)
-    for path in write_inputs(folder, examples, recipe, wording_of(spec, recipe.labels)):
+    template = prompts_of(found, prompt).template(dataset, spec.task)
+    wording = wording_of(spec, recipe.labels, template)
+    for path in write_inputs(folder, examples, recipe, wording):
         print(path)
     unused = sorted(set(spec.glosses.labels) - set(recipe.labels)) if spec.glosses else []
     if unused:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import KINDS, Example, read_examples
+from pubmill.examples.kinds import KINDS, Example, kept_examples
 from pubmill.extras.submissions.free_answers import RULES
 from pubmill.extras.submissions.ordered_form import order_of
 from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, runs_on
@@ -94,7 +94,7 @@ class ScoredSubmission:
 
 def examples_of(folder: Path, recipe: SubmissionRecipe) -> list[Example]:
     """Return the examples of the split that submissions predict."""
-    examples = list(read_examples(folder / f"{recipe.split}.jsonl.gz", KINDS[recipe.kind]))
+    examples = list(kept_examples(folder / f"{recipe.split}.jsonl.gz", KINDS[recipe.kind]))
     if not examples:
         raise PubmillError(f"{folder} has no examples of {recipe.split}; convert the dataset again")
     return examples

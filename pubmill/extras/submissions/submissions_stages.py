@@ -32,8 +32,11 @@ class Ask(Stage):
             seed=int(getattr(wildcards, "seed", weights.seeds[0])),
             temperature=weights.temperature,
             length=weights.length,
+            structured=weights.structured,
+            logprobs=weights.logprobs,
         )
-        return asked_of(self._specs.datasets[wildcards.dataset], asking)
+        prompts = self._specs.prompts[weights.prompt]
+        return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         yield Origin(Convert, {"dataset": wildcards.dataset})

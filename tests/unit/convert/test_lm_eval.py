@@ -30,8 +30,8 @@ NEGATIVE = {"rel": "none"}
 
 
 def docs(name: str) -> list[dict[str, Any]]:
-    spec = SimpleNamespace(task=TASKS[name], prompt=None, mentions=None, glosses=None)
-    wording = wording_of(spec, LABELS[name])
+    spec = SimpleNamespace(task=TASKS[name], mentions=None, glosses=None)
+    wording = wording_of(spec, LABELS[name], toy.TEMPLATES[spec.task])
     made = task_table(toy.examples(name), toy.KINDS[name], wording, LABELS[name], NEGATIVE.get(name))
     rows: list[dict[str, Any]] = made.to_pylist()
     return rows

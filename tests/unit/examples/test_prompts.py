@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from pubmill.examples.prompts import TEMPLATES, Wording, prompt_of, wording_of
+from pubmill.examples.prompts import Wording, prompt_of, wording_of
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
 from pubmill.specs.loading import load
 from tests.unit import toy_examples as toy
@@ -11,7 +11,9 @@ from tests.unit import toy_examples as toy
 
 def test_prompts_have_the_input_and_braces_in_it_stay() -> None:
     [one, *_] = toy.examples("rel")
-    wording = Wording(TEMPLATES["relation"], {"annotated": "what {text} does", "labels": "activates, blocks"})
+    wording = Wording(
+        toy.TEMPLATES["relation"], {"annotated": "what {text} does", "labels": "activates, blocks"}
+    )
     prompt = prompt_of(one, wording)
     assert "Wanted is what {text} does." in prompt and "Labels: activates, blocks\n" in prompt
     assert "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels." in prompt
@@ -22,14 +24,14 @@ def test_prompts_have_the_input_and_braces_in_it_stay() -> None:
 
 def test_prompts_say_what_is_annotated_and_what_labels_mean(root: Path) -> None:
     specs = load(root / "specs", "full").datasets
-    relation = wording_of(specs["chemprot@blurb"], ["CPR:3", "CPR:9", "false"])
+    relation = wording_of(specs["chemprot@blurb"], ["CPR:3", "CPR:9", "false"], toy.TEMPLATES["relation"])
     [example, *_] = toy.examples("rel")
     prompt = prompt_of(example, relation)
     for part in ("the relation of the chemical to the gene", "CPR:9 (the chemical is its substrate or"):
         assert part in prompt
     [sentence, *_] = toy.examples("ner")
     [several, one] = [
-        prompt_of(sentence, wording_of(specs[name], labels))
+        prompt_of(sentence, wording_of(specs[name], labels, toy.TEMPLATES[specs[name].task]))
         for name, labels in (("ebm-pico", ["INT", "OUT", "PAR"]), ("ncbi-disease", [""]))
     ]
     assert "the types are INT (interventions and what they are compared with); OUT" in several
@@ -42,7 +44,7 @@ def test_a_dataset_without_glosses_is_asked_for_by_its_types(root: Path) -> None
 
     def asked(name: str, labels: list[str]) -> str:
         spec = specs[name].model_copy(update={"glosses": None})
-        return prompt_of(toy.examples("ner")[0], wording_of(spec, labels))
+        return prompt_of(toy.examples("ner")[0], wording_of(spec, labels, toy.TEMPLATES[spec.task]))
 
     assert "List every mention of gene in the sentence" in asked("bc2gm", [""])
     assert "every mention of Drug or Dose in" in asked("jnlpba", ["Drug", "Dose"])
@@ -67,4 +69,4 @@ def test_every_label_whose_name_is_a_code_has_a_gloss(root: Path) -> None:
 
 
 def test_every_task_has_a_template() -> None:
-    assert {task for tasks in TASKS.values() for task in tasks} == TEMPLATES.keys()
+    assert {task for tasks in TASKS.values() for task in tasks} == toy.TEMPLATES.keys()

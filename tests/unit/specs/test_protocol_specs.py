@@ -359,6 +359,7 @@ def test_a_row_of_folds_has_the_records_of_all_of_them(folder: Path) -> None:
 def test_a_fold_that_cannot_be_had_leaves_the_row_empty(folder: Path, tmp_path: Path) -> None:
     (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
     config = {"study": "x", "title": "x", "scale": "full", "tables": ["lewis2020/table99"]}
-    made = checked_graph(*check_study({**config, "mirror": str(tmp_path)}, folder))
+    config |= {"mirror": str(tmp_path), "results": str(tmp_path)}
+    made = checked_graph(*check_study(config, folder))
     assert "gad@fold-2 the mirror lacks https://" in made.tables.recipe("lewis2020/table99").missing["gad"]
     assert any(line.startswith("left out of the tables: gad@fold-1 ") for line in made.left_out())

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pubmill.examples.kinds import KINDS, Example, read_examples
+from pubmill.examples.kinds import KINDS, Example, kept_examples
 from pubmill.examples.tagging import to_mentions
 from pubmill.extras.submissions.board.board_files import BoardSpec, Entry
 from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
@@ -122,7 +122,7 @@ def _examples_page(spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, data
     known = graph.specs.datasets[dataset]
     models = [row.entry for row in rows if dataset in row.entry.files]
     split = graph.pipelines.split(f"{COLUMN}{models[0].name}", dataset)
-    examples = list(read_examples(Path(graph.paths.examples(dataset, split)), KINDS[known.kind]))
+    examples = kept_examples(Path(graph.paths.examples(dataset, split)), KINDS[known.kind])
     data = {
         "examples": [[one.id, shown_text(one)] for one in examples],
         "submissions": [

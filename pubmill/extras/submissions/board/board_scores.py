@@ -24,7 +24,7 @@ from pubmill.recipes.writing import as_json, as_values
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.stages import Graph
 from pubmill.storage.checksums import write_formats, write_predictions
-from pubmill.storage.files import read_json, write_json
+from pubmill.storage.files import read_json, sha256, write_json
 from pubmill.storage.privacy import keep_private
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.cells import Table
@@ -49,31 +49,37 @@ class BoardScores(NamedTuple):
 def score_entries(graph: Graph, entries: Iterable[Entry]) -> dict[str, str]:
     """Score the submissions that are new or changed; return the reason why one is refused, by its name.
 
-    Of two with the same predictions, the later one of `entries` is refused.
+    Of two with the same predictions, the later one of `entries` is refused. All submissions are scored on one
+    dataset before the next, whose examples are thus read once.
     """
     kept, refused = Path(graph.results) / SCORED, dict[str, str]()
     scored: dict[str, str] = read_json(kept) if kept.is_file() else {}
-    for entry in entries:
-        try:
-            for record, content in _score_entry(graph, entry, scored):
-                scored[record] = content
-                write_json(kept, scored)
-        except PubmillError as error:
-            refused[entry.name] = str(error)
+    known = list(entries)
+    for dataset in dict.fromkeys(dataset for entry in known for dataset in entry.files):
+        for entry in known:
+            if entry.name in refused:
+                continue
+            try:
+                for record, content in _score_dataset(graph, entry, dataset, scored):
+                    scored[record] = content
+                    write_json(kept, scored)
+            except PubmillError as error:
+                refused[entry.name] = str(error)
     return refused
 
 
-def _score_entry(graph: Graph, entry: Entry, scored: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Score each file of a submission; yield its record and the SHA-256 of the file."""
-    model, digests = f"{COLUMN}{entry.name}", entry.content
-    for dataset, seeds in entry.files.items():
-        for seed, path in seeds.items():
-            content = digests[f"{dataset}/seed-{seed}"]
-            record = BELOW.record(*graph.pipelines.run(model, dataset, seed))
-            if scored.get(record) == content and graph.records.is_current(record):
-                continue
-            _score(graph, model, dataset, seed, path)
-            yield record, content
+def _score_dataset(
+    graph: Graph, entry: Entry, dataset: str, scored: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Score the files of a submission for a dataset; yield the record and the SHA-256 of each file."""
+    model = f"{COLUMN}{entry.name}"
+    for seed, path in entry.files.get(dataset, {}).items():
+        content = sha256(path)
+        record = BELOW.record(*graph.pipelines.run(model, dataset, seed))
+        if scored.get(record) == content and graph.records.is_current(record):
+            continue
+        _score(graph, model, dataset, seed, path)
+        yield record, content
 
 
 def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path) -> None:

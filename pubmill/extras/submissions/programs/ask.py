@@ -20,8 +20,9 @@ from pubmill.errors import run
 from pubmill.extras.submissions.asked_answers import Budget
 from pubmill.extras.submissions.asking import ask_dataset
 from pubmill.extras.submissions.chat_server import ChatServer
+from pubmill.recipes import read
 from pubmill.recipes.programs import program
-from pubmill.recipes.submissions import AskRecipe
+from pubmill.recipes.submissions import AskRecipe, Price
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.storage.files import write_json
 from pubmill.storage.privacy import keep_private
@@ -33,11 +34,15 @@ def main(
     at_once: Annotated[int, "requests at the same time"],
     dataset: Annotated[Path, "the converted dataset"],
     output: Annotated[Path, "answers to write, .jsonl"],
+    price: Annotated[str | None, "JSON: what the server charges (pubmill.recipes.submissions.Price)"] = None,
 ) -> None:
     keep_private([dataset])
     digest = hashlib.sha256(as_json(as_values(recipe)).encode()).hexdigest()[:12]
     store = output.with_name(f".{output.stem}.{digest}.partial")
-    record, _ = ask_dataset(recipe, dataset, ChatServer(url=server), store, at_once, Budget())
+    record, _ = ask_dataset(
+        recipe, dataset, ChatServer(url=server), store, at_once, Budget(),
+        read(Price, price, option="--price") if price else None,
+    )  # fmt: skip
     write_json(output.with_suffix(".asked.json"), as_values(record))
     store.replace(output)
     tokens = f"{record.prompt_tokens} and {record.answer_tokens} tokens"

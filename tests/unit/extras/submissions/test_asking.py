@@ -9,20 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import write_examples
-from pubmill.examples.prompts import TEMPLATES, right_answer, wording_of
+from pubmill.examples.prompts import right_answer, wording_of
 from pubmill.extras.submissions.asked_answers import Budget, ask_all, read_answers
 from pubmill.extras.submissions.asked_records import AskedRecord, system_of
 from pubmill.extras.submissions.asking import ask_dataset
 from pubmill.extras.submissions.chat_server import KEY, PAUSES, ChatServer
+from pubmill.extras.submissions.json_answers import right_json, schema_of
 from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.supplied import report, supply
 from pubmill.extras.submissions.worked_examples import requests_for
-from pubmill.recipes.submissions import Asking, AskRecipe, SuppliedRecipe
+from pubmill.recipes.submissions import Asking, AskRecipe, Price, SuppliedRecipe
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.extras.submissions import toy_datasets
 from tests.waiting import wait_until
@@ -36,7 +38,8 @@ REQUESTS = {f"x{number}": {"model": "m", "messages": [{"content": f"p{number}"}]
 
 def recipe_for(name: str, **changes: Any) -> AskRecipe:
     dummies = toy_datasets.DUMMIES if name == "rel" else None
-    return AskRecipe(asking=replace(ASKING, **changes), task=TASKS[name], dummies=dummies)
+    prompt = toy_datasets.TEMPLATES[TASKS[name]]
+    return AskRecipe(asking=replace(ASKING, **changes), task=TASKS[name], prompt=prompt, dummies=dummies)
 
 
 def server_at(stub: ChatStub) -> tuple[ChatServer, list[float]]:
@@ -52,19 +55,22 @@ def ask_toy(name: str, results: Path, stub: ChatStub, **changes: Any) -> tuple[A
     return record, store
 
 
+@pytest.mark.parametrize("structured", [False, True])
 @pytest.mark.parametrize("name", TASKS)
-def test_right_answers_are_read_as_the_gold(name: str, tmp_path: Path) -> None:
+def test_right_answers_are_read_as_the_gold(name: str, structured: bool, tmp_path: Path) -> None:
     toy_datasets.make(tmp_path, name)
     reading = toy_datasets.recipe(tmp_path, name)
-    wording = wording_of(recipe_for(name), reading.labels)
+    wording = wording_of(recipe_for(name), reading.labels, recipe_for(name).prompt)
     examples = toy_datasets.examples(name)
-    prompts = requests_for(examples, [], wording, ASKING)
+    schema, right = schema_of(reading.kind, reading.labels), right_json if structured else right_answer
+    prompts = requests_for(examples, [], wording, replace(ASKING, structured=structured), schema)
+    assert all(("response_format" in one) is structured for one in prompts.values())
     gold = {
-        prompts[one.id]["messages"][-1]["content"]: right_answer(one, bool(wording.words["types"]))
+        prompts[one.id]["messages"][-1]["content"]: right(one, bool(wording.words["types"]))
         for one in examples
     }
     with serving(ChatStub(gold.__getitem__)) as stub:
-        record, store = ask_toy(name, tmp_path, stub)
+        record, store = ask_toy(name, tmp_path, stub, structured=structured)
     assert set(stub.asked.values()) == {1} and len(stub.asked) == record.answers == 12
     found = score_submission(store, replace(reading, mapping=answers_to_labels(reading)), tmp_path)
     assert found.metrics[toy_datasets.METRICS[name]] == pytest.approx(1.0)
@@ -162,6 +168,29 @@ def test_any_text_may_be_an_answer(tmp_path: Path) -> None:
     assert found.strip() == odd
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_right_json_fits_the_schema_that_the_server_enforces(name: str, tmp_path: Path) -> None:
+    toy_datasets.make(tmp_path, name)
+    reading = toy_datasets.recipe(tmp_path, name)
+    schema = schema_of(reading.kind, reading.labels)
+    for one in toy_datasets.examples(name):
+        jsonschema.validate(json.loads(right_json(one, typed=True)), schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"other": 1}, schema)
+
+
+def test_price_and_probabilities_are_recorded(tmp_path: Path) -> None:
+    toy_datasets.make(tmp_path, "doc")
+    price = Price(prompt=500_000, answer=1_000_000, currency="EUR")
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        record, _ = ask_dataset(
+            recipe_for("doc", logprobs=True), tmp_path / "datasets/doc", server_at(stub)[0],
+            tmp_path / "doc.jsonl", 4, Budget(), price,
+        )  # fmt: skip
+    assert record.price == f"{record.prompt_tokens / 2 + record.answer_tokens:.2f} EUR"
+    assert record.probability == pytest.approx(0.5)
+
+
 def test_answers_to_other_prompts_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     with serving(ChatStub(lambda prompt: "yes")) as stub:
@@ -224,7 +253,3 @@ def test_answers_that_cannot_be_read_count_as_wrong_and_are_counted(name: str, t
     if name != "qa":
         assert len(submission.reading.unmapped) == 12
         assert report(submission, reading, folder, "m", 1)["encoded"]["unmapped_answers"] == 12
-
-
-def test_every_task_has_a_template() -> None:
-    assert set(TASKS.values()) <= TEMPLATES.keys()

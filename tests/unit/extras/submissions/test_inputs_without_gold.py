@@ -10,7 +10,7 @@ from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample
-from pubmill.examples.prompts import TEMPLATES, Wording
+from pubmill.examples.prompts import Wording
 from pubmill.extras.submissions.inputs_without_gold import write_inputs
 from tests.unit.extras.submissions import toy_datasets as toy
 
@@ -28,7 +28,7 @@ def test_no_file_has_gold_and_every_file_has_all_ids(name: str, tmp_path: Path) 
     recipe = toy.recipe(tmp_path, name)
     rows: Any = toy.examples(name)
     task = {"rel": "relation", "doc": "classification", "sim": "similarity", "qa": "factoid"}.get(name, "ner")
-    files = {path.name: path for path in write_inputs(tmp_path, rows, recipe, plain(TEMPLATES[task]))}
+    files = {path.name: path for path in write_inputs(tmp_path, rows, recipe, plain(toy.TEMPLATES[task]))}
     assert len(files) == FORMS[name]
     mapping = json.loads(files.pop("mapping.json").read_text())
     assert set(mapping) == set(filter(None, recipe.labels))

@@ -32,10 +32,16 @@ converter: pubmill.convert.tsv:read
 options: {}
 dummies: {types: {C: "@CHEM$", G: "@GENE$"}, overlap: "@CHEM-GENE$"}
 expect: {}
-prompt: "PROMPT OF THE SPEC {text}"
 metric: micro_f1
 negative: none
 version: 1
+"""
+PROMPTS = """
+name: own
+citation: none
+templates:
+  relation: "PROMPT OF THE TASK {text}"
+  rel: "PROMPT OF THE SPEC {text}"
 """
 
 
@@ -44,6 +50,8 @@ def checkout(tmp_path: Path) -> Path:
     """A folder with the specs of two datasets, of which one is converted."""
     (tmp_path / "specs/scales").mkdir(parents=True)
     (tmp_path / "specs/datasets").mkdir()
+    (tmp_path / "specs/prompts").mkdir()
+    (tmp_path / "specs/prompts/own.yaml").write_text(PROMPTS)
     scale = "name: demo\ntitle: a scale\ncomparable: false\nprefer: own\n"
     (tmp_path / "specs/scales/demo.yaml").write_text(scale)
     for name in ("rel", "rel@later"):
@@ -67,8 +75,8 @@ def test_scoring_loads_neither_torch_nor_transformers(root: Path) -> None:
     assert subprocess.run([sys.executable, "-c", f"{code}; {check}"], cwd=root, check=False).returncode == 0
 
 
-def test_inputs_use_the_spec_s_own_prompt(checkout: Path) -> None:
-    said = run(checkout, "inputs", "rel", checkout / "inputs").stdout
+def test_inputs_use_the_prompt_for_the_dataset(checkout: Path) -> None:
+    said = run(checkout, "inputs", "rel", checkout / "inputs", "--prompt", "own").stdout
     assert said.endswith("rel test: inputs of 12 examples, without gold\n") and "inputs.bioc.xml" in said
     first = json.loads((checkout / "inputs/prompts.jsonl").read_text().splitlines()[0])
     assert first["prompt"].startswith("PROMPT OF THE SPEC In 1 assays [E1] drug1")

@@ -24,6 +24,7 @@ from pubmill.storage.files import write_json
 from tests.unit.toy_examples import KINDS as KINDS
 from tests.unit.toy_examples import LABELS as LABELS
 from tests.unit.toy_examples import METRICS as METRICS
+from tests.unit.toy_examples import TEMPLATES as TEMPLATES
 from tests.unit.toy_examples import examples as examples
 from tests.unit.toy_examples import relation as relation
 

@@ -1,0 +1,70 @@
+"""Answers of language models as JSON of a schema, for servers that enforce one (`response_format`)."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pubmill.examples.kinds import (
+    Example,
+    MultilabelExample,
+    RegressionExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+)
+from pubmill.examples.tagging import to_mentions
+
+TEXT = {"type": "string"}
+
+
+def schema_of(kind: str, labels: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of the answers for a kind of dataset; `labels`: types for mentions."""
+    named = {"enum": [label for label in labels if label]}
+    mention = {"text": TEXT, "type": named} if len(labels) > 1 else {"text": TEXT}
+    keys: dict[str, dict[str, Any]] = {
+        "tokens": {"mentions": {"type": "array", "items": _object(mention)}},
+        "sequence": {"label": named},
+        "multilabel": {"labels": {"type": "array", "items": named}},
+        "regression": {"score": {"type": "number"}},
+        "span": {"answers": {"type": "array", "items": TEXT}},
+    }
+    return _object(keys[kind])
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def response_format(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a request that asks a server to enforce a schema."""
+    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+def asked_as_json(prompt: str, schema: dict[str, Any]) -> str:
+    """Return a prompt that also asks for JSON, since a server shows its model no schema."""
+    return f"{prompt}\n\nAnswer with JSON of this schema: {json.dumps(schema)}"
+
+
+def right_json(example: Example, typed: bool) -> str:
+    """Return the answer that an example's gold asks for; `typed`: with the type of each mention."""
+    return json.dumps(_right_value(example, typed), ensure_ascii=False)
+
+
+def _right_value(example: Example, typed: bool) -> dict[str, Any]:
+    match example:
+        case TokensExample():
+            mentions = [
+                {"text": " ".join(example.words[start:end])} | ({"type": kind} if typed else {})
+                for start, end, kind in to_mentions(example.labels)
+            ]
+            return {"mentions": mentions}
+        case SequenceExample():
+            return {"label": example.label}
+        case MultilabelExample():
+            return {"labels": list(example.labels)}
+        case RegressionExample():
+            return {"score": example.score}
+        case SpanExample():
+            return {"answers": [answer.text for answer in example.answers]}
+    raise AssertionError(type(example))
