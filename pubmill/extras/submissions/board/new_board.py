@@ -71,6 +71,30 @@ jobs:
         uses: actions/upload-pages-artifact@v3
         with:
           path: site
+      - if: github.event_name == 'push'
+        uses: actions/upload-artifact@v4
+        with:
+          name: history
+          path: history.jsonl
+  history:
+    if: github.event_name == 'push'
+    needs: board
+    permissions:
+      contents: write
+    runs-on: ubuntu-24.04
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/download-artifact@v4
+        with:
+          name: history
+      - name: Keep the history; nothing is run again for it
+        run: |
+          git add history.jsonl
+          git diff --cached --quiet && exit 0
+          git config user.name board
+          git config user.email board@users.noreply.github.com
+          git commit -m "History of the board [skip ci]"
+          git push
   deploy:
     if: github.event_name == 'push'
     needs: board

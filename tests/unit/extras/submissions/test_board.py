@@ -131,7 +131,8 @@ def test_only_what_changed_is_scored_again_and_the_history_goes_on(board: Path, 
 def test_a_check_writes_no_site_and_a_board_is_made_once(tmp_path: Path, results: Path) -> None:
     made = make(tmp_path / "new", results, "--dataset", "biosses")
     assert made.returncode == 0 and "0 submissions accepted, 0 refused" in made.stderr
-    assert yaml.safe_load((tmp_path / "new/.github/workflows/board.yml").read_text())["jobs"]
+    workflow = yaml.safe_load((tmp_path / "new/.github/workflows/board.yml").read_text())
+    assert workflow["permissions"] == {"contents": "read"} and len(workflow["jobs"]) == 3
     folder = tmp_path / "new/submissions/one"
     folder.mkdir()
     (folder / "biosses.jsonl").write_text(wrong("sim", 5))
