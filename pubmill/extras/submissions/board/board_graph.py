@@ -14,7 +14,7 @@ from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
 from pubmill.storage.files import writing
-from pubmill.storage.result_paths import BELOW
+from pubmill.storage.result_paths import BELOW, paths_of_scale
 
 TABLE = "board/table01"
 WORK = ".board"
@@ -38,10 +38,8 @@ def board_graph(
         _write(work / "own" / name, text)
     wanted = {f"specs/{path.relative_to(specs)}": path.absolute() for path in _files(specs)}
     wanted |= {f"specs/{name}": work / "own" / name for name in own}
-    wanted |= {
-        f"results/{scale}/{BELOW.dataset(one)}": (results / BELOW.dataset(one)).absolute()
-        for one in spec.datasets
-    }
+    paths = paths_of_scale(scale, "results")
+    wanted |= {paths.dataset(one): (results / BELOW.dataset(one)).absolute() for one in spec.datasets}
     link_files(work, wanted, ["specs"])
     study = Study(
         study="board",
