@@ -85,9 +85,9 @@ class Entry(NamedTuple):
 
     @property
     def content(self) -> dict[str, str]:
-        """The SHA-256 of each file, by `DATASET/seed-N`."""
+        """The SHA-256 of each file, by dataset and seed."""
         return {
-            f"{dataset}/seed-{seed}": sha256(path)
+            f"{dataset}, seed {seed}": sha256(path)
             for dataset, seeds in self.files.items()
             for seed, path in seeds.items()
         }

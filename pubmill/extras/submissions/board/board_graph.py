@@ -31,9 +31,10 @@ def board_graph(
     `specs`: those of pubmill; `results`: the folder of a scale with the board's datasets, which are linked.
     """
     work, scale = folder.absolute() / WORK, results.name
-    own = {"tables/board/table01.yaml": _yaml(_table(spec, entries, load(specs, scale)))}
-    own |= {f"models/{COLUMN}{entry.name}.yaml": _yaml(_model(entry)) for entry in entries}
-    own["tables/board/table01.published.csv"] = f"{HEADING}\n"
+    table, models = Path("tables", f"{TABLE}.yaml"), Path("models")
+    own = {table: _yaml(_table(spec, entries, load(specs, scale)))}
+    own |= {models / f"{COLUMN}{entry.name}.yaml": _yaml(_model(entry)) for entry in entries}
+    own[table.with_suffix(".published.csv")] = f"{HEADING}\n"
     for name, text in own.items():
         _write(work / "own" / name, text)
     wanted = {f"specs/{path.relative_to(specs)}": path.absolute() for path in _files(specs)}

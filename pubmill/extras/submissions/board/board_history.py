@@ -15,7 +15,7 @@ WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """What became of a submission on a day. `content`: the SHA-256 of its files, by DATASET/seed-N; `scores`:
+    """What became of a submission on a day. `content`: the SHA-256 of its files by dataset and seed; `scores`:
     those of its datasets, in points."""
 
     day: str

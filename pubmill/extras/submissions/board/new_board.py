@@ -9,6 +9,7 @@ import yaml
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.board.board_files import BOARD, SUBMISSIONS
 from pubmill.storage.files import writing
+from pubmill.storage.result_paths import CARD, paths_of_scale
 
 README = """\
 # {title}
@@ -115,7 +116,8 @@ def write_board(folder: Path, datasets: Sequence[str]) -> None:
         raise PubmillError(f"{folder / BOARD} exists; its datasets are changed there, not by --dataset")
     title = folder.absolute().name
     board = yaml.safe_dump({"title": title, "datasets": list(datasets)}, sort_keys=False, allow_unicode=True)
-    cards = " ".join(f"results/full/datasets/{one}/card.json" for one in datasets)
+    paths = paths_of_scale("full", "results")
+    cards = " ".join(f"{paths.dataset(one)}/{CARD}" for one in datasets)
     files = {
         "README.md": README.format(title=title, datasets=", ".join(datasets), day=time.strftime("%Y-%m-%d")),
         ".github/workflows/board.yml": WORKFLOW.format(cards=cards),

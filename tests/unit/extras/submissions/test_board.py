@@ -168,7 +168,7 @@ def test_of_two_with_the_same_predictions_the_first_stays(tmp_path: Path, result
 
 
 def test_a_withdrawn_submission_is_an_event_and_may_come_again() -> None:
-    before = Event(day="2026-01-01", submission="one", event="added", content={"a/seed-1": "x"}, scores={})
+    before = Event(day="2026-01-01", submission="one", event="added", content={"a, seed 1": "x"}, scores={})
     [gone] = new_events([before], [], {}, "2026-01-02")
     assert (gone.submission, gone.event) == ("one", "withdrawn")
     assert not list(new_events([before, gone], [], {}, "2026-01-03"))
