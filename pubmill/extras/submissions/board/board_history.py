@@ -15,8 +15,11 @@ WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """What became of a submission on a day. `content`: the SHA-256 of its files by dataset and seed; `scores`:
-    those of its datasets, in points."""
+    """What became of a submission on a day.
+
+    - `content`: the SHA-256 of its files, by dataset and seed.
+    - `scores`: those of its datasets, in points.
+    """
 
     day: str
     submission: str
