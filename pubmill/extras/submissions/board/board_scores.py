@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.board.board_files import Entry
 from pubmill.extras.submissions.board.board_graph import COLUMN, TABLE
-from pubmill.extras.submissions.submission import runs_on
 from pubmill.extras.submissions.supplied import report, supply
 from pubmill.messages.installation import PACKAGE
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import write_items
 from pubmill.metrics.records import score_run, write_record
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.recipes.writing import as_json, as_values
+from pubmill.recipes.writing import as_json
 from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.stages import Graph
 from pubmill.storage.checksums import write_formats, write_predictions
@@ -60,7 +59,8 @@ def score_entries(graph: Graph, entries: Iterable[Entry]) -> dict[str, str]:
             if entry.name in refused:
                 continue
             try:
-                for record, content in _score_dataset(graph, entry, dataset, scored):
+                others = [one for one in known if one is not entry and one.name not in refused]
+                for record, content in _score_dataset(graph, entry, dataset, scored, others):
                     scored[record] = content
                     write_json(kept, scored)
             except PubmillError as error:
@@ -69,20 +69,31 @@ def score_entries(graph: Graph, entries: Iterable[Entry]) -> dict[str, str]:
 
 
 def _score_dataset(
-    graph: Graph, entry: Entry, dataset: str, scored: Mapping[str, str]
+    graph: Graph, entry: Entry, dataset: str, scored: Mapping[str, str], others: Iterable[Entry]
 ) -> Iterator[tuple[str, str]]:
     """Score the files of a submission for a dataset; yield the record and the SHA-256 of each file."""
-    model = f"{COLUMN}{entry.name}"
+    model, others = f"{COLUMN}{entry.name}", list(others)
     for seed, path in entry.files.get(dataset, {}).items():
         content = sha256(path)
         record = BELOW.record(*graph.pipelines.run(model, dataset, seed))
         if scored.get(record) == content and graph.records.is_current(record):
             continue
-        _score(graph, model, dataset, seed, path)
+        _score(graph, model, dataset, seed, path, _predictions(graph, [entry, *others], dataset))
         yield record, content
 
 
-def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path) -> None:
+def _predictions(graph: Graph, entries: Iterable[Entry], dataset: str) -> list[Path]:
+    """Return the predictions for a dataset that were read of these submissions; files of others, such as a
+    submission under its earlier name, may still be there."""
+    runs = (
+        graph.pipelines.run(f"{COLUMN}{entry.name}", dataset, seed)
+        for entry in entries
+        for seed in entry.files.get(dataset, {})
+    )
+    return [path for run in runs if (path := Path(graph.paths.predictions(*run))).is_file()]
+
+
+def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path, known: Iterable[Path]) -> None:
     """Read a file of predictions and score it; nothing is written of one that is refused."""
     run = graph.pipelines.run(model, dataset, seed)
     output, record = Path(graph.paths.predictions(*run)), Path(graph.paths.record(*run))
@@ -90,10 +101,7 @@ def _score(graph: Graph, model: str, dataset: str, seed: int, path: Path) -> Non
     keep_private([folder, path])
     reading = graph.pipelines.recipe(model, dataset)
     assert isinstance(reading, SuppliedRecipe)
-    results = Path(graph.results)
-    submission, recipe = supply(
-        reading, path, folder, [one for one in runs_on(results, dataset) if one != output]
-    )
+    submission, recipe = supply(reading, path, folder, [one for one in known if one != output])
     record.unlink(missing_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     write_predictions(output, submission.lines, report(submission, recipe, folder, model, seed))
@@ -132,7 +140,7 @@ def write_proof(graph: Graph, specs: Path) -> Path | None:
         ("basis", stages.proof.basis_recipe(TABLE), graph.paths.table_basis(TABLE)),
         ("proof", stages.proof.recipe(), proof),
     ):
-        words = ["--recipe", as_json(as_values(recipe)), *common, "--output", output]
+        words = ["--recipe", as_json(recipe), *common, "--output", output]
         Path(output).parent.mkdir(parents=True, exist_ok=True)
         done = subprocess.run(
             [sys.executable, str(programs / f"{program}.py"), *words],
