@@ -47,23 +47,23 @@ def make_board(root: Path, folder: Path, datasets: list[str], results: Path, che
     from pubmill.extras.submissions.board.new_board import write_board
     from pubmill.inspection.converted_datasets import converted_folder, specs_of_results
 
-    known = specs_of_results(root, results).datasets
+    known = specs_of_results(root, results)
     if datasets:
         write_board(folder, datasets)
     elif not (folder / BOARD).is_file():
         raise PubmillError(f"{folder} is no board yet; name its datasets: --dataset bc2gm --dataset ...")
-    spec = read_board(folder, known)
+    spec = read_board(folder, known.datasets)
     for one in spec.datasets:
         converted_folder(root, results, one)
     entries, refused = read_entries(folder, spec)
     entries = oldest_first(entries, read_history(folder))
-    graph, _ = board_graph(folder, spec, entries, root / "specs", results)
+    graph, specs = board_graph(folder, spec, entries, root / "specs", known, results)
     refused |= score_entries(graph, entries)
     accepted = [one for one in entries if one.name not in refused]
     if accepted and not check:
-        print(
-            write_pages(folder, spec, accepted, board_graph(folder, spec, accepted, root / "specs", results))
-        )
+        if refused:
+            graph, specs = board_graph(folder, spec, accepted, root / "specs", known, results)
+        print(write_pages(folder, spec, accepted, graph, specs))
     for name, reason in refused.items():
         report_progress(f"refused: {name}: {reason}")
     report_progress(f"{counted(len(accepted), 'submission')} accepted, {len(refused)} refused")
@@ -71,15 +71,12 @@ def make_board(root: Path, folder: Path, datasets: list[str], results: Path, che
         raise typer.Exit(1)
 
 
-def write_pages(
-    folder: Path, spec: "BoardSpec", entries: list["Entry"], graph_and_specs: tuple["Graph", Path]
-) -> Path:
+def write_pages(folder: Path, spec: "BoardSpec", entries: list["Entry"], graph: "Graph", specs: Path) -> Path:
     """Write the results, the proof, the history and the site of scored submissions; return its first page."""
     from pubmill.extras.submissions.board.board_history import new_events, read_history, write_history
     from pubmill.extras.submissions.board.board_pages import board_rows, scores_by_submission, write_site
     from pubmill.extras.submissions.board.board_scores import board_scores, write_proof, write_results
 
-    graph, specs = graph_and_specs
     scores = board_scores(graph, specs)
     write_results(graph, scores)
     rows = board_rows(entries, spec, scores)

@@ -24,15 +24,16 @@ COLUMN = "submission-"
 
 
 def board_graph(
-    folder: Path, spec: BoardSpec, entries: Sequence[Entry], specs: Path, results: Path
+    folder: Path, spec: BoardSpec, entries: Sequence[Entry], specs: Path, known: Specs, results: Path
 ) -> tuple[Graph, Path]:
     """Write the specs of a board's submissions and table, and return its graph and the folder of these specs.
 
-    `specs`: those of pubmill; `results`: the folder of a scale with the board's datasets, which are linked.
+    `specs`, `known`: the folder of those of pubmill, and what is in it; `results`: the folder of a scale with
+    the board's datasets, which are linked.
     """
     work, scale = folder.absolute() / WORK, results.name
     table, models = Path("tables", f"{TABLE}.yaml"), Path("models")
-    own = {table: _yaml(_table(spec, entries, load(specs, scale)))}
+    own = {table: _yaml(_table(spec, entries, known))}
     own |= {models / f"{COLUMN}{entry.name}.yaml": _yaml(_model(entry)) for entry in entries}
     own[table.with_suffix(".published.csv")] = f"{HEADING}\n"
     for name, text in own.items():

@@ -29,6 +29,7 @@ class Event:
 
 
 def read_history(folder: Path) -> list[Event]:
+    """Return the history of the board in a folder, the first event first; none of a new board."""
     path = folder / HISTORY
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return [build(Event, json.loads(line), f"{path}:{number}") for number, line in enumerate(lines, 1)]
@@ -64,6 +65,7 @@ def new_events(
 
 
 def write_history(folder: Path, events: Sequence[Event]) -> None:
+    """Write the whole history of a board."""
     with writing(folder / HISTORY) as temporary:
         lines = (json.dumps(asdict(one), sort_keys=True) + "\n" for one in events)
         temporary.write_text("".join(lines), encoding="utf-8")

@@ -19,6 +19,7 @@ from pubmill.extras.submissions.board.board_files import BoardSpec, read_entries
 from pubmill.extras.submissions.board.board_graph import board_graph
 from pubmill.extras.submissions.board.board_history import Event, new_events
 from pubmill.extras.submissions.board.board_scores import score_entries
+from pubmill.specs import load
 from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.programs import Ended, run_verb
 from tests.world.dice import Dice
@@ -167,6 +168,13 @@ def test_of_two_with_the_same_predictions_the_first_stays(tmp_path: Path, result
         shutil.rmtree(tmp_path / ".board")
 
 
+def test_a_submission_may_be_renamed(tmp_path: Path, results: Path) -> None:
+    first = submit(tmp_path, "first", lambda name: wrong(name, 5))
+    assert make(tmp_path, results, *NEW).returncode == 0
+    first.rename(first.with_name("renamed"))
+    assert "1 submission accepted, 0 refused" in make(tmp_path, results).stderr
+
+
 def test_a_withdrawn_submission_is_an_event_and_may_come_again() -> None:
     before = Event(day="2026-01-01", submission="one", event="added", content={"a, seed 1": "x"}, scores={})
     [gone] = new_events([before], [], {}, "2026-01-02")
@@ -246,7 +254,7 @@ def refusals(board: Path, results: Path, number: int) -> tuple[list[str], dict[s
         HOSTILE[names[one % len(names)]](folder, dice)
     spec = BoardSpec(title="A board", datasets=tuple(TOYS))
     entries, refused = read_entries(board, spec)
-    graph, _ = board_graph(board, spec, entries, Path("specs"), results)
+    graph, _ = board_graph(board, spec, entries, Path("specs"), load(Path("specs"), "full"), results)
     refused |= score_entries(graph, entries)
     return [one.name for one in entries if one.name not in refused], refused
 
