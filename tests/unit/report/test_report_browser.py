@@ -4,9 +4,7 @@ Needs Debian's `chromium` and the packages playwright and axe-playwright-python 
 """
 
 import json
-import shutil
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +15,23 @@ from pubmill.report.latex_tables import latex_table
 from pubmill.report.study_report import read_report, render
 from pubmill.tables.cells import read_table
 from tests import full_report
+from tests.browser import launched, needs_chromium, opened, violations
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put_page, put_study, put_training, recipe, training
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+pytestmark = needs_chromium
 
 CARD = "t1-ours-second"
 ONCE_EVALUATED = ("bert", "second")
-SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 HEADER = "row,column,metric,value,note\n"
 PUBLISHED = HEADER + "bert,first,entity_f1,80.9,\nbert,second,entity_f1,70.2,\nother,first,entity_f1,75.5,\n"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        made = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with launched(playwright) as made:
         yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")
@@ -71,21 +66,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def results_of(address: str) -> Path:
     return Path(address.removeprefix("file://")).parents[1]
-
-
-def opened(browser: Any, address: str, size: str = "desk", **options: Any) -> Any:
-    """The page, whose script must not fail."""
-    page = browser.new_context(viewport=SIZES[size], **options).new_page()
-    page.on("pageerror", lambda error: pytest.fail(f"the script failed: {error}"))
-    page.goto(address)
-    return page
-
-
-def violations(page: Any) -> list[str]:
-    """What axe-core finds."""
-    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
 def heads(page: Any) -> list[str]:

@@ -3,32 +3,27 @@
 Needs Debian's `chromium` and the packages playwright and axe-playwright-python of the dev extra.
 """
 
-import shutil
 from collections.abc import Iterator
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser import SIZES, launched, needs_chromium, opened, violations
 from tests.unit.extras.submissions import toy_datasets as toy
 from tests.unit.extras.submissions.test_board import NEW, TOYS, card, make, submit, wrong
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+pytestmark = needs_chromium
 
-SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 SCRIPT = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        made = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with launched(playwright) as made:
         yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +40,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return board / "site"
 
 
-def opened(browser: Any, page: Path, size: str = "desk", **options: Any) -> Any:
-    made = browser.new_context(viewport=SIZES[size], **options).new_page()
-    made.on("pageerror", lambda error: pytest.fail(f"the script failed: {error}"))
-    made.on("request", lambda one: one.url.startswith("file:") or pytest.fail(f"a request to {one.url}"))
-    made.goto(page.as_uri())
-    return made
-
-
 def labels(page: Any) -> list[str]:
     """The submissions that are shown, in order."""
     rows = page.locator("#submissions tbody tr:not([hidden]) th")
@@ -62,15 +49,22 @@ def labels(page: Any) -> list[str]:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", ["index", "examples-bc2gm"])
 def test_pages_fit_and_axe_finds_nothing(browser: Any, site: Path, name: str, size: str) -> None:
-    page = opened(browser, site / f"{name}.html", size, bypass_csp=True)
+    page = opened(browser, (site / f"{name}.html").as_uri(), size, bypass_csp=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
-    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    assert [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]] == []
+    assert violations(page) == []
+
+
+def test_no_page_asks_another_host(browser: Any, site: Path) -> None:
+    asked: list[str] = []
+    page = browser.new_context().new_page()
+    page.on("request", lambda one: asked.append(one.url))
+    for path in sorted(site.glob("*.html")):
+        page.goto(path.as_uri())
+    assert len(asked) >= 6 and all(one.startswith("file:") for one in asked)
 
 
 def test_submissions_are_filtered_and_sorted(browser: Any, site: Path) -> None:
-    page = opened(browser, site / "index.html")
+    page = opened(browser, (site / "index.html").as_uri())
     assert labels(page) == ["Best", "Second", SCRIPT]
     page.fill("#find", "SEC")
     assert labels(page) == ["Second"]
@@ -82,7 +76,7 @@ def test_submissions_are_filtered_and_sorted(browser: Any, site: Path) -> None:
 
 
 def test_two_are_compared_by_example(browser: Any, site: Path) -> None:
-    page = opened(browser, site / "examples-bc2gm.html")
+    page = opened(browser, (site / "examples-bc2gm.html").as_uri())
     assert page.inner_text("#counts") == "Both right: 8; only Best: 3; only Second: 0; both wrong: 1."
     assert page.locator("#examples tbody tr").count() == 3
     page.select_option("#which", "00")
