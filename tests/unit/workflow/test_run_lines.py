@@ -50,7 +50,6 @@ def test_what_is_left_out_fits_the_screen_and_keeps_addresses_whole() -> None:
     assert " ".join(line.strip() for line in found).endswith(f"from {address} of your own)")
 
 
-
 def test_a_job_without_a_log_is_its_time_and_its_text(tmp_path: Path) -> None:
     assert job_line(StartedJob("trial", "Trial 1", (), (), 1000.0), 1005.0) == "  0:00:05  Trial 1"
     (tmp_path / "a.log").write_text("half\n")
