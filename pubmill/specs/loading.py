@@ -287,6 +287,8 @@ def _reference_faults(
         yield f"{documents['vocabs'][name].where(at)}: {fault}"
     for name, at, fault in faults_of_corpora(made["corpora"], made["datasets"]):
         yield f"{documents['corpora'][name].where(at)}: {fault}"
+    for name, fault in _unlike_engines(made["models"]):
+        yield f"{documents['models'][name].where(('weights', 'engine_of'))}: {fault}"
     tasks = {task for tasks in TASKS.values() for task in tasks}
     for name, prompts in made["prompts"].items():
         for key in prompts.templates.keys() - made["datasets"].keys() - tasks:
@@ -309,6 +311,22 @@ def _vocabs_without_release(
                 ("model",),
                 f"{vocab.model} has no released files; name the vocabulary that it is trained with",
             )
+
+
+def _unlike_engines(models: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Report engines of a model that is not asked itself, or is asked in another way."""
+    asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
+    for name, weights in asked.items():
+        first = weights.engine_of
+        if first not in models:
+            continue
+        if first not in asked or asked[first].engine_of:
+            yield (
+                name,
+                f"{first} is not a model that is asked, or is an engine of another itself",
+            )
+        elif asked[first].way != weights.way:
+            yield name, f"{first} has another prompt, shots, temperature, length, structured or mapping"
 
 
 _KIND_OF_START = {"model": "models", "recipe": "pretraining"}
@@ -340,6 +358,8 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
             yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False
         if isinstance(model.weights, PromptedWeights):
             yield "models", name, ("weights", "prompt"), "prompts", model.weights.prompt, False
+            if model.weights.engine_of:
+                yield "models", name, ("weights", "engine_of"), "models", model.weights.engine_of, False
         for i, table in enumerate(model.tables):
             yield "models", name, ("tables", i), "tables", table, False
     for name, protocol in made["protocols"].items():
