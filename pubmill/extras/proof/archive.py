@@ -36,7 +36,7 @@ from pubmill.storage.files import read_json, writing
 from pubmill.storage.result_paths import BELOW
 
 VERIFY, README = "verify.py", "README.md"
-FORMAT = 1
+FORMAT = 2
 COMPRESSION = 6
 LARGEST = 1 << 32
 """Bytes of an archive without the extension for large ones."""

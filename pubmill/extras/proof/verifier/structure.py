@@ -105,7 +105,7 @@ def expected_members(
 ) -> set[str]:
     """Return the names of all members; refuse a record that names a member otherwise than its place does."""
     found = {*WITHOUT_NUMBERS, "study.json.gz", "runs.json.gz"}
-    same(1, study["format"], "study.json.gz, format")
+    same(2, study["format"], "study.json.gz, format")
     for name, files in study["tables"].items():
         check_form(name, TABLE, "study.json.gz")
         below = {"shown": "", "comparisons": ".comparisons", "basis": ".basis"}
