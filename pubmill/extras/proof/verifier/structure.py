@@ -15,7 +15,7 @@ ANY_TEXTS = {"*": str}
 STUDY = {
     "format": int, "study": str, "title": str, "scale": str, "scale_title": str, "comparable": bool,
     "tables": {"*": {"shown": str, "comparisons": str, "basis": str}}, "open_datasets": [str],
-    "pubmill": str, "commit": TEXT_OR_NONE, "numpy": str,
+    "pubmill": str, "commit": TEXT_OR_NONE, "numpy": str, "notices?": {"*": {"*": [str]}},
 }  # fmt: skip
 SET = {
     "dataset": str, "data_sha256": HASH, "kind": str, "unit": str, "units": int, "counts": str,
