@@ -54,7 +54,7 @@ def real_server(model: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [sys.executable, "-c", SERVE, "serve", model, "--host", "127.0.0.1", "--port", str(port)]
+    words = [sys.executable, "-c", SERVE, "serve", str(model), "--host", "127.0.0.1", "--port", str(port)]
     log = model.with_name(f"{model.name}.log")
     with log.open("w") as said:
         running = subprocess.Popen(

@@ -28,6 +28,7 @@ from pubmill.specs.model_specs import (
     RecipeWeights,
     SpacyWeights,
     StatedWeights,
+    faults_of_engines,
 )
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.prompt_specs import PromptSpec
@@ -287,7 +288,7 @@ def _reference_faults(
         yield f"{documents['vocabs'][name].where(at)}: {fault}"
     for name, at, fault in faults_of_corpora(made["corpora"], made["datasets"]):
         yield f"{documents['corpora'][name].where(at)}: {fault}"
-    for name, fault in _unlike_engines(made["models"]):
+    for name, fault in faults_of_engines(made["models"]):
         yield f"{documents['models'][name].where(('weights', 'engine_of'))}: {fault}"
     tasks = {task for tasks in TASKS.values() for task in tasks}
     for name, prompts in made["prompts"].items():
@@ -311,22 +312,6 @@ def _vocabs_without_release(
                 ("model",),
                 f"{vocab.model} has no released files; name the vocabulary that it is trained with",
             )
-
-
-def _unlike_engines(models: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Report engines of a model that is not asked itself, or is asked in another way."""
-    asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
-    for name, weights in asked.items():
-        first = weights.engine_of
-        if first not in models:
-            continue
-        if first not in asked or asked[first].engine_of:
-            yield (
-                name,
-                f"{first} is not a model that is asked, or is an engine of another itself",
-            )
-        elif asked[first].way != weights.way:
-            yield name, f"{first} has another prompt, shots, temperature, length, structured or mapping"
 
 
 _KIND_OF_START = {"model": "models", "recipe": "pretraining"}

@@ -1,6 +1,6 @@
 """Specs of models: released weights, weights trained here, or both; or a spaCy pipeline."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -216,3 +216,19 @@ def engines_of_models(models: Mapping[str, ModelSpec]) -> dict[str, str]:
     """Return prompted model -> the one that it is another engine of, itself if it is none."""
     asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
     return {name: weights.engine_of or name for name, weights in asked.items()}
+
+
+def faults_of_engines(models: Mapping[str, ModelSpec]) -> Iterator[tuple[str, str]]:
+    """Report engines of a model that is not asked itself, or is asked in another way."""
+    asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
+    for name, weights in asked.items():
+        first = weights.engine_of
+        if first not in models:
+            continue
+        if first not in asked or asked[first].engine_of:
+            yield (
+                name,
+                f"{first} is not a model that is asked, or is an engine of another itself",
+            )
+        elif asked[first].way != weights.way:
+            yield name, f"{first} has another prompt, shots, temperature, length, structured or mapping"

@@ -1,5 +1,6 @@
 """`pubmill ask` and a real server: `transformers serve` with a tiny random model."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,9 +63,13 @@ def test_a_temperature_of_0_gives_the_same_answers_and_nothing_is_asked_twice(
     stores = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
     for store in stores:
         ask_dataset(recipe, folder, ChatServer(url=address), store, 1, Budget())
-    answers = [store.read_text().replace("a.jsonl", "") for store in stores]
-    contents = [[line.partition('"content"')[2].partition("}")[0] for line in one.splitlines()] for one in answers]
-    assert contents[0] == contents[1] and all(contents[0])
+    answers = [[json.loads(line) for line in store.read_text().splitlines()] for store in stores]
+    contents = [
+        {one["custom_id"]: one["response"]["body"]["choices"][0]["message"]["content"] for one in of_store}
+        for of_store in answers
+    ]
+    assert contents[0] == contents[1] and all(contents[0].values())
+    stored = stores[0].read_bytes()
     nobody = ChatServer(url="http://127.0.0.1:9/v1", pause=lambda _: None)
     record, left = ask_dataset(recipe, folder, nobody, stores[0], 1, Budget())
-    assert left == 0 and stores[0].read_text() == answers[0] and record.answers == len(contents[0])
+    assert left == 0 and stores[0].read_bytes() == stored and record.answers == len(contents[0])
