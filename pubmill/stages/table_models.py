@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
 
+from collections.abc import Container
 from typing import TypeGuard
 
 from pubmill.errors import PubmillError
@@ -84,15 +85,17 @@ class TableModels(GraphPart):
             named = ", ".join(tables)
             reasons[model] = f"its spec names {named}, which the study runs; add it to the study's `models:`"
         found = [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]
-        return [*found, *self._not_named()]
+        return [*found, *self._not_named(reasons)]
 
-    def _not_named(self) -> list[str]:
+    def _not_named(self, known: Container[str]) -> list[str]:
         """Return a line on the columns of tables whose models the study does not name; none if it has all."""
         columns = [
             column.model for table in self.graph.requests.result_tables() for column in self.columns(table)
         ]
         others = [
-            model for model in dict.fromkeys(columns) if model and not self.graph.requests.has_model(model)
+            model
+            for model in dict.fromkeys(columns)
+            if model and model not in known and not self.graph.requests.has_model(model)
         ]
         if self._study.models is None or not others:
             return []
