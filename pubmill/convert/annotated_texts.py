@@ -30,7 +30,7 @@ from pubmill import recipes
 from pubmill.convert import words
 from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import TokensExample
+from pubmill.examples.kinds import MentionsExample, TokensExample, WordSpan
 from pubmill.examples.sentences import SentenceSplitter
 from pubmill.formats.document_files import ANNOTATED, annotated_documents
 from pubmill.formats.documents import InputDocument, TextMention
@@ -90,25 +90,36 @@ def mentions(source: ConverterInput) -> Iterator[TokensExample]:
     A `PubmillError` names the file, and the line or document, of anything that deviates from the form.
     """
     reading = reading_of(source, TextReading)
+    for name, document, sentence in _sentences(source, reading, reading.overlaps != "shortest"):
+        yield TokensExample(id=name, document=document, words=sentence.words, labels=sentence.labels)
+
+
+def nested_mentions(source: ConverterInput) -> Iterator[MentionsExample]:
+    """Yield the sentences of one split with all their mentions, nested and overlapping ones too; otherwise as
+    `mentions`."""
+    for name, document, sentence in _sentences(source, reading_of(source, TextReading), None):
+        spans = [WordSpan(*span) for span in sorted(set(sentence.spans))]
+        yield MentionsExample(id=name, document=document, words=sentence.words, mentions=spans)
+
+
+def _sentences(
+    source: ConverterInput, reading: TextReading, longest: bool | None
+) -> Iterator[tuple[str, str, words.Sentence]]:
+    """Yield each sentence with its id and document; of overlapping mentions the `longest` or the shortest is
+    kept, or all (None)."""
     number = 0
     for one in texts(source, reading):
         found = [
             words.NoteMention(mention.start, mention.end, kind)
             for mention, kind in zip(one.mentions, one.kinds, strict=True)
         ]
-        if reading.overlaps is None:
+        if reading.overlaps is None and longest is not None:
             _refuse_overlaps(one, found)
+        document = check_id(one.document.id, one.document.where)
         ends = sentence_ends(source, reading)(one.text)
-        for sentence in words.sentences(
-            one.text, found, source.left_out, ends, reading.word, reading.overlaps != "shortest"
-        ):
+        for sentence in words.sentences(one.text, found, source.left_out, ends, reading.word, longest):
             number += 1
-            yield TokensExample(
-                id=f"{source.split}-{number:06d}",
-                document=check_id(one.document.id, one.document.where),
-                words=sentence.words,
-                labels=sentence.labels,
-            )
+            yield f"{source.split}-{number:06d}", document, sentence
 
 
 Options = TypeVar("Options", bound=TextReading)
