@@ -17,6 +17,8 @@ OF_KIND: dict[str, tuple[str, ...]] = {
     "sequence": ("micro_", "positive_f1", "macro_f1", "accuracy"),
     "multilabel": ("micro_f1", "macro_f1", "example_f1"),
     "regression": ("pearson",),
+    "relations": ("relation_",),
+    "mentions": ("entity_",),
     "span": ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr"),
 }
 """Kind of examples -> the names, or their beginnings, of all its metrics."""
@@ -62,6 +64,18 @@ def f_score(gold: str, predicted: str, correct: str, part: str) -> Callable[[Tot
         return divided(right, totals[predicted if part == "precision" else gold], 0.0)
 
     return score
+
+
+def where_known(score: Callable[[Totals], Numbers], *known: str) -> Callable[[Totals], Numbers]:
+    """Return the score, which is not defined where one of the totals is 0."""
+
+    def score_or_nan(totals: Totals) -> Numbers:
+        is_known = np.ones(np.shape(totals["examples"]), dtype=bool)
+        for name in known:
+            is_known &= totals[name] > 0
+        return np.where(is_known, score(totals), np.nan)
+
+    return score_or_nan
 
 
 def relaxed_f(totals: Totals) -> Numbers:
@@ -158,6 +172,17 @@ for _part in ("f1", "precision", "recall"):
         "subtoken_gold", "subtoken_predicted", "subtoken_correct", "subtoken_sentences",
     )  # fmt: skip
     add_metric(f"micro_{_part}", micro(_part), "class:")
+    add_metric(
+        f"relation_{_part}", f_score("gold", "predicted", "correct", _part),
+        "gold", "predicted", "correct",
+    )  # fmt: skip
+for _level in ("pair", "novelty", "pair_novelty"):
+    _gold, _predicted, _correct = (f"{_level}_{_count}" for _count in ("gold", "predicted", "correct"))
+    _known = ("with_novelty",) if "novelty" in _level else ()
+    add_metric(
+        f"relation_{_level}_f1", where_known(f_score(_gold, _predicted, _correct, "f1"), *_known),
+        _gold, _predicted, _correct, *_known,
+    )  # fmt: skip
 add_metric("relaxed_f1", relaxed_f, "gold", "predicted", "relaxed_correct", "relaxed_found")
 add_metric(
     "relaxed_precision",
