@@ -70,10 +70,10 @@ def where_known(score: Callable[[Totals], Numbers], *known: str) -> Callable[[To
     """Return the score, which is not defined where one of the totals is 0."""
 
     def score_or_nan(totals: Totals) -> Numbers:
-        is_known = np.ones(np.shape(totals["examples"]), dtype=bool)
+        found = score(totals)
         for name in known:
-            is_known &= totals[name] > 0
-        return np.where(is_known, score(totals), np.nan)
+            found = np.where(totals[name] > 0, found, np.nan)
+        return found
 
     return score_or_nan
 
