@@ -164,7 +164,7 @@ def _question(one: Any, labels: Sequence[str], negative: str | None) -> dict[str
         asked = {"question": one.text, "context": one.text_pair, "type": "yesno"}
         return {**ids, **asked, "choices": list(labels), "answer": [one.label]}
     answers = one.golds or [answer.text for answer in one.answers]
-    asked = {"question": one.question, "context": one.context, "type": "factoid"}
+    asked = {"question": one.question, "context": one.context, "type": "list" if one.items else "factoid"}
     return {**ids, **asked, "choices": [], "answer": list(dict.fromkeys(answers))}
 
 

@@ -149,7 +149,7 @@ class SpanExample(Example):
 
     `group` identifies the examples of one question with several contexts (BioASQ's snippets). `golds` are the
     experts' answers, synonyms of each other, whether or not this context contains them; empty if the source
-    specifies answers only by position.
+    specifies answers only by position. `items`: the gold answers of a list question, each with its synonyms.
     """
 
     question: str
@@ -157,6 +157,7 @@ class SpanExample(Example):
     answers: list[Answer]
     group: str | None = None
     golds: list[str] = field(default_factory=list)
+    items: list[list[str]] = field(default_factory=list)
 
     def fault(self) -> str | None:
         wrong = any(

@@ -98,7 +98,8 @@ def right_answer(example: Any, typed: bool) -> str:
         case RegressionExample():
             return f"{example.score:g}"
         case SpanExample():
-            return example.answers[0].text if example.answers else NOTHING
+            shown = example.answers if example.items else example.answers[:1]
+            return "\n".join(answer.text for answer in shown) or NOTHING
     raise AssertionError(type(example))
 
 

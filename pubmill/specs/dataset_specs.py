@@ -32,7 +32,7 @@ TASKS = {
     "sequence": ("relation", "classification", "yes-no", "inference"),
     "multilabel": ("classification",),
     "regression": ("similarity",),
-    "span": ("factoid", "reading"),
+    "span": ("factoid", "reading", "list"),
     "relations": ("document-relation",),
     "mentions": ("nested-ner",),
 }
@@ -192,7 +192,7 @@ class DatasetSpec(Spec):
     kind: Kind
     task: Literal[
         "ner", "de-identification", "pico", "relation", "similarity", "classification", "yes-no", "factoid",
-        "reading", "inference", "document-relation", "nested-ner",
+        "reading", "inference", "document-relation", "nested-ner", "list",
     ]  # fmt: skip
     domain: Literal["biomedical", "clinical", "general"]
     suites: tuple[str, ...] = ()

@@ -329,7 +329,7 @@ class Normaliser:
     def _span(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
             found = self._free(row, _source(example))
-            several = {"json", "bullets"} & set(found.rules) and found.items
+            several = (example.items or {"json", "bullets"} & set(found.rules)) and found.items
             texts = [item.text for item in found.items] if several else [found.text()]
             answers = [(text, 1.0 / (1 + place)) for place, text in enumerate(texts)]
         elif row.key == "answers":
@@ -338,6 +338,8 @@ class Normaliser:
             answers = answers_of(row.value, row.where)
         else:
             raise PubmillError(f"{row.where}: expected answers")
+        if example.items and [one for _, one in answers] == [1.0 / (1 + n) for n in range(len(answers))]:
+            answers = [(text, 1.0) for text, _ in answers]  # a list without probabilities: all are submitted
         return {"answers": [{"text": text, "probability": probability} for text, probability in answers]}
 
 

@@ -79,12 +79,13 @@ def test_marks_stand_around_each_mention_once_and_the_first_is_read(model: Path)
 def test_targets_are_the_labels_of_pairs_and_their_novelty(model: Path) -> None:
     of, one = task(model), document()
     assert of.labels_of(RECIPE, [one]) == of.labels
-    assert of.targets([one], of.encode([one]).instances) == [[0.0, 1.0, 1.0, 1.0, 1.0, 0.0]]
+    instances: Any = of.encode([one]).instances
+    assert of.targets([one], instances) == [[0.0, 1.0, 1.0, 1.0, 1.0, 0.0]]
 
 
 def test_predictions_are_all_labels_above_the_threshold_with_the_novelty(model: Path) -> None:
     of, one = task(model), document()
-    instances = of.encode([one]).instances
+    instances: Any = of.encode([one]).instances
     above = torch.tensor([[0.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
     assert of.predictions([one], instances, [above]) == [one.relations]
 
@@ -102,7 +103,7 @@ def test_what_a_short_input_leaves_out_is_counted_and_gets_no_relation(model: Pa
 def test_a_batch_gives_what_each_document_gives_alone(model: Path) -> None:
     of = task(model)
     longer = document(text=f"{TEXT} {TEXT}")
-    instances = of.encode([document(), longer]).instances
+    instances: Any = of.encode([document(), longer]).instances
     head, width = PairScores(8, 3, RECIPE).eval(), max(len(one.ids) for one in instances)
     encodings = torch.randn(2, width, 8)
     both = collate(instances, 0, torch.device("cpu"), width)

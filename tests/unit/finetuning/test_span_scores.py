@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -52,7 +53,7 @@ def test_words_are_read_at_their_first_and_last_subword(model: Path) -> None:
 
 def test_targets_and_predictions_are_of_runs_and_nested_mentions_stay(model: Path) -> None:
     of, one = task(model), sentence("ba co di", (0, 1, "A"), (0, 2, "B"), (1, 2, "A"))
-    instances = of.encode([one]).instances
+    instances: Any = of.encode([one]).instances
     assert of.targets([one], instances) == [[1.0, 2.0, 1.0, 0.0, 0.0]]
     outputs = [torch.tensor(of.targets([one], instances)[0])]
     assert of.predictions([one], instances, outputs) == [[[0, 1, "A"], [0, 2, "B"], [1, 2, "A"]]]
@@ -69,14 +70,14 @@ def test_mentions_that_cannot_be_predicted_are_counted(model: Path) -> None:
 
 def test_a_mention_in_a_later_window_has_its_words(model: Path) -> None:
     of, one = task(model, max_length=5), sentence("ba co di fu ge", (3, 5, "A"))
-    instances = of.encode([one]).instances
+    instances: Any = of.encode([one]).instances
     outputs = [torch.tensor(targets) for targets in of.targets([one], instances)]
     assert len(instances) == 2 and of.predictions([one], instances, outputs) == [[[3, 5, "A"]]]
 
 
 def test_a_batch_gives_what_each_sentence_gives_alone(model: Path) -> None:
     of = task(model)
-    instances = of.encode([sentence("ba co"), sentence("di fu ge lo", name="2")]).instances
+    instances: Any = of.encode([sentence("ba co"), sentence("di fu ge lo", name="2")]).instances
     head, width = SpanScores(8, 3, RECIPE).eval(), max(len(one.ids) for one in instances)
     encodings = torch.randn(2, width, 8)
     both = collate(instances, 0, CPU, width)

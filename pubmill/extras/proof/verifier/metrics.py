@@ -19,7 +19,17 @@ OF_KIND: dict[str, tuple[str, ...]] = {
     "regression": ("pearson",),
     "relations": ("relation_",),
     "mentions": ("entity_",),
-    "span": ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr"),
+    "span": (
+        "exact_match",
+        "f1",
+        "best_f1",
+        "strict_accuracy",
+        "lenient_accuracy",
+        "mrr",
+        "list_precision",
+        "list_recall",
+        "list_f1",
+    ),
 }
 """Kind of examples -> the names, or their beginnings, of all its metrics."""
 
@@ -198,7 +208,7 @@ add_metric("example_f1", over_examples, "examples", "without_gold", "precision",
 add_metric("pearson", correlation, "examples", "x", "y", "xx", "yy", "xy")
 for _part in ("exact_match", "f1", "best_f1"):
     add_metric(_part, over_questions(_part, False), _part, "questions")
-for _part in ("strict_accuracy", "lenient_accuracy", "mrr"):
+for _part in ("strict_accuracy", "lenient_accuracy", "mrr", "list_precision", "list_recall", "list_f1"):
     add_metric(_part, over_questions(_part, True), _part, "questions", "without_gold")
 
 
