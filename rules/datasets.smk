@@ -42,3 +42,25 @@ rule concepts:
     shell:
         "python {params.scripts:q}/concepts.py --recipe {params.recipe:q} --copies {input.copies:q}"
         " --examples {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule dataset_notices:
+    input:
+        unpack(graph.dataset_notices.inputs_of),
+    output:
+        graph.paths.corpus("{corpus}", "dataset-notices.json"),
+    log:
+        graph.paths.log(graph.paths.corpus("{corpus}", "dataset-notices")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.dataset_notices.resources,
+    params:
+        **PLACES,
+        **graph.dataset_notices.params,
+        parsed=graph.paths.parsed(),
+    message:
+        graph.dataset_notices.label
+    shell:
+        "python {params.scripts:q}/dataset_notices.py --recipe {params.recipe:q} --parsed {params.parsed:q}"
+        " --results {params.results:q} --output {output:q} > {log:q} 2>&1"

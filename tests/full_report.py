@@ -1,16 +1,19 @@
 """A report of all result tables at full scale, from made-up records, for tests and measurements.
 
 python -m tests.full_report FOLDER     write FOLDER/reports/all.html and what it is made from
-python -m tests.full_report            write docs/example-report.html: a few tables, labelled as an example
+python -m tests.full_report            write docs/example-report.html: a few tables, labelled as an example,
+                                       and the picture of its first one (with Chromium)
 """
 
 import json
 import math
+import random
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +30,10 @@ from pubmill.storage.names_in_paths import RunPath, run_of
 from pubmill.storage.result_paths import BELOW
 from pubmill.tables.audit import Audit
 from tests import full_tables
+from tests.browser import launched, opened
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import training
-from tests.unit.tables.test_full_tables import STORIES, Records, add_records, recipe, table
+from tests.unit.tables.test_full_tables import STORIES, Records, Story, add_records, recipe, table
 
 RECIPE = {
     "study": "all",
@@ -49,17 +53,18 @@ RECIPE = {
 
 
 EXAMPLE = Path("docs/example-report.html")
+PICTURE = Path("docs/images/report.png")
 EXAMPLE_TABLES = ("gu2020/table06", "gu2020/table10", "tinn2021/table02")
 
 
-def write(folder: Path, names: Sequence[str] = ()) -> Report:
-    """Write the files of the report; tables take turns at the stories of how far ours is from published."""
+def write(folder: Path, names: Sequence[str] = (), story: Callable[[str], Story] | None = None) -> Report:
+    """Write the files of the report; unless a story is given by cell, tables take turns at the stories of how
+    far ours is from published."""
     names = names or sorted(full_tables.specs().tables)
     for number, name in enumerate(names):
-        story = list(STORIES.values())[number % len(STORIES)]
         found: Records = {}
         for known in (recipe(name), *recipe(name).others.values()):
-            add_records(found, known, story)
+            add_records(found, known, story or list(STORIES.values())[number % len(STORIES)])
         made = table(name, found)
         _put(folder / BELOW.table(name, "json"), to_json(made))
         put_trainings(folder, found)
@@ -78,10 +83,16 @@ def read(folder: Path, names: Sequence[str] = ()) -> Report:
     return read_report(build(ReportRecipe, RECIPE | own, "here"), folder)
 
 
+def _varied(cell: str) -> Story:
+    """Return a story as a study might tell it: mostly within a margin, now and then far."""
+    drawn = random.Random(cell)
+    return Story(drawn.gauss(0, 0.7), drawn.uniform(0.1, 0.7), "")
+
+
 def example() -> str:
     """Return a report of a few tables that says that it is an example."""
     with tempfile.TemporaryDirectory() as folder:
-        report = write(Path(folder), EXAMPLE_TABLES)
+        report = write(Path(folder), EXAMPLE_TABLES, _varied)
     label: dict[str, Any] = {
         "study": "example",
         "title": "Example of a report",
@@ -92,6 +103,21 @@ def example() -> str:
     unlike: dict[str, Any] = {"comparable": False, "scale_title": "an example with made-up numbers"}
     tables = {name: replace(table, **unlike) for name, table in report.tables.items()}
     return render(replace(report, recipe=replace(report.recipe, **label), tables=tables, statements={}))
+
+
+def picture() -> bytes:
+    """Return the first table of the example, as a desktop browser shows it, in a PNG of 64 colours."""
+    import playwright.sync_api
+    from PIL import Image
+
+    with launched(playwright.sync_api) as chromium:
+        page = opened(chromium, EXAMPLE.absolute().as_uri())
+        page.set_viewport_size({"width": 1280, "height": 1060})
+        page.locator("h2", has_text="Table 6").first.evaluate("heading => heading.scrollIntoView()")
+        page.wait_for_timeout(500)  # the contents follow where the reader is
+        shown = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    shown.quantize(64).save(found := BytesIO(), "PNG", optimize=True)
+    return found.getvalue()
 
 
 def put_trainings(folder: Path, records: Records) -> None:
@@ -128,3 +154,4 @@ if __name__ == "__main__":
         _put(Path(sys.argv[1]) / BELOW.report("all", "html"), render(write(Path(sys.argv[1]))))
     else:
         _put(EXAMPLE, example())
+        PICTURE.write_bytes(picture())

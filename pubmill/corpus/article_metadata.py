@@ -40,7 +40,7 @@ class ArticleMetadata:
             pmid=self.pmid,
             date=self.date,
             licence=self.licence,
-            flags=(*self.flags, *flags),
+            flags=tuple(dict.fromkeys((*self.flags, *flags))),
         )
 
 

@@ -30,6 +30,7 @@ from lxml import etree
 from pubmill.corpus.article_metadata import ArticleMetadata, licence_at, plain_pmid
 from pubmill.corpus.article_xml import parse
 from pubmill.corpus.json_lines import LANGUAGES
+from pubmill.corpus.notices import flags_of, related_articles
 from pubmill.corpus.shards import Document, Sections
 from pubmill.errors import PubmillError
 
@@ -120,6 +121,7 @@ class JatsReader:
         if meta is None:
             raise PubmillError(f"{where}: <article> without <front> and <article-meta>")
         check_pmcid(meta, facts.pmcid, where)
+        corrections = related_articles(meta)
         return Document(
             id=f"pmc:{facts.pmcid}",
             version=facts.version,
@@ -132,7 +134,8 @@ class JatsReader:
             title=_title(meta),
             sections=tuple(part for abstract in _abstracts(meta) for part in self._sections(abstract)),
             body=tuple(part for place in self._bodies(root) for part in self._sections(place)),
-            flags=facts.flags,
+            flags=tuple(dict.fromkeys((*facts.flags, *flags_of(types(root), corrections)))),
+            corrections=corrections,
         )
 
     def _bodies(self, root: etree._Element) -> Iterator[etree._Element]:

@@ -38,6 +38,7 @@ from pubmill.corpus.medline_bytes import (
     read_usual,
     year,
 )
+from pubmill.corpus.notices import corrections_in, flags_of
 from pubmill.corpus.shards import BOOK, Document, Sections, single_spaced
 from pubmill.corpus.xml_parser import fault, parser
 from pubmill.errors import PubmillError
@@ -56,7 +57,7 @@ ONCE = {
     "PubmedArticle": {"MedlineCitation"},
     "PubmedBookArticle": {"BookDocument"},
     "BookDocument": {"PMID"},
-    "MedlineCitation": {"PMID", "Article"},
+    "MedlineCitation": {"PMID", "Article", "CommentsCorrectionsList"},
     "Article": {"Journal", "ArticleTitle", "Abstract", "PublicationTypeList"},
 }
 
@@ -256,7 +257,9 @@ class _MedlineReader:
         inside = self._first_children(article)
         revised, journal, language = parts.get("DateRevised"), inside.get("Journal"), inside.get("Language")
         title, abstract = inside.get("ArticleTitle"), inside.get("Abstract")
-        types = inside.get("PublicationTypeList")
+        listed, corrected = inside.get("PublicationTypeList"), parts.get("CommentsCorrectionsList")
+        types = () if listed is None else tuple(map(_text, listed))
+        corrections = () if corrected is None else corrections_in(corrected)
         licence, sections = ("", ()) if abstract is None else _abstract(abstract)
         return Document(
             id=identifier,
@@ -265,10 +268,12 @@ class _MedlineReader:
             date="" if revised is None else _revision_date(revised),
             published="" if journal is None else _year(journal),
             languages=() if language is None else _languages(language),
-            types=() if types is None else tuple(map(_text, types)),
+            types=types,
             licence=licence,
             title="" if title is None else _text(title),
             sections=sections,
+            flags=flags_of(types, corrections),
+            corrections=corrections,
         )
 
     def _first_children(self, element: etree._Element) -> dict[str, etree._Element]:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from pubmill.corpus.notices import flags_of, listed_corrections
 from pubmill.corpus.shards import Document, Sections, single_spaced
 
 ARTICLE_END = b"</PubmedArticle>"
@@ -59,8 +60,8 @@ def _repeated_pattern(name: bytes, attributes: bytes = b"") -> bytes:
 
 _DAY = _B.join(_element_pattern(part, _NUMBER) for part in (b"Year", b"Month", b"Day"))
 _REVISED = _element_pattern(b"DateRevised", _B + _DAY + _B)
+_BEFORE_CORRECTIONS = (b"MedlineJournalInfo", b"ChemicalList", b"SupplMeshList", b"CitationSubset")
 _BEHIND = (
-    b"MedlineJournalInfo", b"ChemicalList", b"SupplMeshList", b"CitationSubset", b"CommentsCorrectionsList",
     b"GeneSymbolList", b"MeshHeadingList", b"NumberOfReferences", b"PersonalNameSubjectList", b"OtherID",
     b"OtherAbstract", b"KeywordList", b"CoiStatement", b"SpaceFlightMission", b"InvestigatorList",
     b"GeneralNote",
@@ -85,6 +86,9 @@ _CITATION = re.compile(
             _skipped_pattern(b"DataBankList", b"GrantList") + b"<PublicationTypeList>",
             _repeated_pattern(b"PublicationType", rb'(?: UI="[^"<>&]*+")?+') + b"</PublicationTypeList>",
             _skipped_pattern(b"VernacularTitle", b"ArticleDate") + b"</Article>",
+            _skipped_pattern(*_BEFORE_CORRECTIONS)
+            + rb"(?:<CommentsCorrectionsList>(%s)</CommentsCorrectionsList>%s)?+"
+            % (_content_pattern(b"CommentsCorrectionsList"), _B),
             _skipped_pattern(*_BEHIND) + b"</MedlineCitation>",
         )
     )
@@ -127,10 +131,12 @@ def read_usual(article: bytes, text_of: TextOf) -> Document | None:
     found = _CITATION.match(article)
     if found is None or any(article.find(name, found.end()) >= 0 for name in _ONLY_ONCE):
         return None
-    version, pmid, *revised, published, title, abstract, languages, types = found.groups()
+    version, pmid, *revised, published, title, abstract, languages, listed, corrected = found.groups()
     parts = _abstract(abstract or b"", text_of)
-    if parts is None or not (printed := year(published.decode())):
+    corrections = listed_corrections(corrected or b"")
+    if parts is None or corrections is None or not (printed := year(published.decode())):
         return None
+    types = _listed_values(listed)
     number = str(int(pmid))
     return Document(
         id=f"pmid:{number}",
@@ -139,10 +145,12 @@ def read_usual(article: bytes, text_of: TextOf) -> Document | None:
         date=day(*(part and part.decode() for part in revised)),
         published=printed,
         languages=_language_codes(languages),
-        types=_listed_values(types),
+        types=types,
         licence=parts[0],
         title=_text(title, text_of),
         sections=parts[1],
+        flags=flags_of(types, corrections),
+        corrections=corrections,
     )
 
 

@@ -20,6 +20,7 @@ from pubmill.corpus.article_xml import parse
 from pubmill.corpus.gzipped import BROKEN
 from pubmill.corpus.jats import check_pmcid, languages, pmid, types
 from pubmill.corpus.medline import read_medline
+from pubmill.corpus.notices import flags_of, related_articles
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, single_spaced
 from pubmill.errors import PubmillError
 
@@ -31,8 +32,8 @@ DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN
 def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
     """Yield the citations of a PubMed file, in its order.
 
-    The package does not distinguish several versions of a citation in one file, and knows neither deletions
-    nor books: versions, dates of revision, deletions and books come from pubmill's own reader.
+    The package does not distinguish several versions of a citation in one file, and knows neither corrections
+    nor deletions nor books: versions, dates of revision and all these come from pubmill's own reader.
     """
     theirs = pubmed_parser.parse_medline_xml(str(path))
     for ours in read_medline(path):
@@ -62,6 +63,8 @@ def _merged_document(ours: Document, theirs: dict[str, Any] | None, path: Path) 
         licence=ours.licence,
         title=single_spaced(theirs["title"]),
         sections=(("", text),) if text else (),
+        flags=ours.flags,
+        corrections=ours.corrections,
     )
 
 
@@ -75,6 +78,7 @@ class ArticleReader:
         """Read one article; if the package cannot, the document has the flag `unreadable` and no text."""
         root = parse(data, where)
         meta = root.find("front/article-meta")
+        corrections = () if meta is None else related_articles(meta)
         if meta is not None:
             check_pmcid(meta, facts.pmcid, where)
             facts = replace(facts, pmid=facts.pmid or pmid(meta))
@@ -86,10 +90,11 @@ class ArticleReader:
         except FAILURES:
             return facts.document(UNREADABLE)
         abstract = single_spaced(article["abstract"])
-        return facts.document()._replace(
+        return facts.document(*flags_of(types(root), corrections))._replace(
             published=str(article["publication_year"] or ""),
             languages=languages(root),
             types=types(root),
+            corrections=corrections,
             title=single_spaced(article["full_title"]),
             sections=(("", abstract),) if abstract else (),
             body=tuple(_merge_paragraphs(paragraphs)),

@@ -40,9 +40,12 @@ SCHEMA = pa.schema(
         ("sections", _SECTIONS),
         ("body", _SECTIONS),
         ("flags", pa.list_(pa.string())),
+        ("corrections", pa.list_(pa.struct([("kind", pa.string()), ("pmid", pa.string())]))),
         ("deleted", pa.bool_()),
     ]
 )
+PAIRED = ("sections", "body", "corrections")
+"""Columns of lists of two texts."""
 ROWS_PER_GROUP = 2048
 CHARACTERS_PER_GROUP = 8_000_000
 
@@ -51,7 +54,8 @@ UNREADABLE = "unreadable"
 BOOK = "book"
 """Flag of a book or chapter among PubMed's citations; its text is not read."""
 
-Sections = tuple[tuple[str, str], ...]
+Pairs = tuple[tuple[str, str], ...]
+Sections = Pairs
 
 _SPACES = re.compile(r"[ \t\r\n]+")
 
@@ -64,7 +68,9 @@ class Document(NamedTuple):
     for citations and for articles; "" if it has none.
     `sections` are (label, text) of the abstract, or of the whole text if it has no abstract; a missing label
     is "". `body` are an article's other sections; paragraphs are lines of a text.
-    `flags` are marks of the source in addition to the types (`retracted`, `manuscript`).
+    `flags` are marks of the source in addition to the types (`retracted`, `manuscript`). `corrections` are
+    (kind, PMID of the other document or "") of notices about it and of what it is a notice about, as in
+    `pubmill.corpus.notices`.
     """
 
     id: str
@@ -79,6 +85,7 @@ class Document(NamedTuple):
     sections: Sections = ()
     body: Sections = ()
     flags: tuple[str, ...] = ()
+    corrections: Pairs = ()
     deleted: bool = False
 
 
@@ -145,8 +152,8 @@ def read_shard(path: Path) -> Iterator[tuple[int, Document]]:
             position, deleted = row["position"], row["deleted"]
             if not deleted:
                 del row["order"], row["position"]
-                for name in ("sections", "body"):
-                    row[name] = tuple((section["label"], section["text"]) for section in row[name])
+                for name in PAIRED:
+                    row[name] = tuple(tuple(pair.values()) for pair in row[name])
                 for name in ("languages", "types", "flags"):
                     row[name] = tuple(row[name])
                 yield position, Document(**row)
@@ -204,9 +211,10 @@ def _arrow_table(group: list[Document], order: int, first: int) -> pa.Table:
     deleted = np.packbits([row.deleted for row in group], bitorder="little")
     columns: dict[str, pa.Array] = {
         "deleted": pa.Array.from_buffers(pa.bool_(), len(group), [None, pa.py_buffer(deleted)]),
-        "sections": _section_lists([row.sections for row in group]),
-        "body": _section_lists([row.body for row in group]),
     }
+    for name in PAIRED:
+        fields = SCHEMA.field(name).type.value_type
+        columns[name] = _pair_lists([getattr(row, name) for row in group], fields)
     for name, (code, values) in numbers.items():
         buffer = pa.py_buffer(array(code, values))
         columns[name] = pa.Array.from_buffers(SCHEMA.field(name).type, len(group), [None, buffer])
@@ -232,9 +240,8 @@ def _string_array(texts: Iterable[str]) -> pa.StringArray:
     return pa.StringArray.from_buffers(len(encoded), ends, pa.py_buffer(b"".join(encoded)))
 
 
-def _section_lists(lists: Sequence[Sections]) -> pa.ListArray:
-    """Return each document's sections as lists of (label, text)."""
-    labels = _string_array(label for sections in lists for label, _ in sections)
-    texts = _string_array(text for sections in lists for _, text in sections)
-    flat = pa.StructArray.from_arrays([labels, texts], ["label", "text"])
+def _pair_lists(lists: Sequence[Pairs], fields: pa.StructType) -> pa.ListArray:
+    """Return each document's pairs of texts as lists of structs with two fields."""
+    columns = [_string_array(pair[place] for pairs in lists for pair in pairs) for place in (0, 1)]
+    flat = pa.StructArray.from_arrays(columns, fields=list(fields))
     return pa.ListArray.from_arrays(_list_offsets(lists), flat)

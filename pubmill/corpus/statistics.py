@@ -44,7 +44,8 @@ TOTALS = ("parsed", "deletions", "documents", "words", "bytes")
 
 
 class PartStatistics(TypedDict):
-    """Statistics of one parsed shard: the counts of `TOTALS`, and by reason and year."""
+    """Statistics of one parsed shard: the counts of `TOTALS`, by reason of rejection, and of
+    the selected documents by year and by flag."""
 
     source: str
     parsed: int
@@ -55,6 +56,7 @@ class PartStatistics(TypedDict):
     rejected: dict[str, int]
     samples: dict[str, list[str]]
     years: dict[str, int]
+    flags: dict[str, int]
 
 
 class _Tally:
@@ -64,6 +66,7 @@ class _Tally:
         self.totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
         self.rejected: Counter[str] = Counter()
         self.years: Counter[str] = Counter()
+        self.flags: Counter[str] = Counter()
         self.samples: dict[str, list[str]] = {}
 
     def reject(self, document: Document, reason: str) -> None:
@@ -80,6 +83,7 @@ class _Tally:
         words, size = count_words(sections), len(text.encode())
         self.totals.update(parsed=1, documents=1, words=words, bytes=size)
         self.years[document.published or "unknown"] += 1
+        self.flags.update(document.flags)
         return {
             "id": document.id, "version": document.version, "pmid": document.pmid, "date": document.date,
             "title": document.title, "text": text, "words": words, "bytes": size,
@@ -123,6 +127,7 @@ def select(
                 "rejected": dict(tally.rejected),
                 "samples": tally.samples,
                 "years": dict(tally.years),
+                "flags": dict(tally.flags),
             }
         ),
     )
@@ -174,6 +179,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
     rejected: Counter[str] = Counter()
     years: Counter[str] = Counter()
+    flags: Counter[str] = Counter()
     samples: dict[str, list[str]] = {}
     by_source: dict[str, tuple[Counter[str], Counter[str]]] = {}
     for path, found in zip(statistics, rows, strict=True):
@@ -186,6 +192,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
         of_source[1].update(one["rejected"])
         rejected.update(one["rejected"])
         years.update(one["years"])
+        flags.update(one["flags"])
         for reason, ids in one["samples"].items():
             samples[reason] = (samples.get(reason, []) + ids)[:SAMPLES]
     return {
@@ -196,6 +203,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
             name: {**counts, "rejected": dict(reasons)} for name, (counts, reasons) in by_source.items()
         },
         "years": dict(years),
+        "flags": dict(flags),
     }
 
 

@@ -15,7 +15,7 @@ from pubmill.specs.schemas import first_line
 from pubmill.storage.files import writing
 from pubmill.storage.name_patterns import KEY, TABLE
 
-HEADING = "row,column,metric,value,note"
+HEADING = "column,row,metric,value,note"
 """First line of a table's published values."""
 BLANK = "not entered yet"
 """Note on a value that is still to be copied from the paper."""

@@ -10,7 +10,11 @@ Parser = Literal["pubmill", "pubmed_parser"]
 Division = Literal["json", "file", "line", "blank-line"]
 Brackets = Literal["keep", "normalise"]
 LicenceGroup = Literal["commercial", "noncommercial", "other"]
-Flag = Literal["retracted", "manuscript", "ocr"]
+Flag = Literal[
+    "retracted", "concern", "erratum", "republished",
+    "retraction_notice", "concern_notice", "erratum_notice", "republication",
+    "manuscript", "ocr",
+]  # fmt: skip
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -94,7 +98,8 @@ class SelectionRecipe:
     """Parts of documents to use as text, and filters over documents; null turns a filter off.
 
     - `min_words`, `max_words`: limits on the words in the selected parts.
-    - `licences`: licence groups of PMC articles; `without`: flags that exclude a document.
+    - `licences`: licence groups of PMC articles.
+    - `without`: flags that exclude a document (docs/retractions.md).
     - `types`: a document needs at least one of these (a publication type, a note's category);
       `without_types`: it must have none of these.
     - `requires`: parts that must be present, whether or not they are selected.
@@ -162,9 +167,11 @@ class IndexRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class YearsRecipe:
-    """Documents whose years of publication are looked up in the sources of a corpus, given in the order of
-    authority. `documents`: dataset -> files below the results folder whose rows have a PMID as `document`."""
+class DocumentsRecipe:
+    """Documents that are looked up in the sources of a corpus, given in the order of authority.
+
+    `documents`: dataset -> files below the results folder whose rows have a PMID as `document`.
+    """
 
     sources: tuple[SourceShards, ...]
     documents: dict[str, tuple[str, ...]]

@@ -210,7 +210,7 @@ class ParsingStage(Stage):
     """Documents of a file of a source."""
 
     group, label = "parse", "Parsing {input.raw}"
-    version = 6
+    version = 7
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"raw": self.graph.corpora.raw(wildcards.source, wildcards.shard)}
@@ -322,7 +322,7 @@ class CorpusStatistics(Stage):
     """Counts of a corpus."""
 
     name, group, label = "corpus_statistics", "select", "Counting documents of {wildcards.corpus}"
-    version = 2
+    version = 3
     needs = Needs(2_000, 4 * HOUR)
 
     def inputs_of(self, wildcards: Any) -> Inputs:

@@ -22,6 +22,7 @@ SOURCE_RECORD = ".source.json"
 """Ending of the file that records where a source file came from."""
 CARD, STATISTICS, DIAGNOSIS = "card.json", "stats.json", "diagnosis.json"
 STATE, LOG, DOCUMENT_YEARS = "state.json", "log.jsonl", "document-years.json"
+DATASET_NOTICES = "dataset-notices.json"
 VOCAB_FILES = (*TOKENIZER_FILES, DIAGNOSIS)
 """Files of every vocabulary; each kind adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
 _PACKED = ("ids.bin", "sentences.npy", "documents.npy", "index.json")

@@ -42,8 +42,8 @@ NAMES = ["subject", "fact", "kind"]
 def read_facts(path: Path, recipe: FactTableRecipe) -> DataFrame:
     """Read `tableNN.published.csv` as a DataFrame; errors name file and line. Its columns:
 
-    - `subject`, `fact`, `kind`: the names under which the fact is printed; together they are unique. As in
-      result tables, a dataset is the file's column; any other subject is its row.
+    - `subject`, `fact`, `kind`: the names under which the fact is printed (the subject is the file's row, the
+      fact its column); together they are unique.
     - `printed`: the fact as printed; empty if the paper's table leaves the cell empty, as the note explains.
     - `note`: a remark, or empty.
     """
@@ -56,8 +56,7 @@ def read_facts(path: Path, recipe: FactTableRecipe) -> DataFrame:
                 f"{', '.join(PATTERNS)} and a value of that kind, such as 5203, 1, 0.18 or NER, or no value "
                 f"and an explaining note"
             )
-    subject, fact = ("column", "row") if recipe.subjects == "datasets" else ("row", "column")
-    names = {subject: "subject", fact: "fact", "metric": "kind", "value": "printed"}
+    names = {"row": "subject", "column": "fact", "metric": "kind", "value": "printed"}
     return lines.rename(columns=names).reset_index(drop=True)[[*NAMES, "printed", "note"]]
 
 

@@ -2,8 +2,8 @@
 
 They are DataFrames with these columns:
 
-- `row`, `column`, `metric`: the names under which the value is printed (the row is the model, the column the
-  dataset); together they are unique.
+- `column`, `row`, `metric`: the names under which the value is printed, of a column and a row of the spec;
+  together they are unique.
 - `value`: the number; NaN where the paper prints none, as the note says.
 - `printed`: the text as printed; empty where the paper prints none.
 - `note`: a remark, or empty.
@@ -23,16 +23,16 @@ from pubmill.messages.wording import nearest
 from pubmill.recipes.tables import Composite, PublishedColumn, PublishedRow, TableRecipe
 from pubmill.tables.cells import PublishedValue
 
-NAMES = ["row", "column", "metric"]
+NAMES = ["column", "row", "metric"]
 """Columns that identify a published value."""
 NEAREST = 3
 """Cells that are named for a value without one."""
 COLUMNS = [*NAMES, "value", "note"]
-"""Columns of the files."""
+"""Columns of the files; the first two may be exchanged."""
 EXCESS = "excess"
 
 PrintedAt = tuple[str, str, str]
-"""Row, column and metric of a published value."""
+"""Column, row and metric of a published value."""
 
 
 def published(paper: str, table: str, specs: Path = Path("specs")) -> DataFrame:
@@ -43,8 +43,8 @@ def published(paper: str, table: str, specs: Path = Path("specs")) -> DataFrame:
 def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> DataFrame:
     """Read `tableNN.published.csv` except what is `left_out`, indexed by `file:line`."""
     lines = published_lines(path)
-    of_metric = lines["column"] + "/" + lines["metric"]
-    lines = lines[~lines["column"].isin(left_out) & ~of_metric.isin(left_out)]
+    of_metric = lines["row"] + "/" + lines["metric"]
+    lines = lines[~lines["row"].isin(left_out) & ~of_metric.isin(left_out)][COLUMNS]
     blank = (lines["value"] == "") & (lines["note"] != "")
     numbers = lines["value"].str.fullmatch(r"[+-]?\d+(\.\d+)?")
     wrong = [
@@ -64,7 +64,8 @@ def _parse_number(printed: str) -> float:
 
 
 def published_lines(path: Path) -> DataFrame:
-    """Read a file of published values as text, indexed by `file:line`, which errors name too."""
+    """Read a file of published values as text, its columns in the file's order, indexed by `file:line`, which
+    errors name too."""
     try:
         lines = read_csv(
             path,
@@ -84,14 +85,14 @@ def published_lines(path: Path) -> DataFrame:
     breaks = lines.fillna("").apply(lambda fields: fields.str.count(r"\r\n|\r|\n")).sum(axis=1)
     lines.index = [f"{path}:{number}" for number in (breaks + 1).cumsum()]
     header = lines.head(1).T.squeeze().dropna().tolist()
-    if header != COLUMNS:
+    if header not in (COLUMNS, ["row", "column", *COLUMNS[2:]]):
         raise PubmillError(f"{path}:1: the header is {header!r:.200}, expected {COLUMNS}")
-    lines = lines.iloc[1:].dropna(how="all")
+    lines = lines.iloc[1:].dropna(how="all").rename(columns=dict(zip(COLUMNS, header, strict=True)))
     for where in lines.index[lines[COLUMNS].isna().any(axis=1) | lines[EXCESS].notna()]:
         raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote notes that contain commas")
-    for where, *names in lines[lines.duplicated(NAMES)][NAMES].itertuples():
+    for where, *names in lines[lines.duplicated(NAMES)][header[:3]].itertuples():
         raise PubmillError(f"{where}: duplicate entry {' / '.join(names)}; remove one")
-    return lines[COLUMNS]
+    return lines[header]
 
 
 def places(column: PublishedColumn, row: PublishedRow) -> list[PrintedAt]:
@@ -143,9 +144,9 @@ def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
 
 def _lost_name(names: Sequence[str], known: Sequence[str]) -> str:
     """Return the name of a value without a cell, and which cells may be meant."""
-    name, (row, column, metric) = " / ".join(names), names
-    if f"{column} / {row} / {metric}" in known:
-        return f"{name}: row and column are exchanged; the row is the model, the column the dataset"
+    name, (column, row, metric) = " / ".join(names), names
+    if f"{row} / {column} / {metric}" in known:
+        return f"{name}: row and column are exchanged; in the spec {row!r} is a column and {column!r} a row"
     return f"{name}; the nearest: {'; '.join(nearest(name, known)[:NEAREST]) or 'none'}"
 
 

@@ -1,5 +1,6 @@
 """Lines that describe a run: its stages, its running jobs, its failures, its plan and its end."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
@@ -11,7 +12,8 @@ from pubmill.workflow.run_progress import RunProgress, StartedJob
 LEFT_OUT_SHOWN = 6
 FAILURES_SHOWN = 20
 TEXT_SHOWN = 60
-ALL_JOBS = "The Snakemake command above, as it is printed, lists every job with its reason{more}."
+WIDTH = 80
+ALL_JOBS = "The command above lists every job with its reason{more}."
 
 
 def duration(seconds: float) -> str:
@@ -87,21 +89,26 @@ def failure_lines(job: StartedJob) -> list[str]:
 
 
 def left_out_lines(lines: Sequence[str]) -> list[str]:
-    """Return what the study leaves out: one line each, beyond a few their number."""
+    """Return what the study leaves out, wrapped; beyond a few their number."""
     more = len(lines) - LEFT_OUT_SHOWN
-    return list(lines) if more <= 1 else [*lines[:LEFT_OUT_SHOWN], f"and {more} more left out"]
+    shown = lines if more <= 1 else [*lines[:LEFT_OUT_SHOWN], f"and {more} more left out"]
+    return [part for line in shown for part in _wrapped(line)]
+
+
+def _wrapped(line: str) -> list[str]:
+    """Wrap a line between its words; addresses and paths stay whole."""
+    return textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def plan_lines(progress: RunProgress, left_out: Sequence[str]) -> list[str]:
-    """Return what a run would do, in at most 24 lines: jobs by stage, and what is left out."""
+    """Return what a run would do, on one screen: jobs by stage, and what is left out."""
     stages = progress.stages()
     wide = max((len(str(planned)) for _, _, planned, _ in stages), default=0)
-    shown = left_out_lines(left_out)
-    more = ", and all that is left out" if len(shown) < len(left_out) else ""
+    more = " and all that is left out" if len(left_out) > LEFT_OUT_SHOWN + 1 else ""
     return [
         f"{progress.planned.total()} jobs would run:",
         *(f"  {name:<11} {planned:>{wide}}" for name, _, planned, _ in stages),
-        *shown,
+        *left_out_lines(left_out),
         ALL_JOBS.format(more=more),
     ]
 

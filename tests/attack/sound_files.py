@@ -116,7 +116,7 @@ TOKENIZER: dict[str, Any] = {
               "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "naïve": 1, "a": 2}},
 }  # fmt: skip
 CONCEPTS = _line(split="train", id="e1", document="7", mentions=[[0, 1, ["D1"]]])
-PUBLISHED = 'row,column,metric,value,note\nBERT,A,F1,81.5,\nNaïve,A,F1,,"not\nreported, there"\nB,C,F1,+3,\n'
+PUBLISHED = 'column,row,metric,value,note\nBERT,A,F1,81.5,\nNaïve,A,F1,,"not\nreported, there"\nB,C,F1,+3,\n'
 TABLE = "sentence\tid\tgold\n" + "".join(
     f"The gené {number} binds.\ta{number}\t{'yes' if number % 2 else 'no'}\n" for number in range(6)
 )

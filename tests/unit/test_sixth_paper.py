@@ -33,7 +33,7 @@ rows:
   - {dataset: bc2gm, label: BC2GM, group: entities}
 """,
     "tables/smith2026/table01.published.csv": """\
-row,column,metric,value,note
+column,row,metric,value,note
 bert-base-uncased,bc2gm,entity_f1,81.25,
 pubmedbert-base,bc2gm,entity_f1,84.5,
 """,

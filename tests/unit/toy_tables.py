@@ -15,7 +15,7 @@ from pubmill.tables.comparisons import Comparisons, ModelPair, RowComparisons
 from pubmill.tables.published_values import read_published
 from pubmill.tables.recorded_runs import load_runs
 
-HEADER = "row,column,metric,value,note\n"
+HEADER = "column,row,metric,value,note\n"
 PUBLISHED = HEADER + "bert,bc2gm,entity_f1,80.90,\nbert,gad,micro_f1,77.72,from v5\nbert,blurb,score,79.31,\n"
 
 

@@ -35,13 +35,13 @@ def audit(recipe: AuditRecipe, specs: Path) -> Audit:
 def _facts(table: str, specs: Path) -> Iterator[Finding]:
     """Yield the values of a table without scores."""
     paper, _, name = table.partition("/")
-    for row, column, metric, value, _ in published_lines(specs / f"tables/{table}.published.csv").values:
+    for model, dataset, metric, value, _ in published_lines(specs / f"tables/{table}.published.csv").values:
         yield Finding(
             table=table,
             paper=paper,
             number=int(name.removeprefix("table")),
-            model=row,
-            dataset=column,
+            model=model,
+            dataset=dataset,
             metric=metric,
             printed=value,
             verdict="untestable",
@@ -88,14 +88,14 @@ class _TableAudit:
     def findings(self) -> Iterator[Finding]:
         """Yield the verdict on every published value of the table."""
         for line in published_lines(self._file).itertuples():
-            column, row = self._cells.get((line.row, line.column, line.metric), (None, None))
+            column, row = self._cells.get((line.column, line.row, line.metric), (None, None))
             verdict, test, why, change = self._judged(line, column, row)
             yield Finding(
                 table=self._table.name,
                 paper=self._table.paper,
                 number=self._table.number,
-                model=column.label if column else line.row,
-                dataset=row.label if row else line.column,
+                model=column.label if column else line.column,
+                dataset=row.label if row else line.row,
                 metric=line.metric,
                 cell=f"{column.key}/{row.key}" if column and row else "",
                 printed=line.value,
@@ -128,7 +128,7 @@ class _TableAudit:
 
     def _why_left_out(self, line: Any) -> str:
         left_out = self._table.left_out
-        why = left_out.get(line.column) or left_out.get(f"{line.column}/{line.metric}")
+        why = left_out.get(line.row) or left_out.get(f"{line.row}/{line.metric}")
         return f"not a score shown here: {why}" if why else "no cell of this name"
 
     def _judged_composite(self, printed: str, column: AuditedColumn, composite: Composite) -> Judged:

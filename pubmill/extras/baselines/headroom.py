@@ -87,8 +87,8 @@ def published_scores(data: DatasetSpec, specs: Specs, folder: Path) -> Iterable[
         if names:
             values = read_published(folder / f"tables/{name}.published.csv", table.left_out)
             for one in values.dropna(subset="value").itertuples():
-                if (one.column, one.metric) in names:
-                    yield PublishedScore(float(one.value), name, str(one.row))
+                if (one.row, one.metric) in names:
+                    yield PublishedScore(float(one.value), name, str(one.column))
 
 
 def ceiling_of(data: DatasetSpec | FloorsRecipe, test: Iterable[object]) -> CeilingScore:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from pubmill.extras.overlap.overlap_recipes import OverlapRecipe
-from pubmill.recipes.corpora import YearsRecipe
+from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.notice_jobs import DatasetNotices
 from pubmill.stages.stage import TEMPLATES, Stage
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import BELOW, DOCUMENT_YEARS, PREDICTIONS, RECORD
@@ -78,27 +79,17 @@ class OverlapStage(Stage):
             *(self._paths.corpus(name, DOCUMENT_YEARS) for name in sorted(corpora)),
         ]
 
-    def years_recipe(self, corpus: str) -> YearsRecipe:
-        """Return the YearsRecipe of a corpus, with the documents of the study's datasets."""
-        return YearsRecipe(
-            sources=self.graph.corpora.latest_recipe(corpus).sources,
-            documents={name: tuple(files) for name, files in self._dated().items()},
-        )
+    def years_recipe(self, corpus: str) -> DocumentsRecipe:
+        """Return which documents of the study's datasets are dated, by the sources of a corpus."""
+        return self.graph.stage(DatasetNotices).documents(corpus, TRAINING)
 
     def dated_files(self) -> list[str]:
         """Return the files with the PMIDs of the study's datasets."""
-        return [self._paths.at(path) for files in self._dated().values() for path in files]
-
-    def _dated(self) -> dict[str, list[str]]:
-        """Return the files below the results with a dataset's PMIDs."""
-        found = {}
-        for name in self.graph.scope.datasets():
-            spec = self._specs.datasets[name]
-            if spec.pmids:
-                found[name] = [BELOW.examples(name, split) for split in spec.splits if split != "train"]
-            elif spec.concepts and spec.concepts.pmids and self.graph.datasets.has_concepts(name):
-                found[name] = [BELOW.concepts(name)]
-        return found
+        return [
+            self._paths.at(path)
+            for files in self.graph.stage(DatasetNotices).files(TRAINING).values()
+            for path in files
+        ]
 
 
 def _datasets_of(records: list[str]) -> list[str]:

@@ -36,7 +36,7 @@ from pubmill.storage.files import read_json, writing
 from pubmill.storage.result_paths import BELOW
 
 VERIFY, README = "verify.py", "README.md"
-FORMAT = 1
+FORMAT = 2
 COMPRESSION = 6
 LARGEST = 1 << 32
 """Bytes of an archive without the extension for large ones."""
@@ -61,7 +61,7 @@ def proof(recipe: ProofRecipe, specs: Path, results: Path) -> bytes:
     members: Members = {
         VERIFY: assembled().encode(),
         README: readme(recipe).encode(),
-        "study.json.gz": as_gzip(study_facts(recipe)),
+        "study.json.gz": as_gzip({**study_facts(recipe), **notices(recipe, results)}),
         **table_members(bases, specs, results),
         **run_members(recipe, bases.values(), results),
     }
@@ -89,6 +89,20 @@ def study_facts(recipe: ProofRecipe) -> dict[str, Any]:
         "commit": provenance.commit(),
         "numpy": np.__version__,
     }
+
+
+def notices(recipe: ProofRecipe, results: Path) -> dict[str, Any]:
+    """Return the documents of open datasets that were retracted or revised: dataset -> PMID -> marks.
+
+    Nothing if they were not looked up, as without a corpus.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in recipe.notices:
+        for name, one in read_json(results / path)["datasets"].items():
+            if name in recipe.open_datasets:
+                known = found.setdefault(name, {})
+                known.update({notice["pmid"]: notice["marks"] for notice in one["marked"]})
+    return {"notices": found} if recipe.notices else {}
 
 
 def table_files(table: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pubmill.extras.proof.proofs import ProofRecipe, TableBasisRecipe
+from pubmill.stages.notice_jobs import DatasetNotices
 from pubmill.stages.spec_files import published_values
 from pubmill.stages.stage import HOUR, Needs, Stage
 from pubmill.storage.names_in_paths import RunPath, run_of
@@ -17,7 +18,7 @@ class Proof(Stage):
     """Recipes and inputs of a proof."""
 
     name, group, label = "proof", "report", "Packing the proof {output.proof}"
-    version = 2
+    version = 3
     needs = Needs(8_000, 4 * HOUR)
     read_by_name = ("pubmill/extras/proof/verifier/*.py",)
 
@@ -51,6 +52,7 @@ class Proof(Stage):
             *(self._paths.table(table, "json") for table in tables),
             *(self._paths.comparisons(table, "json") for table in tables),
             *(self._paths.table_basis(table) for table in tables),
+            *self.graph.stage(DatasetNotices).reports(),
             *made,
             *map(self._paths.contributions, made),
             *self._item_files(made),
@@ -73,6 +75,7 @@ class Proof(Stage):
             comparable=of.comparable,
             tables=of.tables,
             open_datasets=tuple(self._open_datasets()),
+            notices=tuple(map(self._paths.below, self.graph.stage(DatasetNotices).reports())),
             versions={"proof": self.version},
         )
 

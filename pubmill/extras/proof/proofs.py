@@ -3,10 +3,11 @@
 All paths are below the results folder.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pubmill.recipes.audits import AuditedTable
+from pubmill.recipes.recipe_types import OMIT_DEFAULT
 from pubmill.recipes.tables import TableRecipe
 
 
@@ -25,6 +26,7 @@ class ProofRecipe:
     """The input of the job that builds a proof.
 
     - `tables`: the study's tables of results.
+    - `notices`: lists of the datasets' documents that were retracted or revised.
     - `open_datasets`: the datasets with labelled items in the proof; others have counts and hashes only.
     """
 
@@ -35,4 +37,5 @@ class ProofRecipe:
     comparable: bool
     tables: tuple[str, ...]
     open_datasets: tuple[str, ...]
+    notices: tuple[str, ...] = field(default=(), metadata=OMIT_DEFAULT)
     versions: dict[str, int]

@@ -47,8 +47,12 @@ def corpus(folder: Path, shards: list[list[Document]]) -> tuple[list[Path], list
 
 
 SHARDS = [
-    [text(1, 5), text(2, 0), text(3, 1), text(4, 9), text(5, 4)],
-    [text(1, 6, version=2), Document(id="pmid:4", deleted=True), *(text(n, 1) for n in range(10, 20))],
+    [text(1, 5, flags=("erratum",)), text(2, 0), text(3, 1), text(4, 9), text(5, 4)],
+    [
+        text(1, 6, version=2, flags=("retracted", "erratum")),
+        Document(id="pmid:4", deleted=True),
+        *(text(n, 1) for n in range(10, 20)),
+    ],
     [],
 ]
 
@@ -74,6 +78,7 @@ def test_everything_is_accounted_for(tmp_path: Path) -> None:
             },
         },
         "years": {"1999": 2},
+        "flags": {"retracted": 1, "erratum": 1},
     }  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def small(folder: Path, second: str) -> ContradictionsRecipe:
     }
     tables = []
     for number, value in enumerate(("84.52", second), 1):
-        (folder / f"{number}.csv").write_text(f"row,column,metric,value,note\nbert,d,mrr,{value},\n")
+        (folder / f"{number}.csv").write_text(f"column,row,metric,value,note\nbert,d,mrr,{value},\n")
         names = {"name": f"p/table{number}", "paper": "p", "number": number, "file": f"{number}.csv"}
         rest = {"protocol": "p", "aggregate": "mean", "metric": None, "columns": [column], "rows": [row]}
         tables.append({**names, **rest, "composites": [], "left_out": {}, "elsewhere": {}})

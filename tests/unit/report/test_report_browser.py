@@ -24,7 +24,7 @@ pytestmark = needs_chromium
 
 CARD = "t1-ours-second"
 ONCE_EVALUATED = ("bert", "second")
-HEADER = "row,column,metric,value,note\n"
+HEADER = "column,row,metric,value,note\n"
 PUBLISHED = HEADER + "bert,first,entity_f1,80.9,\nbert,second,entity_f1,70.2,\nother,first,entity_f1,75.5,\n"
 
 

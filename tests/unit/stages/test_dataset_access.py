@@ -266,7 +266,7 @@ def add_own_table(specs: Path, file: str) -> None:
     table |= {"rows": [{"dataset": "mine", "label": "Mine", "group": "ner"}]}
     (specs / "tables/mine/table01.yaml").write_text(yaml.safe_dump(table))
     (specs / "tables/mine/table01.published.csv").write_text(
-        "row,column,metric,value,note\npubmedbert-base,mine,entity_f1,,not entered yet\n"
+        "column,row,metric,value,note\npubmedbert-base,mine,entity_f1,,not entered yet\n"
     )
 
 

@@ -54,7 +54,7 @@ def made(results: Path, seeds: int = 3, **changes: Any) -> Table:
             write(results, record(model, "bc2gm", seed, score))
     columns = [column(model, model.title()) for model in MODELS]
     made_recipe = recipe(**{"columns": columns, "records": records, "composites": []} | changes)
-    return table(results, made_recipe, "row,column,metric,value,note\n")
+    return table(results, made_recipe, "column,row,metric,value,note\n")
 
 
 def compared(results: Path, one: Table) -> Comparisons:
@@ -91,7 +91,7 @@ def test_a_cell_that_is_not_complete_is_not_compared(tmp_path: Path) -> None:
         records={model: {"bc2gm": paths(model, "bc2gm", 3)} for model in MODELS},
         composites=[],
     )
-    again = table(tmp_path, made_recipe, "row,column,metric,value,note\n")
+    again = table(tmp_path, made_recipe, "column,row,metric,value,note\n")
     (row,) = compared(tmp_path, again).rows
     assert [pair.other for pair in row.pairs] == ["bert"]
 
@@ -105,7 +105,7 @@ def test_one_model_alone_is_compared_with_none(tmp_path: Path) -> None:
 
 
 def test_a_table_without_runs_compares_nothing(tmp_path: Path) -> None:
-    found = compared(tmp_path, table(tmp_path, recipe(records={}), "row,column,metric,value,note\n"))
+    found = compared(tmp_path, table(tmp_path, recipe(records={}), "column,row,metric,value,note\n"))
     assert found.rows == () and "No row has two models with complete scores." in COMPARISON_RENDERERS["md"](
         found
     )
@@ -118,7 +118,7 @@ def test_a_pipeline_of_one_run_is_compared_too(tmp_path: Path) -> None:
     columns = [column("genes", "Genes", pipeline=True), column("ours", "Ours")]
     records = {"genes": {"bc2gm": [pipeline_path("genes")]}, "ours": {"bc2gm": paths("ours", "bc2gm", 3)}}
     made_recipe = recipe(columns=columns, records=records, composites=[])
-    one = table(tmp_path, made_recipe, "row,column,metric,value,note\n")
+    one = table(tmp_path, made_recipe, "column,row,metric,value,note\n")
     (row,) = compared(tmp_path, one).rows
     assert (row.best, [pair.other for pair in row.pairs]) == ("ours", ["genes"])
 

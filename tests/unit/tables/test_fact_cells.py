@@ -25,7 +25,7 @@ from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
 
 HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w`\n\n# T'
-HEADER = "row,column,metric,value,note\n"
+HEADER = "column,row,metric,value,note\n"
 PUBLISHED = (
     HEADER
     + "t/task,drugs,text,ner,\nt/train,drugs,count,2,\nt/test,drugs,count,4244,counted elsewhere\n"

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -66,14 +66,16 @@ def made_records(name: str, story: Story) -> Records:
     return found
 
 
-def add_records(found: Records, known: TableRecipe, story: Story) -> None:
+def add_records(found: Records, known: TableRecipe, story: Story | Callable[[str], Story]) -> None:
+    """Add every expected run; `story`: of all cells, or by the name of a cell."""
     rows = {row.key: row for row in known.rows}
     for column in known.columns:
         for key, paths in known.records.get(column.key, {}).items():
             row, margin = rows[key], known.equivalence.margins[key].points
             value = value_of(known.paper, column, row)
             centre = UNPUBLISHED if value is None else value
-            scores = around(centre + story.offset * margin, story.spread * margin, len(paths))
+            told = story if isinstance(story, Story) else story(f"{column.key}/{key}")
+            scores = around(centre + told.offset * margin, told.spread * margin, len(paths))
             for path, score in zip(paths, scores, strict=True):
                 one = run(path, row, score)
                 shared = found[path].metrics or {} if path in found else {}

@@ -34,7 +34,7 @@ def test_blank_values_and_quoted_notes_are_kept(tmp_path: Path) -> None:
     path.write_text(made_up.HEADER + 'a,b,c,,"not reported, ""as is"""\nNA,null,c,-1.50,\n')
     blank, value = read_published(path).to_dict("records")
     assert (blank["printed"], blank["note"]) == ("", 'not reported, "as is"')
-    assert (value["row"], value["column"], value["value"], value["printed"]) == ("NA", "null", -1.5, "-1.50")
+    assert (value["column"], value["row"], value["value"], value["printed"]) == ("NA", "null", -1.5, "-1.50")
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,11 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path, text: str, message: st
     assert f"{path}{message}" in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["", "\n", "row;column\n", "row,column,metric,value,note,more\n"])
+@pytest.mark.parametrize("text", ["", "\n", "row;column\n", "column,row,metric,value,note,more\n"])
 def test_another_header_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
-    with pytest.raises(PubmillError, match=r"t\.csv:1: the header is .*, expected \['row'"):
+    with pytest.raises(PubmillError, match=r"t\.csv:1: the header is .*, expected \['column'"):
         published_lines(path)
 
 

@@ -51,7 +51,7 @@ def printed(folder: Path, lines: list[str], rows: list[AuditedRow], columns: str
     """A table of published values with columns of one letter each."""
     path = folder / "tables/p/table01.published.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(["row,column,metric,value,note", *lines, ""]))
+    path.write_text("\n".join(["column,row,metric,value,note", *lines, ""]))
     models = [AuditedColumn(key=key, label=key.upper(), model=key, published=(key,)) for key in columns]
     drop = AuditedColumn(key="best", label="Best", published=("best",), combines=tuple(columns), by="best")
     return AuditedTable(

@@ -43,6 +43,13 @@ def test_a_line_is_left_out_only_where_several_are(number: int, shown: int, last
     assert (len(found), found[-1]) == (shown, last)
 
 
+def test_what_is_left_out_fits_the_screen_and_keeps_addresses_whole() -> None:
+    address = f"https://example.org/{'a-' * 50}"
+    found = left_out_lines([f"left out of the tables: bioasq-yesno (needs files from {address} of your own)"])
+    assert [line for line in found if len(line) > 80] == [f"  {address}"]
+    assert " ".join(line.strip() for line in found).endswith(f"from {address} of your own)")
+
+
 def test_a_job_without_a_log_is_its_time_and_its_text(tmp_path: Path) -> None:
     assert job_line(StartedJob("trial", "Trial 1", (), (), 1000.0), 1005.0) == "  0:00:05  Trial 1"
     (tmp_path / "a.log").write_text("half\n")
@@ -58,7 +65,7 @@ def test_counts_of_stages_are_aligned() -> None:
         "101 jobs would run:",
         "  trials      100",
         "  report        1",
-        "The Snakemake command above, as it is printed, lists every job with its reason.",
+        "The command above lists every job with its reason.",
     ]
 
 

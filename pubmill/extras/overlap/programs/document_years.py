@@ -13,13 +13,13 @@ from typing import Annotated
 
 from pubmill.corpus.document_years import documents_in, years_of
 from pubmill.errors import run
-from pubmill.recipes.corpora import YearsRecipe
+from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.recipes.programs import program
 from pubmill.storage.files import sealed, write_json
 
 
 def main(
-    recipe: YearsRecipe,
+    recipe: DocumentsRecipe,
     parsed: Annotated[Path, "folder with SOURCE/SHARD.parquet"],
     results: Annotated[Path, "folder of the files with PMIDs"],
     output: Annotated[Path, "JSON file to write"],

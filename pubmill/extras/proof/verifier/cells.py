@@ -25,7 +25,7 @@ Cells = dict[str, dict[str, Json]]
 Scores = Callable[[str, str], tuple[Optional[float], Optional[str], bool]]
 """Record and metric -> score in points, or why there is none; whether its predictions are all the same."""
 Place = tuple[str, str, str]
-"""Row, column and metric of a published value."""
+"""Column, row and metric of a published value."""
 PRINTED = re.compile("([+-]?[0-9]+([.][0-9]+)?)?")
 NO_RECORD = "no record"
 AGGREGATES: dict[str, Callable[[Iterable[float]], float]] = {
@@ -45,14 +45,14 @@ def model_of(record: str) -> str:
 
 
 def read_published(content: bytes, left_out: Mapping[str, str], where: str) -> dict[Place, Json]:
-    """Return the published values of a table by row, column and metric."""
+    """Return the published values of a table by column, row and metric."""
     lines = csv.DictReader(io.StringIO(content.decode(), newline=""), strict=True)
-    if lines.fieldnames != ["row", "column", "metric", "value", "note"]:
-        raise RefusedError(f"{where}: its columns are not row, column, metric, value, note")
+    if lines.fieldnames != ["column", "row", "metric", "value", "note"]:
+        raise RefusedError(f"{where}: its columns are not column, row, metric, value, note")
     found: dict[Place, Json] = {}
     for line in lines:
-        place = line["row"], line["column"], line["metric"]
-        hidden = line["column"] in left_out or f"{line['column']}/{line['metric']}" in left_out
+        place = line["column"], line["row"], line["metric"]
+        hidden = line["row"] in left_out or f"{line['row']}/{line['metric']}" in left_out
         if place in found or len(line) != 5 or not (hidden or PRINTED.fullmatch(line["value"])):
             raise RefusedError(f"{where}: a line is repeated or no value: {', '.join(place)}")
         if line["value"] and not hidden:

@@ -8,7 +8,7 @@ import os
 import pathlib
 import sys
 import time
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from pubmill.extras.proof.verifier.container import RefusedError, visible
 from pubmill.extras.proof.verifier.verification import Proof, check_proof, proof_at
@@ -35,6 +35,16 @@ def described(proof: Proof, total: Mapping[str, int]) -> list[str]:
         f"by counts alone: {len(whole) - items} runs ({visible(', '.join(alone)) or 'of no dataset'})",
         f"as stated: {len(proof.runs) - len(whole)} failed runs, {left_out} reasons to leave out published "
         f"values, verdicts with margins of {min(points):g} to {max(points):g} points",
+        *noticed(study.get("notices", {})),
+    ]
+
+
+def noticed(notices: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """Return the documents that were retracted or revised since their dataset was made, in lines."""
+    return [
+        f"as stated: PMID {visible(pmid)} of {visible(dataset)} is marked {visible(', '.join(marks))}"
+        for dataset, known in notices.items()
+        for pmid, marks in known.items()
     ]
 
 

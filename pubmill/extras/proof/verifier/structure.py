@@ -15,7 +15,7 @@ ANY_TEXTS = {"*": str}
 STUDY = {
     "format": int, "study": str, "title": str, "scale": str, "scale_title": str, "comparable": bool,
     "tables": {"*": {"shown": str, "comparisons": str, "basis": str}}, "open_datasets": [str],
-    "pubmill": str, "commit": TEXT_OR_NONE, "numpy": str,
+    "pubmill": str, "commit": TEXT_OR_NONE, "numpy": str, "notices?": {"*": {"*": [str]}},
 }  # fmt: skip
 SET = {
     "dataset": str, "data_sha256": HASH, "kind": str, "unit": str, "units": int, "counts": str,
@@ -105,7 +105,7 @@ def expected_members(
 ) -> set[str]:
     """Return the names of all members; refuse a record that names a member otherwise than its place does."""
     found = {*WITHOUT_NUMBERS, "study.json.gz", "runs.json.gz"}
-    same(1, study["format"], "study.json.gz, format")
+    same(2, study["format"], "study.json.gz, format")
     for name, files in study["tables"].items():
         check_form(name, TABLE, "study.json.gz")
         below = {"shown": "", "comparisons": ".comparisons", "basis": ".basis"}

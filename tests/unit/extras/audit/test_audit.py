@@ -134,7 +134,7 @@ def judged(
     """The verdicts on lines of a published file, by `row/column/metric`."""
     path = folder / "tables/p/table02.published.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(["row,column,metric,value,note", *lines]) + "\n")
+    path.write_text("\n".join(["column,row,metric,value,note", *lines]) + "\n")
     table = AuditedTable(
         name="p/table02",
         paper="p",

@@ -10,10 +10,11 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.extras.proof.assembling import assembled
+from pubmill.extras.proof.verifier.command import verified
 from pubmill.extras.proof.verifier.container import SUMS, unpack
 from pubmill.extras.proof.verifier.verification import check_proof
 from pubmill.metrics.contributions import read_items, write_items
-from pubmill.storage.files import write_jsonl_gz
+from pubmill.storage.files import write_json, write_jsonl_gz
 from pubmill.storage.result_paths import BELOW, RunKey
 from tests.unit.extras.proof import toy_proof as toy
 from tests.world.part import CANARY
@@ -114,3 +115,14 @@ def test_a_record_without_its_contributions_is_refused(results: Path, tmp_path: 
     write_items(lost, read_items(lost)._replace(contributions=None))
     with pytest.raises(PubmillError, match="its contributions are of another run; score it again"):
         toy.again(tmp_path / "copy/results")
+
+
+def test_retracted_documents_of_open_datasets_are_named(results: Path, tmp_path: Path) -> None:
+    marked = [{"pmid": "7", "marks": ["retracted"], "notices": [], "date": ""}]
+    of = {"documents": 2, "found": 2, "marked": marked}
+    write_json(results / "notices.json", {"datasets": {"words": of, toy.SECRET: of}})
+    data = toy.again(results, notices=("notices.json",))
+    assert toy.read(unpack(data), "study.json.gz")["notices"] == {"words": {"7": ["retracted"]}}
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    assert "as stated: PMID 7 of words is marked retracted" in verified(str(path), "", 1)

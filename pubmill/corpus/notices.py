@@ -1,0 +1,102 @@
+"""Retractions, concerns, errata and republications, as PubMed and PMC mark them.
+
+PubMed links a citation and its notice in both directions (`CommentsCorrections`), and gives both a type
+(https://www.nlm.nih.gov/bsd/policy/errata.html). Some pairs have only one of these marks, so either is
+enough. NLM counts partial retractions as errata. JATS has the article's type and `related-article`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from lxml import etree
+
+from pubmill.corpus.article_metadata import plain_pmid
+
+Corrections = tuple[tuple[str, str], ...]
+"""(kind, PMID of the other citation or ""): the `RefType` of PubMed, also for PMC's articles."""
+
+MARKS: dict[str, frozenset[str]] = {
+    "retracted": frozenset({"Retracted Publication", "RetractionIn", "RetractedandRepublishedIn"}),
+    "concern": frozenset({"ExpressionOfConcernIn"}),
+    "erratum": frozenset({"ErratumIn", "PartialRetractionIn"}),
+    "republished": frozenset({"RepublishedIn", "CorrectedandRepublishedIn", "RetractedandRepublishedIn"}),
+    "retraction_notice": frozenset(
+        {"Retraction of Publication", "Retraction Notice", "RetractionOf", "retraction"}
+    ),
+    "concern_notice": frozenset(
+        {"Expression of Concern", "ExpressionOfConcernFor", "expression-of-concern"}
+    ),
+    "erratum_notice": frozenset({"Published Erratum", "ErratumFor", "PartialRetractionOf", "correction"}),
+    "republication": frozenset(
+        {
+            "Corrected and Republished Article", "RepublishedFrom", "CorrectedandRepublishedFrom",
+            "RetractedandRepublishedFrom",
+        }
+    ),
+}  # fmt: skip
+"""Flag of a document -> publication types of PubMed, types of JATS, and kinds of corrections that give it."""
+STANDING = ("retracted", "concern", "erratum", "republished")
+"""Flags of a document that a later notice is about; the others are of the notices themselves."""
+
+CITED = "Cites"
+"""The kind of a reference, which older files list among the corrections."""
+_RELATED = {
+    "retracted-article": "RetractionOf",
+    "retraction-forward": "RetractionIn",
+    "object-of-concern": "ExpressionOfConcernFor",
+    "concern-forward": "ExpressionOfConcernIn",
+    "corrected-article": "ErratumFor",
+    "correction-forward": "ErratumIn",
+}
+"""`related-article-type` of JATS -> the same kind in PubMed."""
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_B = rb"[ \t\r\n]*+"
+_ONE = re.compile(
+    _B.join(
+        (
+            b"",
+            b'<CommentsCorrections RefType="([A-Za-z]++)">',
+            b"<RefSource>[^<]*+</RefSource>",
+            rb'(?:<PMID(?: Version="[0-9]++")?+>([^<&]*+)</PMID>)?+',
+            rb"(?:<Note>[^<]*+</Note>)?+",
+            b"</CommentsCorrections>",
+        )
+    )
+)
+
+
+def flags_of(types: Iterable[str], corrections: Corrections) -> tuple[str, ...]:
+    """Return the flags of a document with these types and corrections, in the order of `MARKS`."""
+    marks = {*types, *(kind for kind, _ in corrections)}
+    return tuple(flag for flag, giving in MARKS.items() if not giving.isdisjoint(marks))
+
+
+def listed_corrections(content: bytes) -> Corrections | None:
+    """Return the corrections in a `CommentsCorrectionsList`; None if it is not in NLM's usual form."""
+    found, end = [], 0
+    while one := _ONE.match(content, end):
+        kind, end = one[1].decode(), one.end()
+        if kind != CITED:
+            found.append((kind, plain_pmid((one[2] or b"").decode())))
+    return None if content[end:].strip(b" \t\r\n") else tuple(found)
+
+
+def corrections_in(listed: etree._Element) -> Corrections:
+    """Return the corrections of a `CommentsCorrectionsList`, without references."""
+    return tuple(
+        (kind, plain_pmid(one.findtext("PMID") or ""))
+        for one in listed.iterchildren("CommentsCorrections")
+        if (kind := one.get("RefType", "")) not in ("", CITED)
+    )
+
+
+def related_articles(meta: etree._Element) -> Corrections:
+    """Return the corrections that the `article-meta` of an article in JATS states."""
+    return tuple(_related(meta))
+
+
+def _related(meta: etree._Element) -> Iterator[tuple[str, str]]:
+    for one in meta.iterchildren("related-article"):
+        if kind := _RELATED.get(one.get("related-article-type", "")):
+            in_pubmed = one.get("ext-link-type") in ("pubmed", "pmid")
+            yield kind, plain_pmid(one.get(_HREF, "")) if in_pubmed else ""

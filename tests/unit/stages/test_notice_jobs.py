@@ -1,0 +1,29 @@
+"""Which documents of datasets are looked up for retractions, and where."""
+
+from collections.abc import Callable
+
+from pubmill.specs import Specs
+from pubmill.stages import Graph
+from pubmill.stages.notice_jobs import DatasetNotices
+
+Made = Callable[..., Graph]
+TABLE = "gu2020/table06"
+
+
+def test_all_splits_of_datasets_with_pmids(graph_of: Made, full_specs: Specs) -> None:
+    graph = graph_of(full_specs, tables=(TABLE,), datasets=("bc5-chem", "bc2gm", "chemprot@blurb"))
+    recipe = graph.stage(DatasetNotices).documents("pubmed-abstracts")
+    assert recipe.documents["bc5-chem"] == ("concepts/bc5-chem.jsonl.gz",) and "bc2gm" not in recipe.documents
+    assert [path.rsplit("/")[-1] for path in recipe.documents["chemprot@blurb"]] == [
+        "train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz",
+    ]  # fmt: skip
+
+
+def test_a_study_makes_one_report_for_each_corpus_of_its_models(graph_of: Made, demo_specs: Specs) -> None:
+    choice = {"tables": (TABLE,), "models": ("pubmedbert-base", "no-pretraining")}
+    graph = graph_of(demo_specs, **choice, datasets=("chemprot@blurb",))
+    report = graph.paths.corpus("pubmed-abstracts", "dataset-notices.json")
+    assert graph.stage(DatasetNotices).reports() == [report]
+    assert report in graph.publication.everything() and report in graph.proof.inputs()  # type: ignore[attr-defined]
+    without = graph_of(demo_specs, **choice, datasets=("bc2gm",))
+    assert without.stage(DatasetNotices).reports() == []
