@@ -81,7 +81,7 @@ class SelectDocuments(Stage):
 
     name, group = "select_documents", "select"
     label = "Selecting documents of {wildcards.corpus}, part {wildcards.part}"
-    version = 5
+    version = 6
     seconds = Seconds(1.9, f"{MEASURED_FILES}; assumed of others")
 
     def bytes_of(self, wildcards: Any) -> Bytes:

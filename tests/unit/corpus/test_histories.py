@@ -19,11 +19,16 @@ from pubmill.corpus.fingerprints import write_fingerprints
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
+from pubmill.storage import files
 from pubmill.storage.files import write_json, write_jsonl_gz
-from pubmill.vocabs.word_counts import write_counts
 
 SELECTION = SelectionRecipe(min_words=3, without=("retracted",))
 WORDS = ("gene", "cell", "mouse", "dose", "trial", "risk")
+
+
+@pytest.fixture(autouse=True)
+def _without_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_sync", lambda path: None)
 
 
 class KilledError(Exception):
@@ -103,9 +108,6 @@ class Corpus:
         for n, (s, c, r) in enumerate(zip(shards, currents, repeated, strict=True)):
             self._step("select", parts[n], [s, c, r], lambda path, s=s, c=c, r=r, n=n:  # type: ignore[misc]
                 select(s, n, c, SELECTION, path, path.with_suffix(".json"), None, r))  # fmt: skip
-            words = self.folder / f"words-{n}.parquet"
-            self._step("words", words, [parts[n]], lambda path, n=n: write_counts(  # type: ignore[misc]
-                parts[n], "bert-uncased", path))  # fmt: skip
         self._step("statistics", self.folder / "stats.json", parts, lambda path: self._count(path, parts))
         found = self.folder / "found.json"
         self._step("search", found, [self.index, *parts], lambda path: find_in_parts(parts, self.index, path))
@@ -145,7 +147,7 @@ class Corpus:
                 self.done.pop(path)
         for path in self.folder.iterdir():
             number = path.stem.rpartition("-")[2]
-            if path.stem.startswith(("part-", "words-", "prints-")) and int(number) >= len(parts):
+            if path.stem.startswith(("part-", "prints-")) and int(number) >= len(parts):
                 path.unlink()
                 self.done.pop(path, None)
 
@@ -209,6 +211,6 @@ def test_a_part_is_made_again_only_if_one_of_its_documents_changed(tmp_path: Pat
     corpus.runs.clear()
     revised = Document(id="pmid:42", sections=(("", "another text of 42"),))
     corpus.update([*files, (26_0021, [revised, Document(id="pmid:205", sections=(("", "a new text"),))])])
-    assert {name: corpus.runs.count(name) for name in ("parse", "print", "select", "words")} == {
-        "parse": 1, "print": 2, "select": 2, "words": 2,
+    assert {name: corpus.runs.count(name) for name in ("parse", "print", "select")} == {
+        "parse": 1, "print": 2, "select": 2,
     }  # fmt: skip
