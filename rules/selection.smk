@@ -140,28 +140,3 @@ rule contamination:
     shell:
         "python {params.scripts:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {input.found:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule corpus_statistics:
-    input:
-        unpack(graph.corpus_statistics.inputs_of),
-    output:
-        manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
-        statistics=graph.paths.corpus("{corpus}", "stats.json"),
-    log:
-        graph.paths.log(graph.paths.corpus("{corpus}", "statistics")),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.corpus_statistics.resources,
-    params:
-        **PLACES,
-        **graph.corpus_statistics.params,
-        corpus=lambda w: graph.paths.corpus(w.corpus),
-        parts=lambda w: len(graph.corpora.shards(w.corpus)),
-    message:
-        graph.corpus_statistics.label
-    shell:
-        "python {params.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
-        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
-        " > {log:q} 2>&1"

@@ -35,7 +35,9 @@ def update(
     context: typer.Context,
     study: Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)],
 ) -> None:
-    """Fetch the files of PubMed that are new, say which documents changed, and run what depends on them.
+    """Fetch new files of PubMed, and run what depends on them.
+
+    Prints how many documents are new, reappeared, revised, retracted or deleted.
 
     The specs of the study's corpora name the new files afterwards. Parts of a corpus in which no document
     changed stay as they are. With -n, only the new files are listed.

@@ -140,7 +140,7 @@ def test_a_file_that_is_gone_is_named_with_what_is_lost(tmp_path: Path) -> None:
     ]
     before = pq.read_table(tmp_path / "day.lock").drop_columns(["file"])
     listed = {"files": pq.read_metadata(tmp_path / "day.lock").metadata[b"files"]}
-    pq.write_table(before.replace_schema_metadata(listed), tmp_path / "before.lock", store_schema=False)
+    pq.write_table(before.replace_schema_metadata(listed), tmp_path / "before.lock")
     write_locked(
         tmp_path / "latest.parquet", shards, [0, 0], tmp_path / "before.lock", tmp_path / "lock.json",
         tmp_path / "differences.parquet",
