@@ -12,6 +12,7 @@ from pubmill.cli.studies import (
     StudyOption,
     configuration,
     paths,
+    specs_folder,
     study_files,
     table_of_study,
 )
@@ -30,20 +31,27 @@ def compare(
 ) -> None:
     """Test whether two models of a table differ, row by row.
 
-    The test uses their stored predictions and resamples documents.
+    The test uses their stored predictions and resamples documents. Of a prompted model on several engines,
+    the variance between these is printed too.
     """
     checkout()
     from pubmill.report.table_rendering import COMPARISON_RENDERERS
+    from pubmill.specs import load
+    from pubmill.specs.model_specs import engines_of_models
     from pubmill.tables.cells import read_table
     from pubmill.tables.comparisons import comparisons, with_columns
+    from pubmill.tables.engine_comparison import engine_lines
 
     merged = configuration([*study_files(study), *(configfile or ())], config)
     results, name = paths(merged), table_of_study(table, merged)
     file = Path(results.table(name, "json"))
     if not file.is_file():
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
-    found = comparisons(with_columns(read_table(file), columns), Path(results.results))
+    chosen = with_columns(read_table(file), columns)
+    found = comparisons(chosen, Path(results.results))
     print(COMPARISON_RENDERERS["md"](found))
+    for line in engine_lines(chosen, engines_of_models(load(specs_folder(), merged["scale"]).models)):
+        print(line)
 
 
 VERB = Verb("Look", compare)

@@ -28,6 +28,7 @@ from pubmill.specs.model_specs import (
     RecipeWeights,
     SpacyWeights,
     StatedWeights,
+    faults_of_engines,
 )
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.prompt_specs import PromptSpec
@@ -287,6 +288,8 @@ def _reference_faults(
         yield f"{documents['vocabs'][name].where(at)}: {fault}"
     for name, at, fault in faults_of_corpora(made["corpora"], made["datasets"]):
         yield f"{documents['corpora'][name].where(at)}: {fault}"
+    for name, fault in faults_of_engines(made["models"]):
+        yield f"{documents['models'][name].where(('weights', 'engine_of'))}: {fault}"
     tasks = {task for tasks in TASKS.values() for task in tasks}
     for name, prompts in made["prompts"].items():
         for key in prompts.templates.keys() - made["datasets"].keys() - tasks:
@@ -340,6 +343,8 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
             yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False
         if isinstance(model.weights, PromptedWeights):
             yield "models", name, ("weights", "prompt"), "prompts", model.weights.prompt, False
+            if model.weights.engine_of:
+                yield "models", name, ("weights", "engine_of"), "models", model.weights.engine_of, False
         for i, table in enumerate(model.tables):
             yield "models", name, ("tables", i), "tables", table, False
     for name, protocol in made["protocols"].items():

@@ -1,5 +1,6 @@
 """Specs of models: released weights, weights trained here, or both; or a spaCy pipeline."""
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -104,6 +105,8 @@ class PromptedWeights(StatedWeights):
     - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
     - `price`: what the server charges for a million tokens; nothing is asked again if it changes.
     - `at_once`: requests at the same time.
+    - `engine_of`: the prompted model of which this is another engine or quantisation: it is asked in the same
+      way, and `pubmill compare` gives the variance between the two.
     """
 
     kind: Literal["prompted"]
@@ -119,6 +122,12 @@ class PromptedWeights(StatedWeights):
     logprobs: bool = False
     price: Price | None = None
     at_once: Annotated[int, Field(ge=1)] = 8
+    engine_of: Name | None = None
+
+    @property
+    def way(self) -> tuple[object, ...]:
+        """How it is asked: what the engines of one model have in common."""
+        return self.prompt, self.shots, self.temperature, self.length, self.structured, self.mapping
 
 
 Weights = Annotated[
@@ -201,3 +210,25 @@ class ModelSpec(Spec):
             what = "a spaCy pipeline" if isinstance(self.weights, SpacyWeights) else "a supplied prediction"
             raise ValueError(f"{what} is not fine-tuned, so it has no `released` weights; remove them")
         return self
+
+
+def engines_of_models(models: Mapping[str, ModelSpec]) -> dict[str, str]:
+    """Return prompted model -> the one that it is another engine of, itself if it is none."""
+    asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
+    return {name: weights.engine_of or name for name, weights in asked.items()}
+
+
+def faults_of_engines(models: Mapping[str, ModelSpec]) -> Iterator[tuple[str, str]]:
+    """Report engines of a model that is not asked itself, or is asked in another way."""
+    asked = {name: one.weights for name, one in models.items() if isinstance(one.weights, PromptedWeights)}
+    for name, weights in asked.items():
+        first = weights.engine_of
+        if first not in models:
+            continue
+        if first not in asked or asked[first].engine_of:
+            yield (
+                name,
+                f"{first} is not a model that is asked, or is an engine of another itself",
+            )
+        elif asked[first].way != weights.way:
+            yield name, f"{first} has another prompt, shots, temperature, length, structured or mapping"

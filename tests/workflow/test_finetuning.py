@@ -13,6 +13,7 @@ from pubmill.prediction.spacy_pipelines import pipeline_sha256
 from pubmill.storage.checksums import folder_sha256
 from pubmill.workflow.failed_cells import FAILED_CELLS
 from tests.chat_stub import ChatStub, serving
+from tests.real_chat import real_server, write_chat_model
 from tests.workflow.conftest import TABLE, Project, copy_of
 
 SQUAD = "shin2020/no-pretraining/squad-v1/standard"
@@ -48,6 +49,19 @@ weights:
   structured: true
   price: {prompt: 1, answer: 2.5, currency: EUR}
   system: {name: developer/tiny, version: "1", prompt: that of pubmill, local: true}
+"""
+SERVED = "off-the-shelf/served/bc5-chem/as-it-is"
+REAL = """name: served
+label: Served
+lowercase: false
+tables: [gu2020/table06]
+weights:
+  kind: prompted
+  server: SERVER
+  model: MODEL
+  datasets: [bc5-chem]
+  length: 8
+  system: {name: random/llama, version: "1", prompt: that of pubmill, local: true}
 """
 EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24, "alrowili2021": 12}
 """Epochs after which the small models of these tests no longer predict the same for every example."""
@@ -109,8 +123,8 @@ def targets() -> list[str]:
     try:
         import spacy  # noqa: F401
     except ImportError:
-        return [*map(final, RUNS), *SUPPLIED_RECORDS, *ASKED_RECORDS, TABLE]
-    return [*map(final, [*RUNS, PIPELINE]), *SUPPLIED_RECORDS, *ASKED_RECORDS, TABLE]
+        return [*map(final, [*RUNS, SERVED]), *SUPPLIED_RECORDS, *ASKED_RECORDS, TABLE]
+    return [*map(final, [*RUNS, SERVED, PIPELINE]), *SUPPLIED_RECORDS, *ASKED_RECORDS, TABLE]
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +138,12 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
     project.edit("config.yaml", "local_files: {}", f"local_files: {supplied}")
     write_pipeline(folder)
     supply_predictions(folder)
-    with serving(ChatStub(first_word, faults=[429, "cut"])) as stub:
+    model = folder.with_name("served")
+    write_chat_model(model)
+    with serving(ChatStub(first_word, faults=[429, "cut"])) as stub, real_server(model) as address:
         (folder / "specs/models/prompted.yaml").write_text(PROMPTED.replace("SERVER", stub.url))
+        served = REAL.replace("SERVER", address).replace("MODEL", str(model))
+        (folder / "specs/models/served.yaml").write_text(served)
         project.run("--", *targets, check=False)
         # Runs requested by path, which the study does not ask for, enter the table now.
         done = project.run("--logger", "pubmill", "--", TABLE, check=False)
@@ -303,6 +321,17 @@ def test_a_language_model_is_asked_and_shown_in_a_marked_column(made: Project) -
     assert cell["value"] == pytest.approx(50 * sum(scores))
     page = (made.folder / TABLE).read_text()
     assert "It is developer/tiny, version 1 (prompt: that of pubmill), asked with 1 worked examples" in page
+
+
+def test_a_real_server_fills_a_column_beside_the_fine_tuned_ones(made: Project) -> None:
+    """Its model is random, so what it answers is wrong."""
+    asked = read(made, "results/demo/answers/served/seed-1/bc5-chem.asked.json")
+    examples = [*read_examples(made.folder / "results/demo/datasets/bc5-chem/test.jsonl.gz", TokensExample)]
+    assert asked["answers"] == len(examples) and asked["prompt_tokens"] > 100 * len(examples)
+    assert 0 < asked["answer_tokens"] <= 8 * len(examples)
+    table = read(made, TABLE.replace(".html", ".json"))
+    assert table["cells"]["served"]["bc5-chem"]["value"] == read(made, final(SERVED))["metrics"]["entity_f1"]
+    assert any(cells["chemprot@blurb"]["value"] for cells in table["cells"].values())
 
 
 def test_a_run_that_ends_in_nan_has_no_score_and_its_cell_no_mean(made: Project) -> None:
