@@ -22,8 +22,8 @@ rule lock_corpus:
     message:
         graph.lock_corpus.label
     shell:
-        "python {params.scripts:q}/lock_corpus.py --manifest {input.manifest:q} --sources {params.sources:q}"
-        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/lock_corpus.py --manifest {input.manifest:q}"
+        " --statistics {input.statistics:q} --sources {params.sources:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule locked_versions:

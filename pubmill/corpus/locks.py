@@ -6,17 +6,19 @@ so it can be published.
 
 - Columns id, version, date, and file (the place of its source file in `files`), sorted by id; a few bytes per
   document. Locks of pubmill 0.1 have no file.
-- In the metadata `files`: JSON, [{source, file, md5, sha256}] of every source file, in order of loading.
+- In the metadata `files`: JSON, [{source, file, md5, sha256}] of every source file, in order of loading;
+  `totals`: JSON, day of the last revision, documents, words and bytes.
 
 The same documents from the same files result in the same bytes (with the same release of pyarrow).
 """
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -35,6 +37,8 @@ WITHOUT_FILE = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date",
 LOCK = WITHOUT_FILE.append(pa.field("file", pa.int32()))
 ROWS_PER_GROUP = 1 << 20
 SAMPLES = 20
+TOTALS = ("day", "documents", "words", "bytes")
+"""Statistics of a corpus that its lock has."""
 
 # Parts are numbered in the order of the source files.
 _LOCKED = """
@@ -93,8 +97,10 @@ def source_file(source: str, path: Path) -> SourceFile:
         raise PubmillError(f"neither {record} nor {path} exists, so its digests are unknown") from None
 
 
-def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
-    """Write the lock of a corpus from its manifest; return the number of documents."""
+def write_lock(
+    path: Path, manifest: Path, files: Sequence[SourceFile], statistics: Mapping[str, Any] | None = None
+) -> int:
+    """Write the lock of a corpus from its manifest and statistics; return the number of documents."""
     rows = 0
     with (
         writing(path) as temporary,
@@ -109,7 +115,8 @@ def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
             writer.write_table(pa.Table.from_batches([batch]).cast(LOCK))
             rows += len(batch)
         listed = json.dumps([asdict(file) for file in files], sort_keys=True)
-        writer.add_key_value_metadata({"files": listed})
+        totals = {name: (statistics or {})[name] for name in TOTALS if name in (statistics or {})}
+        writer.add_key_value_metadata({"files": listed, "totals": json.dumps(totals)})
     return rows
 
 
@@ -129,6 +136,13 @@ def read_files(path: Path) -> list[SourceFile]:
             f"{path} is no lock of a corpus ({error}); expected a corpus.lock as pubmill writes it"
         ) from None
     return [build(SourceFile, file, f"{path}: source file {place}") for place, file in enumerate(listed, 1)]
+
+
+def read_totals(path: Path) -> dict[str, Any]:
+    """Return the day and the size of a locked corpus; nothing from a lock of pubmill 0.1."""
+    read_files(path)
+    found: dict[str, Any] = json.loads((pq.read_metadata(path).metadata or {}).get(b"totals", b"{}"))
+    return found
 
 
 def write_locked(

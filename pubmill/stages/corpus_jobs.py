@@ -32,6 +32,7 @@ from pubmill.stages.pmc_shards import packages, pmc_shards
 from pubmill.stages.pubmed_files import pubmed_files
 from pubmill.stages.stage import ASSUMED, HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Seconds, Stage
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
+from pubmill.storage.result_paths import STATISTICS
 
 _ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
 
@@ -309,11 +310,12 @@ class LockCorpus(Stage):
     """Lock of a corpus."""
 
     name, group, label = "lock_corpus", "select", "Locking {wildcards.corpus}"
-    version = 2
+    version = 3
     needs = Needs(4_000, 2 * HOUR)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"manifest": self._paths.corpus(wildcards.corpus, "manifest.parquet")}
+        names = {"manifest": "manifest.parquet", "statistics": STATISTICS}
+        return {role: self._paths.corpus(wildcards.corpus, name) for role, name in names.items()}
 
     def recipe_of(self, wildcards: Any) -> LockRecipe:
         return self.graph.corpora.lock_recipe(wildcards.corpus)
