@@ -118,7 +118,7 @@ rule select_documents:
         **PLACES,
         **graph.select_documents.params,
         index=lambda w: int(w.part),
-        more=lambda w: as_arguments(graph.selection.inputs(w.corpus)),
+        more=lambda w: as_arguments(graph.selection.inputs(w.corpus, w.part)),
     message:
         graph.select_documents.label
     shell:

@@ -1,4 +1,4 @@
-"""Write the lock of a corpus, and rebuild a corpus from a lock."""
+"""Totals and lock of a corpus; rebuild a corpus from a lock."""
 
 LOCKED = any_of(graph.corpora.locked())
 NOT_LOCKED = f"(?!(?:{LOCKED})/)[^/]+"
@@ -22,8 +22,8 @@ rule lock_corpus:
     message:
         graph.lock_corpus.label
     shell:
-        "python {params.scripts:q}/lock_corpus.py --manifest {input.manifest:q} --sources {params.sources:q}"
-        " --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/lock_corpus.py --manifest {input.manifest:q}"
+        " --statistics {input.statistics:q} --sources {params.sources:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule locked_versions:
@@ -51,3 +51,28 @@ rule locked_versions:
         "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
         " --recipe {params.recipe:q} --lock {input.lock:q} --report {output.report:q}"
         " --differences {output.differences:q} > {log:q} 2>&1"
+
+
+rule corpus_statistics:
+    input:
+        unpack(graph.corpus_statistics.inputs_of),
+    output:
+        manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
+        statistics=graph.paths.corpus("{corpus}", "stats.json"),
+    log:
+        graph.paths.log(graph.paths.corpus("{corpus}", "statistics")),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.corpus_statistics.resources,
+    params:
+        **PLACES,
+        **graph.corpus_statistics.params,
+        corpus=lambda w: graph.paths.corpus(w.corpus),
+        parts=lambda w: len(graph.corpora.shards(w.corpus)),
+    message:
+        graph.corpus_statistics.label
+    shell:
+        "python {params.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
+        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
+        " > {log:q} 2>&1"

@@ -1,6 +1,31 @@
 """Search a whole corpus for copies of documents and for texts of datasets."""
 
 
+rule divide_by_part:
+    input:
+        unpack(graph.divide_by_part.inputs_of),
+    output:
+        [graph.paths.divided("{corpus}", "{table}", f"{{block}}{digit}") for digit in range(10)],
+    log:
+        graph.paths.log(graph.paths.divided("{corpus}", "{table}", "{block}0", "")),
+    wildcard_constraints:
+        table="latest|duplicates",
+        block=r"\d{3}",
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **graph.divide_by_part.resources,
+    params:
+        **PLACES,
+        **graph.divide_by_part.params,
+        first=lambda w: 10 * int(w.block),
+    message:
+        graph.divide_by_part.label
+    shell:
+        "python {params.scripts:q}/divide_by_part.py --table {input.table:q} --first {params.first:q}"
+        " --outputs {output:q} > {log:q} 2>&1"
+
+
 rule fingerprint:
     input:
         unpack(graph.fingerprint.inputs_of),
@@ -77,7 +102,7 @@ rule find_contamination:
     input:
         unpack(graph.find_contamination.inputs_of),
     output:
-        graph.paths.contamination("{corpus}", "{first}"),
+        update(graph.paths.contamination("{corpus}", "{first}")),
     log:
         graph.paths.log(graph.paths.corpus("{corpus}", "contamination/from-{first}")),
     wildcard_constraints:
@@ -93,7 +118,7 @@ rule find_contamination:
         graph.find_contamination.label
     shell:
         "python {params.scripts:q}/find_contamination.py --parts {input.parts:q} --index {input.index:q}"
-        " --output {output:q} > {log:q} 2>&1"
+        " --output {output:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule contamination:
@@ -115,28 +140,3 @@ rule contamination:
     shell:
         "python {params.scripts:q}/contamination.py --corpus {wildcards.corpus:q} --index {input.index:q}"
         " --found {input.found:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule corpus_statistics:
-    input:
-        unpack(graph.corpus_statistics.inputs_of),
-    output:
-        manifest=graph.paths.corpus("{corpus}", "manifest.parquet"),
-        statistics=graph.paths.corpus("{corpus}", "stats.json"),
-    log:
-        graph.paths.log(graph.paths.corpus("{corpus}", "statistics")),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.corpus_statistics.resources,
-    params:
-        **PLACES,
-        **graph.corpus_statistics.params,
-        corpus=lambda w: graph.paths.corpus(w.corpus),
-        parts=lambda w: len(graph.corpora.shards(w.corpus)),
-    message:
-        graph.corpus_statistics.label
-    shell:
-        "python {params.scripts:q}/corpus_statistics.py --corpus {params.corpus:q} --parts {params.parts:q}"
-        " --manifest {output.manifest:q} --output {output.statistics:q} --recipe {params.recipe:q}"
-        " > {log:q} 2>&1"

@@ -20,10 +20,11 @@ from pubmill.storage.privacy import keep_private
 def main(
     parts: Annotated[list[Path], "parts of the corpus"],
     index: Annotated[Path, "the index of the texts"],
-    output: Annotated[Path, "matches to write (JSON)"],
+    output: Annotated[Path, "matches to write (JSON); those of parts that have not changed are kept"],
+    version: Annotated[str, "version of the search; matches of another one are not kept"] = "",
 ) -> None:
     keep_private([], access_of_parts([index]))
-    found = find_in_parts(parts, index, output)
+    found = find_in_parts(parts, index, output, version)
     print(f"{found} documents contain a text of a dataset")
 
 

@@ -1,9 +1,10 @@
 """Make the fingerprints with which copies among the documents of a corpus are found.
 
-    .venv/bin/python scripts/fingerprint.py --shard 26n0001.parquet --index 0 --latest latest.parquet \\
+    .venv/bin/python scripts/fingerprint.py --shard 26n0001.parquet --index 0 \\
+        --latest latest/part-0000.parquet \\
         --output fingerprints/part-0000.parquet --recipe '{"selection": {"min_words": 128}, "similar": true}'
 
-Inputs: a parsed shard, its index in `latest.parquet`, and that file; the excluded texts, if any.
+Inputs: a parsed shard, its number, and its rows of `latest.parquet`; the excluded texts, if any.
 Output: id, position, digest, and MinHashes of each document that is neither excluded nor filtered out.
 """
 
@@ -19,8 +20,8 @@ from pubmill.recipes.programs import program
 
 def main(
     shard: Annotated[Path, "the parsed shard"],
-    index: Annotated[int, "index of the shard in the list of --latest"],
-    latest: Annotated[Path, "latest.parquet of the corpus"],
+    index: Annotated[int, "the part's number"],
+    latest: Annotated[Path, "latest/part-NNNN.parquet of the corpus"],
     output: Annotated[Path, "the fingerprints (parquet) to write"],
     recipe: FingerprintRecipe,
     exclude: Annotated[Path | None, "index of texts that the corpus must not contain"] = None,

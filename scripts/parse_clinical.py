@@ -16,6 +16,7 @@ from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import ClinicalParsingRecipe
 from pubmill.recipes.programs import program
+from pubmill.storage.files import sha256
 
 
 def main(
@@ -25,7 +26,8 @@ def main(
 ) -> None:
     counts = write_shard(
         output, read_notes(input_, recipe.brackets),
-        source=recipe.source, file=input_.name, order=0, private=True,
+        source=recipe.source, file=input_.name, order=0, digest=sha256(input_),
+        private=True,
     )  # fmt: skip
     print(f"{input_.name}: {counts.citations} notes")
 

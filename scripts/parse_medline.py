@@ -17,6 +17,7 @@ from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import MedlineParsingRecipe
 from pubmill.recipes.programs import program
+from pubmill.storage.files import sha256
 
 
 def main(
@@ -27,7 +28,9 @@ def main(
     order = file_order(input_)
     read = read_medline_with_pubmed_parser if recipe.parser == "pubmed_parser" else read_medline
     documents = read(input_)
-    counts = write_shard(output, documents, source=recipe.source, file=input_.name, order=order)
+    counts = write_shard(
+        output, documents, source=recipe.source, file=input_.name, order=order, digest=sha256(input_)
+    )
     print(f"{input_.name}: {counts.citations} citations, {counts.deletions} deletions")
 
 

@@ -19,6 +19,7 @@ from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import PmcParsingRecipe
 from pubmill.recipes.programs import program
+from pubmill.storage.files import sha256
 
 
 def main(
@@ -34,7 +35,9 @@ def main(
         articles, order = read_fetched(input_), 0
     left_out: Counter[str] = Counter()
     documents = read_articles(input_, articles, recipe.parser, recipe.leave_out, left_out, recipe.unreadable)
-    counts = write_shard(output, documents, source=recipe.source, file=input_.name, order=order)
+    counts = write_shard(
+        output, documents, source=recipe.source, file=input_.name, order=order, digest=sha256(input_)
+    )
     print(f"{input_.name}: {counts.citations} articles")
     print("left out:", ", ".join(f"{count} <{tag}>" for tag, count in sorted(left_out.items())) or "nothing")
 

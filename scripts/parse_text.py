@@ -18,6 +18,7 @@ from pubmill.errors import run
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.corpora import TextParsingRecipe
 from pubmill.recipes.programs import program
+from pubmill.storage.files import sha256
 
 
 def main(
@@ -29,7 +30,9 @@ def main(
         documents = read_text(input_, recipe.source, recipe.language)
     else:
         documents = read_plain_text(input_, recipe.source, recipe.documents, recipe.language)
-    counts = write_shard(output, documents, source=recipe.source, file=input_.name, order=0)
+    counts = write_shard(
+        output, documents, source=recipe.source, file=input_.name, order=0, digest=sha256(input_)
+    )
     print(f"{input_.name}: {counts.citations} texts")
 
 

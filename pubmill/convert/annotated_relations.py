@@ -39,23 +39,19 @@ Pair = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelationReading(TextReading):
-    """The options (see the module)."""
+class Pairs(TextReading):
+    """The options by which pairs and their labels are found (see the module)."""
 
     pairs: list[list[str]] = field(default_factory=list)
     labels: list[str] | dict[str, str] = field(default_factory=list)
-    negative: str = ""
-    several: Literal["each", "first", "last"] | None = None
-    directed: bool = False
-    arguments: Literal["mentions", "concepts"] = "mentions"
     separators: str = "|,;"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.pairs or any(len(pair) != 2 for pair in self.pairs):
             raise PubmillError("the converter's option `pairs` must be a list of [TYPE, TYPE]")
-        if not self.labels or not self.negative:
-            raise PubmillError("the converter needs the options `labels` and `negative`")
+        if not self.labels:
+            raise PubmillError("the converter needs the option `labels`")
 
     def label_of(self, kind: str) -> str | None:
         """Return the label of a relation type; None if it isn't kept."""
@@ -68,6 +64,21 @@ class RelationReading(TextReading):
         if [one, other] in self.pairs:
             return True
         return False if [other, one] in self.pairs else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationReading(Pairs):
+    """The options (see the module)."""
+
+    negative: str = ""
+    several: Literal["each", "first", "last"] | None = None
+    directed: bool = False
+    arguments: Literal["mentions", "concepts"] = "mentions"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.negative:
+            raise PubmillError("the converter needs the option `negative`")
 
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
@@ -165,7 +176,7 @@ def _concept_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[
     mentions: dict[tuple[str, str], list[Entity]] = defaultdict(list)
     placed = sorted(zip(one.mentions, one.kinds, strict=True), key=lambda pair: pair[0].start)
     for mention, kind in placed:
-        for concept in _concepts(mention.concepts, reading.separators):
+        for concept in concepts_of(mention.concepts, reading.separators):
             mentions[concept, kind].append(
                 Entity(start=mention.start, end=mention.end, type=kind, id=concept)
             )
@@ -176,7 +187,8 @@ def _concept_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[
             yield one.text, _both(*(pair if ordered else reversed(pair)))
 
 
-def _concepts(text: str, separators: str) -> list[str]:
+def concepts_of(text: str, separators: str) -> list[str]:
+    """Return the different concepts that a mention or an argument names."""
     names = re.split(f"[{re.escape(separators)}]", text) if separators else [text]
     return [name for name in dict.fromkeys(map(str.strip, names)) if name not in NO_CONCEPTS]
 

@@ -16,6 +16,7 @@ of both functions say how a file is read; where they are needed and missing, the
 - `discontinuous`: a mention of several pieces is read as all that it `covers`, or left out (`leave_out`).
 - `overlaps`: of overlapping mentions keep the `longest` or the `shortest`, as a word has one label
   (`mentions` only).
+- `held_out`: `{share: 0.1, seed: 1}`: dev is that share of the documents of the source `train`.
 
 Events are counted by type as `left_out.events.TYPE`.
 """
@@ -28,9 +29,10 @@ from typing import Literal, TypeVar
 
 from pubmill import recipes
 from pubmill.convert import words
+from pubmill.convert.dev_split import split_members
 from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import TokensExample
+from pubmill.examples.kinds import MentionsExample, TokensExample, WordSpan
 from pubmill.examples.sentences import SentenceSplitter
 from pubmill.formats.document_files import ANNOTATED, annotated_documents
 from pubmill.formats.documents import InputDocument, TextMention
@@ -55,6 +57,7 @@ class TextReading:
     composite: Literal["whole", "parts"] | None = None
     discontinuous: Literal["covers", "leave_out"] | None = None
     overlaps: Literal["longest", "shortest"] | None = None
+    held_out: dict[str, float] | None = None
 
     def __post_init__(self) -> None:
         if self.form not in ANNOTATED:
@@ -90,25 +93,36 @@ def mentions(source: ConverterInput) -> Iterator[TokensExample]:
     A `PubmillError` names the file, and the line or document, of anything that deviates from the form.
     """
     reading = reading_of(source, TextReading)
+    for name, document, sentence in _sentences(source, reading, reading.overlaps != "shortest"):
+        yield TokensExample(id=name, document=document, words=sentence.words, labels=sentence.labels)
+
+
+def nested_mentions(source: ConverterInput) -> Iterator[MentionsExample]:
+    """Yield the sentences of one split with all their mentions, nested and overlapping ones too; otherwise as
+    `mentions`."""
+    for name, document, sentence in _sentences(source, reading_of(source, TextReading), None):
+        spans = [WordSpan(*span) for span in sorted(set(sentence.spans))]
+        yield MentionsExample(id=name, document=document, words=sentence.words, mentions=spans)
+
+
+def _sentences(
+    source: ConverterInput, reading: TextReading, longest: bool | None
+) -> Iterator[tuple[str, str, words.Sentence]]:
+    """Yield each sentence with its id and document; of overlapping mentions the `longest` or the shortest is
+    kept, or all (None)."""
     number = 0
     for one in texts(source, reading):
         found = [
             words.NoteMention(mention.start, mention.end, kind)
             for mention, kind in zip(one.mentions, one.kinds, strict=True)
         ]
-        if reading.overlaps is None:
+        if reading.overlaps is None and longest is not None:
             _refuse_overlaps(one, found)
+        document = check_id(one.document.id, one.document.where)
         ends = sentence_ends(source, reading)(one.text)
-        for sentence in words.sentences(
-            one.text, found, source.left_out, ends, reading.word, reading.overlaps != "shortest"
-        ):
+        for sentence in words.sentences(one.text, found, source.left_out, ends, reading.word, longest):
             number += 1
-            yield TokensExample(
-                id=f"{source.split}-{number:06d}",
-                document=check_id(one.document.id, one.document.where),
-                words=sentence.words,
-                labels=sentence.labels,
-            )
+            yield f"{source.split}-{number:06d}", document, sentence
 
 
 Options = TypeVar("Options", bound=TextReading)
@@ -124,8 +138,7 @@ def reading_of(source: ConverterInput, form: type[Options]) -> Options:
 
 def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedText]:
     """Yield the documents of a split, with the mentions that are kept."""
-    path = source.input(source.split if source.split in source.inputs else "archive")
-    for document in annotated_documents(path, reading.form, reading.folder, reading.misplaced is not None):
+    for document in _documents(source, reading):
         if document.misplaced:
             source.left_out["misplaced_mentions"] += document.misplaced
         for event in document.events:
@@ -138,6 +151,20 @@ def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedTex
                     kept.append(mention)
                     kinds.append(kind)
         yield AnnotatedText(document, document_text(document), kept, kinds)
+
+
+def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDocument]:
+    """Yield the documents of a split; of train, those that are not held out."""
+    is_divided = reading.held_out is not None and source.split != "test"
+    role = "train" if is_divided else source.split
+    path = source.input(role if role in source.inputs else "archive")
+    found = annotated_documents(path, reading.form, reading.folder, reading.misplaced is not None)
+    if not is_divided:
+        yield from found
+        return
+    documents = list(found)
+    kept = split_members(source, [one.id for one in documents], "held_out")
+    yield from (one for one in documents if one.id in kept)
 
 
 def _kept_kind(mention: TextMention, reading: TextReading, source: ConverterInput, where: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pubmill.examples.kinds import SequenceExample, TokensExample
+from pubmill.examples.kinds import MentionsExample, RelationsExample, SequenceExample, TokensExample
 from pubmill.examples.tagging import to_mentions
 
 _TEXT = pa.string()
@@ -59,7 +59,10 @@ SCHEMAS: dict[str, pa.Schema] = {
 }  # fmt: skip
 """Schema -> its columns."""
 _OF_TASK = {"relation": "kb", "yes-no": "qa", "inference": "te", "similarity": "pairs"}
-_OF_KIND = {"tokens": "kb", "span": "qa", "multilabel": "text", "regression": "pairs"}
+_OF_KIND = {
+    "tokens": "kb", "span": "qa", "multilabel": "text", "regression": "pairs", "relations": "kb",
+    "mentions": "kb",
+}  # fmt: skip
 
 
 def schema_name(kind: str, task: str) -> str:
@@ -72,14 +75,16 @@ def to_bigbio(
 ) -> pa.Table:
     """Return examples in the schema of their task; `negative`: the label of pairs without a relation."""
     name = schema_name(kind, task)
-    if name == "kb" and kind == "tokens":
+    if kind in ("tokens", "mentions"):
         rows: Iterator[dict[str, Any]] = _annotated_documents(examples)
+    elif kind == "relations":
+        rows = map(_related_concepts, examples)
     else:
         rows = (_ROWS[name](one, labels, negative) for one in examples)
     return pa.Table.from_pylist(list(rows), SCHEMAS[name])
 
 
-def _annotated_documents(examples: Sequence[TokensExample]) -> Iterator[dict[str, Any]]:
+def _annotated_documents(examples: Sequence[TokensExample | MentionsExample]) -> Iterator[dict[str, Any]]:
     """Yield a row for each document, or sentence without one, with a passage for each sentence."""
     for name, group in groupby(examples, key=lambda one: one.document or one.id):
         sentences = list(group)
@@ -93,11 +98,12 @@ def _annotated_documents(examples: Sequence[TokensExample]) -> Iterator[dict[str
         yield _knowledge(sentences[0].id, name, passages, entities, [])
 
 
-def _entities(one: TokensExample, text: str, offset: int) -> Iterator[dict[str, Any]]:
+def _entities(one: TokensExample | MentionsExample, text: str, offset: int) -> Iterator[dict[str, Any]]:
     starts = [0]
     for word in one.words:
         starts.append(starts[-1] + len(word) + 1)
-    for number, (first, after, kind) in enumerate(to_mentions(one.labels), 1):
+    mentions = one.spans if isinstance(one, MentionsExample) else to_mentions(one.labels)
+    for number, (first, after, kind) in enumerate(mentions, 1):
         start, end = starts[first], starts[after] - 1
         span = _span(f"{one.id}_T{number}", kind or "mention", text[start:end], offset + start)
         yield {**span, "normalized": []}
@@ -115,6 +121,24 @@ def _relation(one: SequenceExample, labels: Sequence[str], negative: str | None)
     names = [f"{one.id}_T{number}" for number in (1, 2)]
     relation = {"id": f"{one.id}_R1", "type": one.label, "arg1_id": names[0], "arg2_id": names[1]}
     relations = [{**relation, "normalized": []}] if one.label != negative and len(entities) > 1 else []
+    passages = [_span(f"{one.id}_P1", "text", one.text, 0)]
+    return _knowledge(one.id, one.document or one.id, passages, entities, relations)
+
+
+def _related_concepts(one: RelationsExample) -> dict[str, Any]:
+    """Return a document with its mentions and, between the first mentions of two concepts, their relations;
+    one of a concept without mentions has no place in this schema."""
+    first, entities = dict[str | None, str](), list[dict[str, Any]]()
+    for number, entity in enumerate(one.entities, 1):
+        name = f"{one.id}_T{number}"
+        first.setdefault(entity.id, name)
+        span = _span(name, entity.type, one.text[entity.start : entity.end], entity.start)
+        entities.append({**span, "normalized": [{"db_name": "source", "db_id": entity.id}]})
+    relations = [
+        {"id": f"{one.id}_R{n}", "type": label, "arg1_id": first[a], "arg2_id": first[b], "normalized": []}
+        for n, (a, b, label, *_) in enumerate(one.relations, 1)
+        if a in first and b in first
+    ]
     passages = [_span(f"{one.id}_P1", "text", one.text, 0)]
     return _knowledge(one.id, one.document or one.id, passages, entities, relations)
 
@@ -140,7 +164,7 @@ def _question(one: Any, labels: Sequence[str], negative: str | None) -> dict[str
         asked = {"question": one.text, "context": one.text_pair, "type": "yesno"}
         return {**ids, **asked, "choices": list(labels), "answer": [one.label]}
     answers = one.golds or [answer.text for answer in one.answers]
-    asked = {"question": one.question, "context": one.context, "type": "factoid"}
+    asked = {"question": one.question, "context": one.context, "type": "list" if one.items else "factoid"}
     return {**ids, **asked, "choices": [], "answer": list(dict.fromkeys(answers))}
 
 

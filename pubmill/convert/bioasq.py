@@ -168,6 +168,46 @@ def factoid(source: ConverterInput) -> Iterator[SpanExample]:
         yield from kept
 
 
+def list_questions(source: ConverterInput) -> Iterator[SpanExample]:
+    """Yield list questions as `factoid` does factoids, with the items and their synonyms.
+
+    In train, an example QUESTION_NNN_K has the K-th answer in the snippet, counted from 0, because one answer
+    is learnt from an input; in test, QUESTION_NNN has all of them.
+    """
+    source.check_options()
+    archive = source.of_split()
+    for question in _questions_of_type(questions(archive, source.left_out), "list", source.left_out):
+        items = listed_items(question, archive)
+        golds = list(dict.fromkeys(name for names in items for name in names))
+        asked = list(_snippet_examples(question, golds, source.left_out))
+        if not golds or not asked:
+            source.left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
+            continue
+        if source.split != "test":
+            source.left_out["snippets_without_answer"] += sum(not one.answers for one in asked)
+            source.left_out["questions_without_answer"] += not any(one.answers for one in asked)
+            asked = [
+                replace(one, id=f"{one.id}_{number}", answers=[answer])
+                for one in asked
+                for number, answer in enumerate(one.answers)
+            ]
+        yield from (replace(one, items=items) for one in asked)
+
+
+def listed_items(question: BioasqQuestion, archive: Path) -> list[list[str]]:
+    """Return the distinct synonyms of each item of a list question, without blank ones; an item may be a
+    string."""
+    answer = question.exact_answer if question.exact_answer is not None else []
+    stated: list[Any] = answer if isinstance(answer, list) else [None]
+    items = [[one] if isinstance(one, str) else one for one in stated]
+    if not all(isinstance(item, list) and all(isinstance(name, str) for name in item) for item in items):
+        raise PubmillError(
+            f"{archive}: question {question.id}: exact_answer is not a list of lists of strings"
+        )
+    named = [list(dict.fromkeys(one_line(name).strip() for name in item if name.strip())) for item in items]
+    return [item for item in named if item]
+
+
 def _snippet_examples(
     question: BioasqQuestion, golds: list[str], left_out: Counter[str]
 ) -> Iterator[SpanExample]:

@@ -10,9 +10,12 @@ from statistics import fmean, quantiles
 from typing import Any
 
 from pubmill.examples.kinds import (
+    NOVELTY,
     Example,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
@@ -155,12 +158,50 @@ def _count_spans(examples: Sequence[SpanExample]) -> Counts:
     }
 
 
+def _count_relations(examples: Sequence[RelationsExample]) -> Counts:
+    """Count a split of documents with relations; `without_pair` are relations that cannot be predicted, as
+    their concepts are no pair, and `novel` those that are said to be new."""
+    relations = [one for example in examples for one in example.relations]
+    reachable = [one for example in examples for one in example.relations if one[:2] in example.pairs]
+    return {
+        "examples": len(examples),
+        "mentions": sum(len({(e.start, e.end, e.type) for e in example.entities}) for example in examples),
+        "pairs": sum(len(example.pairs) for example in examples),
+        "relations": len(relations),
+        "without_pair": len(relations) - len(reachable),
+        "novel": sum(one[3:] == [NOVELTY[0]] for one in relations),
+        **_label_counts(one[2] for one in relations),
+    }
+
+
+def _count_mentions(examples: Sequence[MentionsExample]) -> Counts:
+    """Count a split of sentences with mentions; `nested` are those inside of another, or with its words."""
+    mentions = [one for example in examples for one in example.mentions]
+    return {
+        "sentences": len(examples),
+        "tokens": sum(len(example.words) for example in examples),
+        "mentions": len(mentions),
+        "nested": sum(map(_nested, examples)),
+        "longest_mention": max((one.after - one.first for one in mentions), default=0),
+        **{f"mentions.{of}": n for of, n in sorted(Counter(one.type for one in mentions).items())},
+    }
+
+
+def _nested(example: MentionsExample) -> int:
+    return sum(
+        any(one != of and of.first <= one.first and one.after <= of.after for of in example.mentions)
+        for one in example.mentions
+    )
+
+
 MEASURES: dict[type[Example], Callable[[Any], Counts]] = {
     TokensExample: _count_tokens,
     SequenceExample: _count_sequences,
     MultilabelExample: _count_multilabel,
     RegressionExample: _count_regression,
     SpanExample: _count_spans,
+    RelationsExample: _count_relations,
+    MentionsExample: _count_mentions,
 }
 
 
@@ -171,7 +212,7 @@ def _label_counts(labels: Any) -> dict[str, int]:
 def key(example: Example) -> Hashable:
     """Return a model's input of an example; examples with equal keys have the same input."""
     match example:
-        case TokensExample():
+        case TokensExample() | MentionsExample():
             return tuple(example.words)
         case SequenceExample():
             spans = tuple((entity.start, entity.end, entity.type) for entity in example.entities)
@@ -180,7 +221,7 @@ def key(example: Example) -> Hashable:
             return (example.text, example.text_pair)
         case SpanExample():
             return (example.question, example.context)
-        case MultilabelExample():
+        case MultilabelExample() | RelationsExample():
             return example.text
     raise TypeError(f"{type(example).__name__} is no kind of example")
 
@@ -195,7 +236,7 @@ def lengths(examples: Sequence[Example]) -> dict[str, float]:
 
 
 def _count_words(example: Example) -> int:
-    if isinstance(example, TokensExample):
+    if isinstance(example, TokensExample | MentionsExample):
         return len(example.words)
     texts = (getattr(example, name, None) for name in ("text", "text_pair", "question", "context"))
     return sum(len(text.split()) for text in texts if text)

@@ -15,13 +15,13 @@ from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
 
 
-def split_members(source: ConverterInput, groups: Collection[str]) -> set[str]:
+def split_members(source: ConverterInput, groups: Collection[str], option: str = "dev") -> set[str]:
     """Return the groups (documents, patients) of the training data that are in the split, `train` or `dev`.
 
-    The option `dev` is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up. Raises a
+    The option is `{share: 0.1, seed: 1}`; dev is that share of the groups, rounded up. Raises a
     `PubmillError` for any other form, and if no groups would be left for train.
     """
-    share, seed = _share_and_seed(source.options.get("dev"))
+    share, seed = _share_and_seed(source.options.get(option), option)
     number = math.ceil(share * len(set(groups)))
     if number >= len(set(groups)):
         raise PubmillError(
@@ -32,7 +32,7 @@ def split_members(source: ConverterInput, groups: Collection[str]) -> set[str]:
     return set(ordered[:number] if source.split == "dev" else ordered[number:])
 
 
-def _share_and_seed(value: Any) -> tuple[Fraction, int]:
+def _share_and_seed(value: Any, option: str) -> tuple[Fraction, int]:
     if isinstance(value, Mapping) and value.keys() == {"share", "seed"}:
         share, seed = value["share"], value["seed"]
         if (
@@ -43,6 +43,6 @@ def _share_and_seed(value: Any) -> tuple[Fraction, int]:
         ):
             return Fraction(str(share)), seed
     raise SpecError(
-        f"the converter's option `dev` is {value!r}; give the share of the training data that is held out "
-        "and a seed, such as {share: 0.1, seed: 1}"
+        f"the converter's option `{option}` is {value!r}; give the share of the training data that is "
+        "held out and a seed, such as {share: 0.1, seed: 1}"
     )

@@ -21,6 +21,8 @@ METRICS: dict[str, tuple[str, dict[str, str]]] = {
     "multilabel": ("label_set", {"micro_f1": "micro_f1"}),
     "regression": ("number", {"pearson": "pearson", "answered": "mean"}),
     "span": ("answer", {"exact_match": "mean", "f1": "mean"}),
+    "relations": ("relations", {"relation_f1": "micro_f1"}),
+    "mentions": ("nested_mentions", {"entity_f1": "micro_f1"}),
 }
 """Kind of examples -> function that reads an answer, and its metrics with their aggregations."""
 LONGEST = 256

@@ -44,15 +44,42 @@ def label_set(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
 
 def mentions(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """Mentions on lines of their own, with their type and a colon if the dataset has several."""
+    return {"entity_f1": [gold_places(doc["labels"]), places(doc["words"], named_mentions(doc, results[0]))]}
+
+
+def nested_mentions(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """The same; every place of the words of each mention counts."""
+    words, named = doc["words"], named_mentions(doc, results[0])
+    found = {place for one in named for place in places(words, [one])}
+    gold = [(one["first"], one["after"], one["type"]) for one in doc["mentions"]]
+    return {"entity_f1": [gold, sorted(found)]}
+
+
+def relations(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """Lines `LABEL: CONCEPT | CONCEPT`, the concepts in either order."""
+    known = {plain(one): one for one in doc["choices"]}
+    pairs = {tuple(pair) for pair in doc["pairs"]}
+    found = set[tuple[str, ...]]()
+    for line in results[0].splitlines():
+        label, _, concepts = line.partition(":")
+        pair = tuple(part.strip() for part in concepts.split("|"))
+        if len(pair) == 2:
+            is_swapped = pair not in pairs and pair[::-1] in pairs
+            found.add((*(pair[::-1] if is_swapped else pair), known.get(plain(label), plain(label))))
+    return {"relation_f1": [[one[:3] for one in doc["relations"]], sorted(found)]}
+
+
+def named_mentions(doc: dict[str, Any], answer: str) -> list[tuple[list[str], str]]:
+    """Return the words and the type of each line."""
     types = {plain(one): one for one in doc["choices"] if one}
     named = list[tuple[list[str], str]]()
-    for line in results[0].splitlines():
+    for line in answer.splitlines():
         kind, colon, text = line.partition(":")
         if colon and plain(kind) in types:
             named.append((text.split(), types[plain(kind)]))
         elif len(doc["choices"]) == 1:
             named.append((line.split(), doc["choices"][0]))
-    return {"entity_f1": [gold_places(doc["labels"]), places(doc["words"], named)]}
+    return named
 
 
 def number(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:

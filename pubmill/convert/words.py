@@ -29,11 +29,17 @@ class NoteMention:
 
 
 class Sentence(NamedTuple):
-    """A sentence; `line` is the number of its first line in the note, counted from 1."""
+    """A sentence; `line` is the number of its first line in the note, counted from 1; `spans`: its mentions
+    as first word, word after the last, and type."""
 
     line: int
     words: list[str]
-    labels: list[str]
+    spans: list[tuple[int, int, str]]
+
+    @property
+    def labels(self) -> list[str]:
+        """BIO labels of the words; a ValueError if mentions overlap."""
+        return to_labels(self.spans, len(self.words), "bio")
 
 
 def sentences(
@@ -42,12 +48,12 @@ def sentences(
     left_out: Counter[str],
     ends: Sequence[int] | None = None,
     word: re.Pattern[str] = _WORD,
-    longest: bool = True,
+    longest: bool | None = True,
 ) -> Iterator[Sentence]:
     """Yield the note's sentences; one without words is left out.
 
     `ends`: where sentences end, in order; by default at each line feed. `word`: what is one word. Of
-    overlapping mentions the `longest` is kept, or else the shortest.
+    overlapping mentions the `longest` is kept, or else the shortest; all if it is None.
 
     `left_out` counts the mentions that get no label: `mentions_without_words` (white space only),
     `repeated_mentions` (the same place and type again) and `overlapping_mentions`.
@@ -60,9 +66,8 @@ def sentences(
         if spans:
             first = {span[0]: place for place, span in enumerate(spans)}
             last = {span[1]: place + 1 for place, span in enumerate(spans)}
-            labelled = [(first[m.start], last[m.end], m.type) for m in inside]
-            words = [note[slice(*span)] for span in spans]
-            yield Sentence(line, words, to_labels(labelled, len(words), "bio"))
+            placed = [(first[m.start], last[m.end], m.type) for m in inside]
+            yield Sentence(line, [note[slice(*span)] for span in spans], placed)
 
 
 def _trim_mentions(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
@@ -78,14 +83,14 @@ def _trim_mentions(note: str, mentions: Iterable[NoteMention], left_out: Counter
 
 
 def _disjoint_mentions(
-    mentions: Sequence[NoteMention], left_out: Counter[str], longest: bool
+    mentions: Sequence[NoteMention], left_out: Counter[str], longest: bool | None
 ) -> list[NoteMention]:
     """Return the mentions to keep, in the note's order."""
     different = list(dict.fromkeys(mentions))
     kept: list[NoteMention] = []
     sign = 1 if longest else -1
     for mention in sorted(different, key=lambda m: sign * (m.start - m.end)):  # a stable sort
-        if all(mention.end <= other.start or other.end <= mention.start for other in kept):
+        if longest is None or all(mention.end <= other.start or other.end <= mention.start for other in kept):
             kept.append(mention)
     for reason, number in (
         ("repeated_mentions", len(mentions) - len(different)),

@@ -2,37 +2,68 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
 from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
 from pubmill.errors import PubmillError
-from pubmill.storage.files import read_json, sealed, write_json
+from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.parquet import open_parquet
 
 
-def find_in_parts(parts: Iterable[Path], index: Path, output: Path) -> int:
+class PartMatches(TypedDict):
+    """The digest of a part, the number of its documents, and its matches as [document, text (its row in the
+    index), matched by PMID, matched by words]."""
+
+    sha256: str
+    documents: int
+    matches: list[list[Any]]
+
+
+def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str = "") -> int:
     """Write the matches between corpus parts and an index of texts; return the number of matching documents.
 
-    Each match is [document, text (its row in the index), matched by PMID, matched by words]. The title is
-    searched too, because models may read it before the text.
+    The title is searched too, because models may read it before the text. If `output` is there, made with the
+    same index and the same `version` of the search, the matches of parts that have not changed since are
+    taken from it.
     """
-    texts = EvaluationTexts(index)
-    matches: list[list[Any]] = []
-    documents = 0
-    for document, pmid, text in _read_documents(parts):
-        documents += 1
-        matches += [[document, *match] for match in texts.matches(pmid, text)]
-    write_json(output, sealed({"documents": documents, "matches": matches}))
-    return len({match[0] for match in matches})
+    made_with = [version, sha256(index)]
+    known = _known_matches(output, made_with)
+    search = _Search(index)
+    found = [known.get(digest) or search(part, digest) for part in parts for digest in [sha256(part)]]
+    write_json(output, sealed({"made_with": made_with, "parts": found}))
+    return len({match[0] for one in found for match in one["matches"]})
 
 
-def _read_documents(parts: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
-    for part in parts:
-        with open_parquet(part) as file:
-            for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
-                for row in batch.to_pylist():
-                    yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
+def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
+    """Return the matches in an earlier output by the digest of the part; none if it is not to be used."""
+    try:
+        found = read_json(path) if path.is_file() else {}
+    except PubmillError:  # damaged, and about to be replaced
+        return {}
+    return {one["sha256"]: one for one in found["parts"]} if found.get("made_with") == made_with else {}
+
+
+class _Search:
+    """The search in one part; the index is loaded for the first."""
+
+    def __init__(self, index: Path) -> None:
+        self._texts = cache(lambda: EvaluationTexts(index))
+
+    def __call__(self, part: Path, digest: str) -> PartMatches:
+        documents, matches, texts = 0, list[list[Any]](), self._texts()
+        for document, pmid, text in _read_documents(part):
+            documents += 1
+            matches += [[document, *match] for match in texts.matches(pmid, text)]
+        return {"sha256": digest, "documents": documents, "matches": matches}
+
+
+def _read_documents(part: Path) -> Iterator[tuple[str, str, str]]:
+    with open_parquet(part) as file:
+        for batch in file.iter_batches(1000, columns=["id", "pmid", "title", "text"]):
+            for row in batch.to_pylist():
+                yield row["id"], row["pmid"], f"{row['title']}\n{row['text']}"
 
 
 class SplitReport(TypedDict):
@@ -99,10 +130,10 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
     held: dict[int, dict[str, tuple[bool, bool]]] = {}
     documents = 0
     for path in found_in:
-        found = read_json(path)
-        documents += found["documents"]
-        for document, text, by_pmid, by_words in found["matches"]:
-            held.setdefault(text, {})[document] = (by_pmid, by_words)
+        for one in read_json(path)["parts"]:
+            documents += one["documents"]
+            for document, text, by_pmid, by_words in one["matches"]:
+                held.setdefault(text, {})[document] = (by_pmid, by_words)
     splits: dict[tuple[str, str], _Split] = {}
     for text, row in enumerate(_read_texts(index)):
         splits.setdefault((row["dataset"], row["split"]), _Split()).add(row, held.pop(text, {}))

@@ -4,24 +4,28 @@ NLM replaces the baseline every year and renumbers its files, so file names do n
 corpus; id, version and day of the last revision of each document do. A lock is one Parquet file without text,
 so it can be published.
 
-- Columns id, version, date, sorted by id; about three bytes per document.
-- In the metadata `files`: JSON, [{source, file, md5, sha256}] of every source file, in order of loading.
+- Columns id, version, date, and file (the place of its source file in `files`), sorted by id; a few bytes per
+  document. Locks of pubmill 0.1 have no file.
+- In the metadata `files`: JSON, [{source, file, md5, sha256}] of every source file, in order of loading;
+  `totals`: JSON, day of the last revision, documents, words and bytes.
 
 The same documents from the same files result in the same bytes (with the same release of pyarrow).
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubmill.corpus.document_versions import add_events, merging
+from pubmill.corpus.shards import read_digest
 from pubmill.errors import PubmillError
 from pubmill.recipes import build
 from pubmill.storage.database import copy
@@ -29,10 +33,18 @@ from pubmill.storage.files import read_json, sealed, write_json, writing
 from pubmill.storage.parquet import parquet_writer, verified
 from pubmill.storage.result_paths import BELOW
 
-LOCK = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string())])
+WITHOUT_FILE = pa.schema([("id", pa.string()), ("version", pa.int32()), ("date", pa.string())])
+LOCK = WITHOUT_FILE.append(pa.field("file", pa.int32()))
 ROWS_PER_GROUP = 1 << 20
 SAMPLES = 20
+TOTALS = ("day", "documents", "words", "bytes")
+"""Statistics of a corpus that its lock has."""
 
+# Parts are numbered in the order of the source files.
+_LOCKED = """
+SELECT id, version, date, regexp_extract(part, '[0-9]+$')::INTEGER AS file
+FROM read_parquet(?) ORDER BY id, version, date
+"""
 # A document whose locked version is in several files is taken from the source with the highest priority, and
 # there from the last file.
 _LOCKED_REASONS = """
@@ -85,24 +97,26 @@ def source_file(source: str, path: Path) -> SourceFile:
         raise PubmillError(f"neither {record} nor {path} exists, so its digests are unknown") from None
 
 
-def write_lock(path: Path, manifest: Path, files: Sequence[SourceFile]) -> int:
-    """Write the lock of a corpus from its manifest; return the number of documents."""
+def write_lock(
+    path: Path, manifest: Path, files: Sequence[SourceFile], statistics: Mapping[str, Any] | None = None
+) -> int:
+    """Write the lock of a corpus from its manifest and statistics; return the number of documents."""
     rows = 0
     with (
         writing(path) as temporary,
         merging(path) as connection,
         parquet_writer(
-            temporary, LOCK, use_dictionary=["version", "date"],
+            temporary, LOCK, use_dictionary=["version", "date", "file"],
             column_encoding={"id": "DELTA_BYTE_ARRAY"}, store_schema=False,
         ) as writer,
     ):  # fmt: skip
-        query = "SELECT id, version, date FROM read_parquet(?) ORDER BY id, version, date"
-        found = connection.sql(query, params=[str(verified(manifest))])
+        found = connection.sql(_LOCKED, params=[str(verified(manifest))])
         for batch in found.to_arrow_reader(ROWS_PER_GROUP):
             writer.write_table(pa.Table.from_batches([batch]).cast(LOCK))
             rows += len(batch)
         listed = json.dumps([asdict(file) for file in files], sort_keys=True)
-        writer.add_key_value_metadata({"files": listed})
+        totals = {name: (statistics or {})[name] for name in TOTALS if name in (statistics or {})}
+        writer.add_key_value_metadata({"files": listed, "totals": json.dumps(totals)})
     return rows
 
 
@@ -110,7 +124,7 @@ def read_files(path: Path) -> list[SourceFile]:
     """Return the source files of a locked corpus."""
     try:
         found = pq.read_metadata(verified(path))
-        if not found.schema.to_arrow_schema().equals(LOCK):
+        if not any(found.schema.to_arrow_schema().equals(one) for one in (LOCK, WITHOUT_FILE)):
             raise ValueError(f"its columns are not {', '.join(LOCK.names)}")
         listed = json.loads((found.metadata or {})[b"files"])
         if not isinstance(listed, list):
@@ -124,6 +138,13 @@ def read_files(path: Path) -> list[SourceFile]:
     return [build(SourceFile, file, f"{path}: source file {place}") for place, file in enumerate(listed, 1)]
 
 
+def read_totals(path: Path) -> dict[str, Any]:
+    """Return the day and the size of a locked corpus; nothing from a lock of pubmill 0.1."""
+    read_files(path)
+    found: dict[str, Any] = json.loads((pq.read_metadata(path).metadata or {}).get(b"totals", b"{}"))
+    return found
+
+
 def write_locked(
     path: Path, shards: Sequence[Path], sources: Sequence[int], lock: Path, report: Path, differences: Path
 ) -> None:
@@ -131,8 +152,9 @@ def write_locked(
 
     A locked citation is kept even if a later file revises or deletes it. `report` (JSON) counts the locked
     documents that were found exactly, changed (the id with another version or date) or gone (the id in no
-    file), with samples; `differences` (Parquet) lists all that are not exact, with the version and date
-    found.
+    file), with samples, and lists the locked files that are not among those behind the shards, by SHA-256,
+    with what is lost of each; `differences` (Parquet) lists all documents that are not exact, with the
+    version and date found.
     """
     files = read_files(lock)
     with writing(path) as temporary, writing(differences) as listed, merging(path) as connection:
@@ -140,20 +162,27 @@ def write_locked(
         add_events(connection, shards, sources)
         copy(connection, _LOCKED_REASONS, temporary)
         copy(connection, _DIFFERENCES, listed)
-        write_json(report, sealed(_lock_report(connection, lock, files, listed)))
+        present = set(map(read_digest, shards))
+        write_json(report, sealed(_lock_report(connection, lock, files, listed, present)))
 
 
 def _add_lock(connection: duckdb.DuckDBPyConnection, lock: Path) -> None:
-    query = "CREATE VIEW locked AS SELECT id, version, date FROM read_parquet(getvariable('lock'))"
+    file = "file" if "file" in pq.read_schema(lock).names else "NULL::INTEGER AS file"
     connection.execute("SET VARIABLE lock = $lock", {"lock": str(lock)})
-    connection.execute(query)
+    connection.execute(
+        f"CREATE VIEW locked AS SELECT id, version, date, {file} FROM read_parquet(getvariable('lock'))"
+    )
     twice = "SELECT id FROM locked GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1"
     if found := connection.execute(twice).fetchone():
         raise PubmillError(f"{lock} has {found[0]} more than once; a corpus holds one version of a document")
 
 
 def _lock_report(
-    connection: duckdb.DuckDBPyConnection, lock: Path, files: Sequence[SourceFile], differences: Path
+    connection: duckdb.DuckDBPyConnection,
+    lock: Path,
+    files: Sequence[SourceFile],
+    differences: Path,
+    present: Collection[str],
 ) -> dict[str, object]:
     locked = pq.read_metadata(lock).num_rows
     counted = connection.execute(
@@ -167,4 +196,27 @@ def _lock_report(
         **counts,
         "samples": {status: ids for status, _, ids in counted},
         "locked_files": [asdict(file) for file in files],
+        "absent_files": list(_absent_files(connection, files, differences, present)),
     }
+
+
+def _absent_files(
+    connection: duckdb.DuckDBPyConnection,
+    files: Sequence[SourceFile],
+    differences: Path,
+    present: Collection[str],
+) -> Iterator[dict[str, object]]:
+    """Yield the locked files that are not present, each with its documents: all, changed and gone.
+
+    The numbers are null if the lock names no file of a document.
+    """
+    query = """
+    SELECT file, count(*), count(*) FILTER (status = 'changed'), count(*) FILTER (status = 'gone')
+    FROM locked LEFT JOIN (SELECT id, status FROM read_parquet(?)) USING (id) GROUP BY file
+    """
+    found = {place: counts for place, *counts in connection.execute(query, [str(differences)]).fetchall()}
+    for place, file in enumerate(files):
+        if file.sha256 not in present:
+            counts = [None] * 3 if None in found else found.get(place, [0] * 3)
+            numbers = dict(zip(("documents", "changed", "gone"), counts, strict=True))
+            yield {"source": file.source, "file": file.file, "sha256": file.sha256, **numbers}

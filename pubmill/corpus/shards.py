@@ -122,12 +122,14 @@ def write_shard(
     source: str,
     file: str,
     order: int,
+    digest: str = "",
     private: bool = False,
 ) -> ShardCounts:
     """Write `documents` as the parsed shard `path`, in their order, and count them.
 
-    `source` (the name in the corpus spec), `file` (the name of the file that was read) and the
-    counts go into the parquet metadata. `order` is the file's place in the loading order of its source.
+    `source` (the name in the corpus spec), `file` and `digest` (the name and the SHA-256 of the file that was
+    read) and the counts go into the parquet metadata. `order` is the file's place in the loading order of its
+    source.
     A `private` shard contains licensed text: only its owner may read it and what is selected from it.
     """
     rows = deletions = 0
@@ -139,7 +141,7 @@ def write_shard(
         counts = ShardCounts(citations=rows - deletions, deletions=deletions)
         metadata = {"citations": counts.citations, "deletions": counts.deletions}
         writer.add_key_value_metadata(
-            {"source": source, "file": file, "private": "yes" if private else "no"}
+            {"source": source, "file": file, "file_sha256": digest, "private": "yes" if private else "no"}
             | {key: str(value) for key, value in metadata.items()}
         )
     return counts
@@ -175,6 +177,12 @@ def read_source(path: Path) -> tuple[str, ShardCounts]:
         raise PubmillError(
             f"{path}: no {error} in its metadata, so it is not a parsed shard; parse the source file again"
         ) from None
+
+
+def read_digest(path: Path) -> str:
+    """Return the SHA-256 of the source file behind a parsed shard; "" if the shard has none."""
+    metadata: dict[bytes, bytes] = _open_shard(path).metadata.metadata or {}
+    return metadata.get(b"file_sha256", b"").decode()
 
 
 def _open_shard(path: Path) -> pq.ParquetFile:

@@ -45,7 +45,7 @@ TOTALS = ("parsed", "deletions", "documents", "words", "bytes")
 
 class PartStatistics(TypedDict):
     """Statistics of one parsed shard: the counts of `TOTALS`, by reason of rejection, and of
-    the selected documents by year and by flag."""
+    the selected documents by year and by flag. `day` is that of the last revision of one of them."""
 
     source: str
     parsed: int
@@ -57,6 +57,7 @@ class PartStatistics(TypedDict):
     samples: dict[str, list[str]]
     years: dict[str, int]
     flags: dict[str, int]
+    day: str
 
 
 class _Tally:
@@ -67,6 +68,7 @@ class _Tally:
         self.rejected: Counter[str] = Counter()
         self.years: Counter[str] = Counter()
         self.flags: Counter[str] = Counter()
+        self.day = ""
         self.samples: dict[str, list[str]] = {}
 
     def reject(self, document: Document, reason: str) -> None:
@@ -84,6 +86,7 @@ class _Tally:
         self.totals.update(parsed=1, documents=1, words=words, bytes=size)
         self.years[document.published or "unknown"] += 1
         self.flags.update(document.flags)
+        self.day = max(self.day, document.date)
         return {
             "id": document.id, "version": document.version, "pmid": document.pmid, "date": document.date,
             "title": document.title, "text": text, "words": words, "bytes": size,
@@ -128,6 +131,7 @@ def select(
                 "samples": tally.samples,
                 "years": dict(tally.years),
                 "flags": dict(tally.flags),
+                "day": tally.day,
             }
         ),
     )
@@ -180,6 +184,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     rejected: Counter[str] = Counter()
     years: Counter[str] = Counter()
     flags: Counter[str] = Counter()
+    day = ""
     samples: dict[str, list[str]] = {}
     by_source: dict[str, tuple[Counter[str], Counter[str]]] = {}
     for path, found in zip(statistics, rows, strict=True):
@@ -193,6 +198,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
         rejected.update(one["rejected"])
         years.update(one["years"])
         flags.update(one["flags"])
+        day = max(day, one["day"])
         for reason, ids in one["samples"].items():
             samples[reason] = (samples.get(reason, []) + ids)[:SAMPLES]
     return {
@@ -204,6 +210,7 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
         },
         "years": dict(years),
         "flags": dict(flags),
+        "day": day,
     }
 
 

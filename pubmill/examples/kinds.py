@@ -6,7 +6,7 @@ about a malformed line never quote its text, because text of licensed datasets m
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +48,15 @@ class Answer:
 
     text: str
     start: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WordSpan:
+    """A mention as words `first` to `after` (exclusive) of its sentence."""
+
+    first: int
+    after: int
+    type: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +149,7 @@ class SpanExample(Example):
 
     `group` identifies the examples of one question with several contexts (BioASQ's snippets). `golds` are the
     experts' answers, synonyms of each other, whether or not this context contains them; empty if the source
-    specifies answers only by position.
+    specifies answers only by position. `items`: the gold answers of a list question, each with its synonyms.
     """
 
     question: str
@@ -148,6 +157,7 @@ class SpanExample(Example):
     answers: list[Answer]
     group: str | None = None
     golds: list[str] = field(default_factory=list)
+    items: list[list[str]] = field(default_factory=list)
 
     def fault(self) -> str | None:
         wrong = any(
@@ -156,12 +166,61 @@ class SpanExample(Example):
         return "an answer does not match the context at its position" if wrong else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationsExample(Example):
+    """A document with relations between its concepts.
+
+    `entities`: the mentions, each with the `id` of its concept; a mention of two concepts occurs twice. Where
+    mentions are related, each has an id of its own. `pairs`: two concepts each, between which a relation may
+    hold, in the order in which relations name them. `relations`: sorted; each has two concepts, a label and,
+    if the source states it, `Novel` or `No`. A relation whose concepts are no pair cannot be predicted, but
+    counts.
+    """
+
+    text: str
+    entities: list[Entity]
+    pairs: list[list[str]]
+    relations: list[list[str]]
+
+    def fault(self) -> str | None:
+        if any(not 0 <= e.start < e.end <= len(self.text) for e in self.entities):
+            return "an entity lies outside of the text"
+        known = {entity.id for entity in self.entities}
+        if any(len(pair) != 2 or not known.issuperset(pair) for pair in self.pairs):
+            return "a pair is not one of two concepts with mentions"
+        return None if are_relations(self.relations) else RELATIONS_FAULT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionsExample(Example):
+    """One sentence with mentions that may nest or overlap; `mentions`: sorted, each as first word, word after
+    the last, and type."""
+
+    words: list[str]
+    mentions: list[WordSpan]
+
+    @property
+    def spans(self) -> list[tuple[int, int, str]]:
+        """The mentions as predictions have them."""
+        return [(one.first, one.after, one.type) for one in self.mentions]
+
+    def fault(self) -> str | None:
+        if not self.words:
+            return "it has no words"
+        if self.mentions != sorted(set(self.mentions)):
+            return "mentions must be sorted and unique"
+        outside = any(not 0 <= one.first < one.after <= len(self.words) for one in self.mentions)
+        return "a mention lies outside of the sentence" if outside else None
+
+
 KINDS: dict[str, type[Example]] = {
     "tokens": TokensExample,
     "sequence": SequenceExample,
     "multilabel": MultilabelExample,
     "regression": RegressionExample,
     "span": SpanExample,
+    "relations": RelationsExample,
+    "mentions": MentionsExample,
 }
 """Kind in dataset specs -> its class."""
 
@@ -212,7 +271,7 @@ def optional_fields(kind: type[Any]) -> frozenset[str]:
     )
 
 
-_CLASSES = (*KINDS.values(), Entity, LabelledSentence, Answer)
+_CLASSES = (*KINDS.values(), Entity, LabelledSentence, Answer, WordSpan)
 _HINTS: dict[type[Any], dict[str, Any]] = {kind: get_type_hints(kind) for kind in _CLASSES}
 _OPTIONAL: dict[type[Any], frozenset[str]] = {kind: optional_fields(kind) for kind in _CLASSES}
 
@@ -292,3 +351,25 @@ def is_label_list(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(label, str) and BIO_LABEL.fullmatch(label) for label in value
     )
+
+
+NOVELTY = ("Novel", "No")
+"""Whether a relation is a finding of its document or known before, as BioRED writes it."""
+RELATIONS_FAULT = (
+    "relations must be sorted and unique lists of two concepts, a label and, if known, Novel or No"
+)
+
+
+def are_relations(value: Any) -> bool:
+    """Return whether a parsed JSON value is a sorted list of different relations."""
+    return isinstance(value, list) and all(map(_is_relation, value)) and value == sorted_lists(value)
+
+
+def _is_relation(value: Any) -> bool:
+    texts = isinstance(value, list) and all(isinstance(part, str) and part for part in value)
+    return texts and (len(value) == 3 or (len(value) == 4 and value[3] in NOVELTY))
+
+
+def sorted_lists(values: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return the different lists in order."""
+    return [list(one) for one in sorted(set(map(tuple, values)))]

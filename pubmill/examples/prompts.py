@@ -6,13 +6,15 @@ from typing import Any, NamedTuple, Protocol
 
 from pubmill.examples.argument_transforms import markers, original
 from pubmill.examples.kinds import (
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
 )
-from pubmill.examples.tagging import to_mentions
+from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.recipes.datasets import Glosses
 
 NOTHING = "none"
@@ -70,8 +72,10 @@ def prompt_of(example: Any, wording: Wording) -> str:
     """Return the prompt of an example; text in braces inside of the input stays as it is."""
     given = {name: value for name in FIELDS if isinstance(value := getattr(example, name, None), str)}
     values = given | wording.words
-    if isinstance(example, TokensExample):
+    if isinstance(example, TokensExample | MentionsExample):
         values["words"] = " ".join(example.words)
+    if isinstance(example, RelationsExample):
+        values["text"] = f"{example.text}\n\nConcepts: {'; '.join(_named_concepts(example))}"
     if isinstance(example, SequenceExample) and example.entities:
         values["text"] = marked_text(example)
     return _PLACE.sub(lambda found: values.get(found[1], ""), wording.template)
@@ -82,7 +86,11 @@ def right_answer(example: Any, typed: bool) -> str:
     type of each mention."""
     match example:
         case TokensExample():
-            return _mentions(example, typed)
+            return _mentions(example.words, to_mentions(example.labels), typed)
+        case MentionsExample():
+            return _mentions(example.words, example.spans, typed)
+        case RelationsExample():
+            return "\n".join(f"{label}: {a} | {b}" for a, b, label, *_ in example.relations) or NOTHING
         case SequenceExample():
             return str(example.label)
         case MultilabelExample():
@@ -90,16 +98,22 @@ def right_answer(example: Any, typed: bool) -> str:
         case RegressionExample():
             return f"{example.score:g}"
         case SpanExample():
-            return example.answers[0].text if example.answers else NOTHING
+            shown = example.answers if example.items else example.answers[:1]
+            return "\n".join(answer.text for answer in shown) or NOTHING
     raise AssertionError(type(example))
 
 
-def _mentions(example: TokensExample, typed: bool) -> str:
-    lines = [
-        (f"{kind}: " if typed else "") + " ".join(example.words[start:end])
-        for start, end, kind in to_mentions(example.labels)
-    ]
+def _mentions(words: Sequence[str], mentions: Sequence[Mention], typed: bool) -> str:
+    lines = [(f"{kind}: " if typed else "") + " ".join(words[start:end]) for start, end, kind in mentions]
     return "\n".join(lines) or NOTHING
+
+
+def _named_concepts(example: RelationsExample) -> list[str]:
+    """Return each concept as `identifier (its first mention)`."""
+    first: dict[str, str] = {}
+    for one in example.entities:
+        first.setdefault(str(one.id), example.text[one.start : one.end])
+    return [f"{name} ({mention})" for name, mention in first.items()]
 
 
 def marked_text(example: SequenceExample) -> str:
@@ -113,6 +127,6 @@ def marked_text(example: SequenceExample) -> str:
 def labels_of(card: dict[str, Any]) -> tuple[str, ...]:
     """Return the labels, or types of mentions, of all splits of a dataset; "" for mentions without type."""
     names = {measure for counts in card["counts"].values() for measure in counts}
-    family = "words." if card["kind"] == "tokens" else "labels."
+    family = {"tokens": "words.", "mentions": "mentions."}.get(card["kind"], "labels.")
     found = sorted(name.removeprefix(family) for name in names if name.startswith(family))
     return tuple(found or ([""] if card["kind"] == "tokens" else []))

@@ -30,8 +30,10 @@ class Concatenated(nn.Module):
         return scores
 
 
-def pooled(rows: torch.Tensor, lengths: Sequence[int], how: Literal["max", "average"]) -> torch.Tensor:
-    """Return the maximum or mean, per column, of each run of rows.
+def pooled(
+    rows: torch.Tensor, lengths: Sequence[int], how: Literal["max", "average", "logsumexp"]
+) -> torch.Tensor:
+    """Return the maximum, mean or log of the sum of exponentials, per column, of each run of rows.
 
     `rows`: sum of `lengths` x width; `lengths`: lengths of consecutive runs, at least 1. Returns runs x
     width. The runs are padded and masked instead of summed by index, so that all devices give the same bits.
@@ -46,5 +48,7 @@ def pooled(rows: torch.Tensor, lengths: Sequence[int], how: Literal["max", "aver
     grid = rows.index_select(0, index).view(*real.shape, -1)
     if how == "max":
         return grid.masked_fill(padding, -torch.inf).amax(1)
+    if how == "logsumexp":
+        return grid.masked_fill(padding, -torch.inf).logsumexp(1)
     counts = to_device(torch.from_numpy(sizes[:, None]), rows.device).to(rows.dtype)
     return grid.masked_fill(padding, 0.0).sum(1) / counts

@@ -16,6 +16,8 @@ PIPELINES = {
     "multilabel": "text-classification",
     "regression": "sentence-similarity",
     "span": "question-answering",
+    "relations": "text-classification",
+    "mentions": "token-classification",
 }
 """Kind of task -> name of the task on the hub."""
 ACCESS = {

@@ -20,6 +20,7 @@ from pubmill.metrics import SCORERS
 
 _KIND_OF = {example: kind for kind, example in KINDS.items()}
 _MARKS = {
+    "relations": {"text", "pairs", "relations"}, "mentions": {"words", "mentions"},
     "span": {"question", "context"}, "regression": {"text_pair", "score"}, "tokens": {"words", "labels"},
     "multilabel": {"text", "labels"}, "sequence": {"text", "label"},
 }  # fmt: skip

@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pubmill.examples.kinds import (
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
@@ -19,8 +21,9 @@ from pubmill.metrics.answers import Ranked, score_answers
 from pubmill.metrics.classes import score_label_sets, score_labels
 from pubmill.metrics.contributions import Scored, together, units_of
 from pubmill.metrics.correlation import score_correlation
-from pubmill.metrics.entities import score_entities, score_relaxed
+from pubmill.metrics.entities import Span, score_entities, score_relaxed, score_spans
 from pubmill.metrics.registry import METRICS, Metric, dev_scores, measure_of, metrics_of
+from pubmill.metrics.relation_sets import Relation, score_relations
 from pubmill.metrics.subtokens import score_subtokens
 from pubmill.metrics.word_labels import score_layers, score_words
 
@@ -65,12 +68,28 @@ def score_span(examples: Sequence[SpanExample], predicted: Sequence[Ranked], neg
     return score_answers(examples, predicted)
 
 
+def score_documents(
+    examples: Sequence[RelationsExample], predicted: Sequence[Sequence[Relation]], negative: str | None
+) -> Scored:
+    """Compute all metrics of relations between the concepts of documents."""
+    return score_relations(examples, predicted)
+
+
+def score_mentions(
+    examples: Sequence[MentionsExample], predicted: Sequence[Sequence[Span]], negative: str | None
+) -> Scored:
+    """Compute all metrics of mentions that may nest."""
+    return score_spans(examples, predicted, units_of(examples).numbers)
+
+
 SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]] = {
     "tokens": score_tokens,
     "sequence": score_sequence,
     "multilabel": score_multilabel,
     "regression": score_regression,
     "span": score_span,
+    "relations": score_documents,
+    "mentions": score_mentions,
 }
 """Kind of examples -> function `(examples, predictions, negative)` that computes all its metrics."""
 

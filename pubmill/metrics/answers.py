@@ -13,8 +13,9 @@ import numpy as np
 
 from pubmill.examples.kinds import SpanExample
 from pubmill.metrics.contributions import Array, Scored, Totals, scored, units_of
+from pubmill.metrics.list_answers import MEASURES, list_scores, submitted_list
 from pubmill.metrics.ratios import quotient
-from pubmill.metrics.registry import Function, Metric, register
+from pubmill.metrics.registry import Function, Metric, measure_of, register
 
 Ranked = Sequence[tuple[str, float]]
 """Answers and their probabilities, best first; the answer "" means that the context has none."""
@@ -28,7 +29,7 @@ LONGEST = 100
 SQUAD = ("exact_match", "f1", "best_f1")
 BIOASQ = ("strict_accuracy", "lenient_accuracy", "mrr")
 COUNTS = ("examples", "questions", "without_gold")
-TOTALS = (*COUNTS, *SQUAD, *BIOASQ)
+TOTALS = (*COUNTS, *SQUAD, *BIOASQ, *MEASURES)
 
 
 @dataclass(slots=True)
@@ -37,7 +38,8 @@ class AnsweredQuestion:
     answers that are submitted to BioASQ, best first and in lower case.
 
     `example`: index of its first example; `text`: the best answer but ""; `empty`: by how much "" is more
-    probable than `text` (difference of logarithms).
+    probable than `text` (difference of logarithms). `items`: the gold answers of a list question, with their
+    synonyms; of others, the golds as synonyms of one. `listed`: the answers submitted as a list.
     """
 
     example: int
@@ -46,6 +48,8 @@ class AnsweredQuestion:
     text: str
     empty: float
     submitted: list[str]
+    items: list[list[str]]
+    listed: list[str]
 
 
 def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> Scored:
@@ -69,7 +73,8 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     - `strict_accuracy`: the share of questions whose first answer is correct.
     - `lenient_accuracy`: the share of questions with a correct answer among the five.
     - `mrr`: the mean of 1 / rank of the first correct answer, or 0 if there is none.
-    These three are not defined, and not reported, if any question has no gold answer.
+    These three are not defined, and not reported, if any question has no gold answer. List questions:
+    `pubmill.metrics.list_answers`.
 
     Counts: `examples`, `questions`, `without_gold` (questions).
     """
@@ -78,7 +83,7 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     for question, best in zip(questions, _best_f1(questions), strict=True):
         for name, value in (_question_contribution(question) | {"best_f1": best}).items():
             columns[name][question.example] = value
-    return scored(columns, answer_metrics, _question_counts, units_of(examples).numbers)
+    return scored(columns, measure_of("span"), _question_counts, units_of(examples).numbers)
 
 
 def mean_over_questions(name: str) -> Function:
@@ -92,7 +97,7 @@ def mean_over_answerable(name: str) -> Function:
     return lambda totals: np.where(totals["without_gold"] > 0, np.nan, mean(totals))
 
 
-answer_metrics = register(
+register(
     Metric(
         name="exact_match",
         kinds=("span",),
@@ -183,6 +188,7 @@ def _merge_contexts(number: int, contexts: Sequence[tuple[SpanExample, Ranked]])
     answers = [
         answer for example, ranked in contexts for answer in ranked if answer[0] or example.group is None
     ]
+    items = next((example.items for example, _ in contexts if example.items), None)
     best, _ = max(answers, key=lambda answer: answer[1], default=("", 0.0))
     text, likely = max((one for one in answers if one[0]), key=lambda one: one[1], default=("", 0.0))
     none = max((probability for text, probability in answers if not text), default=0.0)
@@ -193,6 +199,8 @@ def _merge_contexts(number: int, contexts: Sequence[tuple[SpanExample, Ranked]])
         text=text,
         empty=_logarithm(none) - _logarithm(likely),
         submitted=submitted_answers(answers),
+        items=items or [golds or placed],
+        listed=submitted_list(answers),
     )
 
 
@@ -253,6 +261,7 @@ def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
         "strict_accuracy": float(rank == 1),
         "lenient_accuracy": float(rank is not None),
         "mrr": 1 / rank if rank else 0.0,
+        **dict(zip(MEASURES, list_scores(question.items, question.listed), strict=True)),
     }
 
 

@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 from statistics import pstdev
 from typing import Any
 
-from pubmill.examples.kinds import Example, RegressionExample, SpanExample, TokensExample
+from pubmill.examples.kinds import (
+    Example,
+    MentionsExample,
+    RegressionExample,
+    RelationsExample,
+    SpanExample,
+    TokensExample,
+)
 from pubmill.examples.tagging import to_labels, to_mentions
 
 CONSTANT = "constant predictions"
@@ -44,11 +51,19 @@ def _gold(example: Any) -> Any:
         return [*example.golds, *(answer.text for answer in example.answers), ""][0]
     if isinstance(example, RegressionExample):
         return example.score
+    if isinstance(example, MentionsExample):
+        return example.spans
+    if isinstance(example, RelationsExample):
+        return example.relations
     return getattr(example, "labels", None) or getattr(example, "label", [])
 
 
 def _comparable(answer: Any) -> Any:
-    return answer if isinstance(answer, str) else tuple(sorted(answer))
+    return answer if isinstance(answer, str) else tuple(sorted(map(_hashable, answer)))
+
+
+def _hashable(part: Any) -> Any:
+    return tuple(part) if isinstance(part, list) else part
 
 
 def _has_one_label(sentences: Sequence[Sequence[str]]) -> bool:

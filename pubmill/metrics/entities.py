@@ -13,12 +13,15 @@ of seqeval 1.2.2, which follows the CoNLL-2000 script `conlleval.pl` and is used
 from collections.abc import Collection, Sequence
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import MentionsExample
 from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.metrics.contributions import Array, Scored, Totals, scored
 from pubmill.metrics.ratios import ratio
 from pubmill.metrics.registry import Metric, register
 
 Labels = Sequence[Sequence[str]]
+Span = Sequence[int | str]
+"""First word, word after the last, type."""
 
 
 def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None = None) -> Scored:
@@ -34,6 +37,22 @@ def score_entities(gold: Labels, predicted: Labels, units: Sequence[int] | None 
         "predicted": [len(predicted) for _, predicted in sentences],
         "correct": [len(true & predicted) for true, predicted in sentences],
         "examples": [1] * len(sentences),
+    }
+    return scored(columns, entity_metrics, dict, units)
+
+
+def score_spans(
+    examples: Sequence[MentionsExample], predicted: Sequence[Sequence[Span]], units: Sequence[int]
+) -> Scored:
+    """Score predicted mentions, which may nest, by exact match, as `score_entities` scores labels: first
+    word, word after the last, and type are all right (GENIA and ACE are scored so; Yu et al. 2020)."""
+    gold = [set(example.spans) for example in examples]
+    found = [set(map(tuple, spans)) for spans in predicted]
+    columns = {
+        "gold": [len(true) for true in gold],
+        "predicted": [len(spans) for spans in found],
+        "correct": [len(true & spans) for true, spans in zip(gold, found, strict=True)],
+        "examples": [1] * len(gold),
     }
     return scored(columns, entity_metrics, dict, units)
 
@@ -56,7 +75,7 @@ def entity_recall(totals: Totals) -> Array:
 entity_metrics = register(
     Metric(
         name="entity_f1",
-        kinds=("tokens",),
+        kinds=("tokens", "mentions"),
         version=1,
         label="entity F1",
         definition="F1 over mentions whose words and type are both right, all mentions together",
@@ -66,7 +85,7 @@ entity_metrics = register(
     ),
     Metric(
         name="entity_precision",
-        kinds=("tokens",),
+        kinds=("tokens", "mentions"),
         version=1,
         label="entity precision",
         definition="share of the predicted mentions whose words and type are both right",
@@ -75,7 +94,7 @@ entity_metrics = register(
     ),
     Metric(
         name="entity_recall",
-        kinds=("tokens",),
+        kinds=("tokens", "mentions"),
         version=1,
         label="entity recall",
         definition="share of the mentions that are found with the right words and type",

@@ -15,12 +15,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import (
     KINDS,
+    RELATIONS_FAULT,
     Example,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    are_relations,
     is_label_list,
     kept_examples,
 )
@@ -163,6 +167,8 @@ def read_predictions(path: Path, gold: Sequence[Example]) -> list[Any]:
     - multilabel: `labels`, sorted, each once -> list[str]
     - regression: `score`, a finite number -> float
     - span: `answers`, at least one `{"text", "probability"}`, best first -> list[tuple[str, float]]
+    - relations: `relations`, sorted lists of two concepts, a label and, if known, `Novel` or `No`
+    - mentions: `mentions`, sorted lists of the first word, the word after the last, and the type
 
     Missing, extra and repeated ids and malformed lines raise a `PubmillError` with file and line.
     """
@@ -254,6 +260,31 @@ def _answers_fault(example: Any, answers: Any) -> str | None:
     return None
 
 
+def _relations_fault(example: Any, relations: Any) -> str | None:
+    return None if are_relations(relations) else f"expected a list: {RELATIONS_FAULT}"
+
+
+def _mentions_fault(example: Any, mentions: Any) -> str | None:
+    words = len(example.words)
+    if not isinstance(mentions, list) or not all(_is_span(one, words) for one in mentions):
+        return f"expected a list of mentions: first word, word after the last (up to {words}), type"
+    return (
+        None
+        if mentions == sorted(mentions) and _are_different(mentions)
+        else "mentions must be sorted and unique"
+    )
+
+
+def _is_span(value: Any, words: int) -> bool:
+    if not isinstance(value, list) or [type(part) for part in value] != [int, int, str]:
+        return False
+    return bool(0 <= value[0] < value[1] <= words)
+
+
+def _are_different(mentions: Sequence[Sequence[Any]]) -> bool:
+    return len(set(map(tuple, mentions))) == len(mentions)
+
+
 def _is_answer(answer: Any) -> bool:
     if not isinstance(answer, dict) or answer.keys() != {"text", "probability"}:
         return False
@@ -289,6 +320,8 @@ PREDICTION_FORMS: dict[type[Example], PredictionForm] = {
     MultilabelExample: PredictionForm("labels", _label_set_fault),
     RegressionExample: PredictionForm("score", _score_fault),
     SpanExample: PredictionForm("answers", _answers_fault),
+    RelationsExample: PredictionForm("relations", _relations_fault),
+    MentionsExample: PredictionForm("mentions", _mentions_fault),
 }
 """Kind of examples -> form of its predictions."""
 

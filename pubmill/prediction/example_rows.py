@@ -20,6 +20,8 @@ TEXTS = {
     "multilabel": "id, text, and sentences (start, end) where the model reads sentence by sentence",
     "regression": "id, text, text_pair",
     "span": "id, question, context, and group where several contexts are of one question",
+    "relations": "id, text, entities (start, end, type, id of its concept), and pairs of concepts",
+    "mentions": "id, words",
 }
 """Kind of task -> keys that a row needs."""
 
@@ -60,5 +62,7 @@ def _placeholder_labels(row: dict[str, Any], task: Task[Any]) -> dict[str, Any]:
         "multilabel": {"labels": []},
         "regression": {"score": 0.0},
         "span": {"answers": []},
+        "relations": {"relations": []},
+        "mentions": {"mentions": []},
     }
     return missing[task.recipe.task]

@@ -95,12 +95,14 @@ def _licence_text(kind: str, original: Path | None) -> str:
 
 
 def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe the pretraining corpus: name, size, documents of each source, rejected documents."""
-    named = {"corpus": name} if (name := statistics.get("recipe", {}).get("corpus")) else {}
+    """Describe the pretraining corpus: name, day, size, documents of each source, rejected documents."""
+    recipe = statistics.get("recipe", {})
+    named = {"corpus": name} if (name := recipe.get("corpus")) else {}
+    day = {"last revision": day} if (day := statistics.get("day")) else {}
     size = {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
     by_source = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
     parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
-    return named | size | parts
+    return named | day | {"last files": recipe.get("last_files", {})} | size | parts
 
 
 def _vocabulary_fields(vocab: Path | None) -> dict[str, Any]:

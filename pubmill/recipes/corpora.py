@@ -179,6 +179,7 @@ class DocumentsRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class StatisticsRecipe:
-    """The corpus whose totals are written."""
+    """The corpus whose totals are written, and the last file of each of its sources."""
 
     corpus: str
+    last_files: dict[str, str] = field(default_factory=dict)

@@ -51,6 +51,7 @@ class FinetuningRecipe:
     - `entities`: relation arguments are kept (`original`), replaced by dummies, or put between markers.
     - `segments`: two texts have two segment ids or one; `unit` (multilabel): a document is read whole, or
       sentence by sentence with the union of its sentences' labels.
+    - `max_mention_length` (mentions): words of the longest mention that is predicted.
     - `stride`: tokens shared by neighbouring windows of a long context; `max_answer_length` in tokens;
       `n_best`: number of predicted answers (span).
 
@@ -108,6 +109,7 @@ class FinetuningRecipe:
     entities: Literal["dummies", "markers", "original"] = "dummies"
     segments: Literal["separate", "single"] = "separate"
     unit: Literal["document", "sentence"] = "document"
+    max_mention_length: int = field(default=8, metadata=OMIT_DEFAULT)
     stride: int = 128
     max_answer_length: int = 30
     n_best: int = 20
@@ -161,6 +163,8 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
         "head bilstm needs head_sizes with one size": recipe.head == "bilstm" and len(recipe.head_sizes) != 1,
         "head pooler is for sequence and multilabel": recipe.head == "pooler"
         and recipe.task not in ("sequence", "multilabel"),
+        "head mlp is for all tasks but relations": recipe.head == "mlp" and recipe.task == "relations",
+        "max_mention_length is for mentions": recipe.max_mention_length != 8 and recipe.task != "mentions",
         "head pooler reads the first token; it needs pooling: cls": recipe.head == "pooler"
         and recipe.pooling != "cls",
         f"head {recipe.head} has no head_sizes": recipe.head in ("linear", "pooler")
@@ -199,6 +203,7 @@ def _faults(recipe: FinetuningRecipe) -> list[str]:
 
 POSITIVE = (
     "learning_rate", "batch_size", "epochs", "max_length", "max_gradient_norm", "n_best", "max_answer_length",
+    "max_mention_length",
     "evaluate_every", "stop_after", "layerwise_decay", "adam_epsilon",
 )  # fmt: skip
 NOT_NEGATIVE = ("weight_decay", "stride", "frozen_layers", "reinitialised_layers", "removed_layers")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
-Kind = Literal["tokens", "sequence", "multilabel", "regression", "span"]
+Kind = Literal["tokens", "sequence", "multilabel", "regression", "span", "relations", "mentions"]
 """Kinds of examples (`pubmill.examples.kinds`)."""
 
 FORBID_UNKNOWN = {"extra": "forbid"}  # read by pydantic when a spec embeds a recipe

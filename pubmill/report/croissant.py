@@ -150,11 +150,12 @@ def _hints(kind: type[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _field(records: str, file: str, name: str, hint: Any) -> Node:
-    """Return the description of one field; `hint`: a type, or a list of one."""
+    """Return the description of one field; `hint`: a type, a list of one, or lists of lists."""
     node: Node = {"@type": "cr:Field", "@id": f"{records}/{name}", "name": name}
-    is_list = get_origin(hint) is list
-    item = get_args(hint)[0] if is_list else hint
-    node |= {"isArray": True, "arrayShape": "-1"} if is_list else {}
+    item, shape = hint, list[str]()
+    while get_origin(item) is list:
+        item, shape = get_args(item)[0], [*shape, "-1"]
+    node |= {"isArray": True, "arrayShape": ",".join(shape)} if shape else {}
     node["source"] = {"fileObject": {"@id": file}, "extract": {"column": name}}
     if not is_dataclass(item):
         return node | {"dataType": TYPES[item]}

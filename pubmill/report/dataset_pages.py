@@ -26,6 +26,8 @@ KINDS = {
     "multilabel": "texts with any number of labels",
     "regression": "pairs of texts with a score",
     "span": "questions whose answers stand in a text",
+    "relations": "documents with relations between their concepts",
+    "mentions": "sentences with mentions that may nest",
 }
 ACCESS = {
     "public": "public",

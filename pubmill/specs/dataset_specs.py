@@ -20,6 +20,7 @@ from pubmill.examples.kinds import SPLITS, Split
 from pubmill.metrics import METRICS, dev_scores
 from pubmill.recipes.datasets import Access, Glosses, PublishedFile
 from pubmill.recipes.finetuning import Dummies
+from pubmill.recipes.recipe_types import Kind
 from pubmill.specs.spec_types import FileName, Https, LocalKey, Sha256, Spec, Strict
 
 Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -31,7 +32,9 @@ TASKS = {
     "sequence": ("relation", "classification", "yes-no", "inference"),
     "multilabel": ("classification",),
     "regression": ("similarity",),
-    "span": ("factoid", "reading"),
+    "span": ("factoid", "reading", "list"),
+    "relations": ("document-relation",),
+    "mentions": ("nested-ner",),
 }
 """Kind of examples -> tasks with such examples."""
 
@@ -186,10 +189,10 @@ class DatasetSpec(Spec):
     - `version`: raised when the examples change for the same files; reruns all that uses them.
     """
 
-    kind: Literal["tokens", "sequence", "multilabel", "regression", "span"]
+    kind: Kind
     task: Literal[
         "ner", "de-identification", "pico", "relation", "similarity", "classification", "yes-no", "factoid",
-        "reading", "inference",
+        "reading", "inference", "document-relation", "nested-ner", "list",
     ]  # fmt: skip
     domain: Literal["biomedical", "clinical", "general"]
     suites: tuple[str, ...] = ()

@@ -91,7 +91,7 @@ class FindContamination(Stage):
 
     name, group = "find_contamination", "select"
     label = "Searching {wildcards.corpus} for texts of datasets, from part {wildcards.first}"
-    version = 2
+    version = 3
     needs = Needs(1_000, 4 * HOUR)
     seconds = Seconds(PARTS_AT_ONCE * 30_000 / 4_900, f"{MEASURED_PARTS}, {PARTS_AT_ONCE} parts")
 

@@ -32,6 +32,7 @@ from pubmill.stages.pmc_shards import packages, pmc_shards
 from pubmill.stages.pubmed_files import pubmed_files
 from pubmill.stages.stage import ASSUMED, HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Seconds, Stage
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
+from pubmill.storage.result_paths import STATISTICS
 
 _ENDING = re.compile(r"(\.jsonl|\.txt|\.csv)?(\.gz)?$")
 
@@ -210,7 +211,7 @@ class ParsingStage(Stage):
     """Documents of a file of a source."""
 
     group, label = "parse", "Parsing {input.raw}"
-    version = 7
+    version = 8
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"raw": self.graph.corpora.raw(wildcards.source, wildcards.shard)}
@@ -298,6 +299,7 @@ class LockedVersions(LatestVersions):
 
     name, label = "locked_versions", "Finding the documents in the lock of {wildcards.corpus}"
     program = "scripts/latest_versions.py"
+    version = 2
     seconds = ASSUMED
 
     def inputs_of(self, wildcards: Any) -> Inputs:
@@ -308,11 +310,12 @@ class LockCorpus(Stage):
     """Lock of a corpus."""
 
     name, group, label = "lock_corpus", "select", "Locking {wildcards.corpus}"
-    version = 1
+    version = 3
     needs = Needs(4_000, 2 * HOUR)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"manifest": self._paths.corpus(wildcards.corpus, "manifest.parquet")}
+        names = {"manifest": "manifest.parquet", "statistics": STATISTICS}
+        return {role: self._paths.corpus(wildcards.corpus, name) for role, name in names.items()}
 
     def recipe_of(self, wildcards: Any) -> LockRecipe:
         return self.graph.corpora.lock_recipe(wildcards.corpus)
@@ -322,7 +325,7 @@ class CorpusStatistics(Stage):
     """Counts of a corpus."""
 
     name, group, label = "corpus_statistics", "select", "Counting documents of {wildcards.corpus}"
-    version = 3
+    version = 4
     needs = Needs(2_000, 4 * HOUR)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
@@ -330,4 +333,7 @@ class CorpusStatistics(Stage):
         return {"parts": parts, "statistics": [path.replace(".parquet", ".json") for path in parts]}
 
     def recipe_of(self, wildcards: Any) -> StatisticsRecipe:
-        return StatisticsRecipe(corpus=wildcards.corpus)
+        return StatisticsRecipe(
+            corpus=wildcards.corpus,
+            last_files={shard.source: shard.name for shard in self.graph.corpora.shards(wildcards.corpus)},
+        )

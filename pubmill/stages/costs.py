@@ -18,7 +18,15 @@ from pubmill.storage.result_paths import RunKey
 PIECES = 30_522
 """Assumed size of a vocabulary that is not learnt here: BERT's."""
 
-TOKENS = {"tokens": 40, "sequence": 60, "multilabel": 300, "regression": 70, "span": 250}
+TOKENS = {
+    "tokens": 40,
+    "sequence": 60,
+    "multilabel": 300,
+    "regression": 70,
+    "span": 250,
+    "relations": 350,
+    "mentions": 40,
+}
 """Kind of examples -> assumed number of subwords in one example; `max_length` is the upper limit."""
 COUNTED = ("examples", "sentences", "questions")
 """Counts that may serve as a dataset's number of examples; the first known one is used."""

@@ -1,9 +1,9 @@
 """Models: their weights, and the export to a folder that transformers loads."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.models import (
@@ -197,6 +197,12 @@ class ExportModel(Stage):
 
     name, group, label = "export_model", "models", "Making the model {wildcards.model}"
     version = 2
+    amended: ClassVar[Mapping[str, int]] = {"pretraining": 1}
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return `pretraining` for a model whose card describes a corpus."""
+        weights = self.graph.models.weights(wildcards.model)
+        return ("pretraining",) if isinstance(weights, PretrainedWeights) else ()
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         parameters = costs.parameters_of_model(self.graph, wildcards.model)

@@ -24,12 +24,17 @@ class SelectionJobs(GraphPart):
     def part(self, corpus: str, part: str) -> dict[str, str]:
         """Return the parsed shard behind a part, and the versions in force."""
         shard = self.graph.corpora.parsed_part(corpus, int(part))
-        return {"shard": shard, "latest": self._paths.corpus(corpus, "latest.parquet")}
+        return {"shard": shard, "latest": self._paths.divided(corpus, "latest", part)}
 
-    def inputs(self, corpus: str) -> dict[str, str]:
+    def divided(self, corpus: str, table: str) -> list[str]:
+        """Return the rows of each part of a table of all documents of a corpus."""
+        parts = range(len(self.graph.corpora.shards(corpus)))
+        return [self._paths.divided(corpus, table, part) for part in parts]
+
+    def inputs(self, corpus: str, part: str) -> dict[str, str]:
         """Return named inputs of the selection of a part, beside the shard and the versions in force."""
         spec = self._specs.corpora[corpus]
-        duplicates = {"duplicates": self._paths.corpus(corpus, "duplicates.parquet")}
+        duplicates = {"duplicates": self._paths.divided(corpus, "duplicates", part)}
         return self.exclusions(corpus) | (duplicates if spec.duplicates else {})
 
     def exclusions(self, corpus: str) -> dict[str, str]:
@@ -52,12 +57,31 @@ class SelectionJobs(GraphPart):
         return DuplicatesRecipe(similarity=duplicates.similarity if duplicates else None)
 
 
+class DivideByPart(Stage):
+    """Rows of some parts of a table of all documents.
+
+    A part whose rows are the same as before keeps its bytes. Snakemake compares them, so that a later run
+    selects only the documents of the other parts.
+    """
+
+    name, group = "divide_by_part", "select"
+    label = "Dividing {wildcards.table} of {wildcards.corpus} by part, from {wildcards.block}0"
+    version = 1
+
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        return {"table": self._paths.corpus(wildcards.corpus, f"{wildcards.table}.parquet")}
+
+    def behind(self, wildcards: Any) -> Iterator[Origin]:
+        of = {"latest": LatestVersions, "duplicates": FindDuplicates}
+        yield Origin(of[wildcards.table], {"corpus": wildcards.corpus})
+
+
 class SelectDocuments(Stage):
     """Selected documents of one part of a corpus."""
 
     name, group = "select_documents", "select"
     label = "Selecting documents of {wildcards.corpus}, part {wildcards.part}"
-    version = 5
+    version = 6
     seconds = Seconds(1.9, f"{MEASURED_FILES}; assumed of others")
 
     def bytes_of(self, wildcards: Any) -> Bytes:
@@ -65,7 +89,8 @@ class SelectDocuments(Stage):
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         selection = self.graph.selection
-        return {**selection.inputs(wildcards.corpus), **selection.part(wildcards.corpus, wildcards.part)}
+        corpus, part = wildcards.corpus, wildcards.part
+        return {**selection.inputs(corpus, part), **selection.part(corpus, part)}
 
     def recipe_of(self, wildcards: Any) -> SelectionRecipe:
         return self.graph.selection.recipe(wildcards.corpus, int(wildcards.part))
@@ -75,9 +100,9 @@ class SelectDocuments(Stage):
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         corpus, spec = wildcards.corpus, self._specs.corpora[wildcards.corpus]
-        yield Origin(LatestVersions, {"corpus": corpus})
+        yield Origin(DivideByPart, {"corpus": corpus, "table": "latest"})
         if spec.duplicates:
-            yield Origin(FindDuplicates, {"corpus": corpus})
+            yield Origin(DivideByPart, {"corpus": corpus, "table": "duplicates"})
         if spec.contamination:
             yield Origin(IndexEvaluationTexts, {"corpus": corpus, "use": "excluded"})
 

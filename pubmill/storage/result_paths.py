@@ -141,6 +141,10 @@ class Paths:
         """Return a part of a corpus; with no form, the path that its files share."""
         return self.corpus(corpus, part_name(part, form))
 
+    def divided(self, corpus: str, table: str, part: Number, form: str = "parquet") -> str:
+        """Return the rows of one part of a table of all documents, `latest` or `duplicates`."""
+        return self.corpus(corpus, f"{table}/{part_name(part, form)}")
+
     def fingerprints(self, corpus: str) -> str:
         return self.corpus(corpus, "fingerprints")
 

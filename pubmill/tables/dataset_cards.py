@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse
@@ -17,6 +18,8 @@ SIZES = {
     "multilabel": ("examples", "sentences", "without_label", "documents"),
     "regression": ("examples", "ratings", "documents"),
     "span": ("examples", "questions", "contexts", "answers", "unanswerable", "documents"),
+    "relations": ("examples", "mentions", "pairs", "relations", "without_pair", "novel"),
+    "mentions": ("sentences", "mentions", "nested", "longest_mention", "tokens", "documents"),
 }
 """Kind of examples -> counts that describe the size of a split."""
 
@@ -105,8 +108,12 @@ class Card(CardPart):
 
 
 def read_card(path: Path) -> Card:
-    """Read a card; a `PubmillError` names missing and wrong fields."""
-    return parse(Card, read_json(path), str(path))
+    """Read a card; a `PubmillError` names missing and wrong fields, and what to do."""
+    value = read_json(path)
+    try:
+        return parse(Card, value, str(path))
+    except PubmillError as error:
+        raise PubmillError(f"{error}\nDelete the card and convert the dataset again.") from None
 
 
 def label_bias(card: Card, split: str) -> float | None:

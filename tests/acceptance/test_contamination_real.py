@@ -42,7 +42,7 @@ def test_abstracts_of_chemprot_are_found_and_can_be_excluded(
     dev = report("asreview", index, [found])["datasets"][DATASET]["dev"]
     assert dev["documents"] == ["pmid:10839333", "pmid:11772142", "pmid:12901032"]
     assert (dev["texts"], dev["found_by_pmid"], dev["found_by_text"]) == (2208, 9, 7)
-    by_words = {document for document, *_, words in read_json(found)["matches"] if words}
+    by_words = {document for document, *_, words in read_json(found)["parts"][0]["matches"] if words}
     assert by_words == set(dev["documents"]) - {"pmid:11772142"}  # its two sentences are too short
 
     select(shard, 0, latest, LONG, part, tmp_path / "part.json", EvaluationTexts(index))

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -9,11 +10,14 @@ from pubmill.examples.kinds import (
     Answer,
     Entity,
     Example,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
     write_examples,
 )
 from pubmill.recipes import Dummies, FinetuningRecipe
@@ -47,6 +51,8 @@ OURS: dict[str, FinetuningRecipe] = {
     "bilstm of relations": replace(RELATION, head="bilstm", head_sizes=[16]),
     "multilabel": of_kind("multilabel", "micro_f1"),
     "regression": of_kind("regression", "pearson", segments="single"),
+    "relations": of_kind("relations", "relation_f1"),
+    "nested mentions": of_kind("mentions", "entity_f1", max_mention_length=3),
 }
 """Recipes whose head transformers does not have."""
 
@@ -76,14 +82,33 @@ def example(kind: str, number: int, generator: random.Random) -> Example:
         return MultilabelExample(text=whole, labels=[s for s in SYLLABLES[:3] if s in words], **common)
     if kind == "regression":
         return RegressionExample(text=whole, text_pair=text(generator, 5), score=float(len(words)), **common)
+    if kind == "relations":
+        return related(generator, common)
+    if kind == "mentions":
+        places = [(n, n + 1) for n, word in enumerate(words) if word.startswith("ba")]
+        places += [(n - 1, n + 1) for n, _ in places if n]
+        found = sorted(WordSpan(*place, "Thing") for place in places)
+        return MentionsExample(words=words, mentions=found, **common)
     start = len(words[0]) + 1
     answers = [Answer(text=words[1], start=start)] if number % 3 else []
     return SpanExample(question=text(generator, 3), context=whole, answers=answers, **common)
 
 
-def write_dataset(folder: Path, kind: str) -> Path:
+def related(generator: random.Random, common: Common) -> RelationsExample:
+    """Each word is a concept; `ba` and `co` are related to `lo`, `mi` and `nu`."""
+    words = generator.sample(SYLLABLES, 4)
+    entities = [Entity(start=3 * n, end=3 * n + 2, type="drug", id=word) for n, word in enumerate(words)]
+    pairs = [list(pair) for pair in combinations(sorted(words), 2)]
+    right = [pair for pair in pairs if pair[0] in ("ba", "co") and pair[1] in ("lo", "mi", "nu")]
+    relations = [[*pair, "bind", "Novel"] for pair in right]
+    return RelationsExample(
+        text=" ".join(words), entities=entities, pairs=pairs, relations=relations, **common
+    )
+
+
+def write_dataset(folder: Path, kind: str, train: int = 48) -> Path:
     generator = random.Random(kind)
-    for split, number in (("train", 48), ("dev", 12), ("test", 20)):
+    for split, number in (("train", train), ("dev", 12), ("test", 20)):
         examples = [example(kind, place, generator) for place in range(number)]
         write_examples(folder / f"{split}.jsonl.gz", examples)
     return folder

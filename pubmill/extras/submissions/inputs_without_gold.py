@@ -10,7 +10,7 @@ from lxml import etree
 
 from pubmill.convert.source_files import one_line
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Example, SequenceExample, TokensExample
+from pubmill.examples.kinds import Example, RelationsExample, SequenceExample, TokensExample
 from pubmill.examples.prompts import FIELDS, Wording, marked_text, prompt_of
 from pubmill.extras.submissions import conll_form
 from pubmill.extras.submissions.tsv_form import MISSING
@@ -22,6 +22,9 @@ from pubmill.storage.privacy import write_label_beside
 def row_of(example: Any, recipe: SubmissionRecipe) -> dict[str, Any]:
     """Return the input of an example: its id, the dataset's name, and nothing of its gold."""
     row = {name: getattr(example, name) for name in FIELDS if getattr(example, name, None) is not None}
+    if isinstance(example, RelationsExample):
+        entities = [{"start": e.start, "end": e.end, "type": e.type, "id": e.id} for e in example.entities]
+        row |= {"arguments": entities, "pairs": example.pairs}
     if isinstance(example, SequenceExample) and example.entities:
         row["arguments"] = [{"start": e.start, "end": e.end, "type": e.type} for e in example.entities]
     return {"dataset": recipe.dataset, **row}

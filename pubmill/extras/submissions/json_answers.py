@@ -6,13 +6,15 @@ from typing import Any
 
 from pubmill.examples.kinds import (
     Example,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
 )
-from pubmill.examples.tagging import to_mentions
+from pubmill.examples.tagging import Mention, to_mentions
 
 TEXT = {"type": "string"}
 
@@ -27,6 +29,8 @@ def schema_of(kind: str, labels: Sequence[str]) -> dict[str, Any]:
         "multilabel": {"labels": {"type": "array", "items": named}},
         "regression": {"score": {"type": "number"}},
         "span": {"answers": {"type": "array", "items": TEXT}},
+        "relations": {"relations": {"type": "array", "items": TEXT}},
+        "mentions": {"mentions": {"type": "array", "items": _object(mention)}},
     }
     return _object(keys[kind])
 
@@ -54,11 +58,11 @@ def right_json(example: Example, typed: bool) -> str:
 def _right_value(example: Example, typed: bool) -> dict[str, Any]:
     match example:
         case TokensExample():
-            mentions = [
-                {"text": " ".join(example.words[start:end])} | ({"type": kind} if typed else {})
-                for start, end, kind in to_mentions(example.labels)
-            ]
-            return {"mentions": mentions}
+            return _named_mentions(example.words, to_mentions(example.labels), typed)
+        case MentionsExample():
+            return _named_mentions(example.words, example.spans, typed)
+        case RelationsExample():
+            return {"relations": [f"{label}: {a} | {b}" for a, b, label, *_ in example.relations]}
         case SequenceExample():
             return {"label": example.label}
         case MultilabelExample():
@@ -68,3 +72,11 @@ def _right_value(example: Example, typed: bool) -> dict[str, Any]:
         case SpanExample():
             return {"answers": [answer.text for answer in example.answers]}
     raise AssertionError(type(example))
+
+
+def _named_mentions(words: Sequence[str], mentions: Sequence[Mention], typed: bool) -> dict[str, Any]:
+    named = [
+        {"text": " ".join(words[start:end])} | ({"type": kind} if typed else {})
+        for start, end, kind in mentions
+    ]
+    return {"mentions": named}

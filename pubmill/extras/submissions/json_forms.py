@@ -14,13 +14,13 @@ KEYS: dict[str, Key] = {
     "labels": "labels", "label": "label", "score": "score", "answers": "answers", "answer": "answers",
     "mentions": "mentions", "entities": "mentions", "annotations": "mentions", "spans": "mentions",
     "output": "output", "response": "output", "completion": "output", "generated_text": "output",
-    "prediction": "prediction",
+    "prediction": "prediction", "relations": "prediction",
 }  # fmt: skip
 """Keys of a prediction; exactly one of them is in a row."""
 OTHER_NAMES = {"example_id": "id", "tokens": "words", "ner_tags": "labels", "sentence": "text"}
 """Names that scripts of the field give to keys."""
 INPUTS = (
-    "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments",
+    "dataset", "text", "text_pair", "question", "context", "words", "document", "group", "arguments", "pairs",
 )  # fmt: skip
 """Keys that repeat the input."""
 

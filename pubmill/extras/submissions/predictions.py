@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import is_label_list
+from pubmill.examples.kinds import is_label_list, sorted_lists
 from pubmill.examples.prompts import NOTHING
 from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.examples.tagging import to_labels, to_mentions
@@ -15,6 +15,7 @@ from pubmill.extras.submissions.alignment import Lost, align, place_words
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, read_answer
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, spans_of
+from pubmill.extras.submissions.relation_rows import relations_of
 from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import SEPARATOR
 from pubmill.messages.quotations import show
@@ -25,6 +26,8 @@ from pubmill.recipes.writing import as_json
 
 UNMAPPED = "(unmapped answer)"
 """Label of an answer without a mapping: no gold has it, so it counts as wrong."""
+ONE_ANSWER = ("sequence", "regression", "span")
+"""Kinds whose examples always have an answer."""
 _AROUND = re.compile(r"^[\s\"'`*(\[]+|[\s\"'`*.,;:!)\]]+$")
 _BETWEEN = re.compile(r"[,;|\n]")
 _MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
@@ -49,7 +52,7 @@ def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:
     """Return the mapping of answers to prompts: each label to itself, and where any number may be given, the
     word for none."""
     found = {label: label for label in recipe.labels if label}
-    return found | ({NOTHING: ""} if recipe.kind in ("multilabel", "tokens") else {})
+    return found | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
 
 
 def plain_answer(text: str) -> str:
@@ -68,8 +71,7 @@ class Normaliser:
         self._check_mapping()
 
     def _check_mapping(self) -> None:
-        several = self.recipe.kind in ("multilabel", "tokens")
-        allowed = self._labels | ({""} if several else set())
+        allowed = self._labels | (set() if self.recipe.kind in ONE_ANSWER else {""})
         wrong = sorted(set(self.recipe.mapping.values()) - allowed)
         if wrong and self.recipe.kind not in ("regression", "span"):
             raise PubmillError(
@@ -90,6 +92,8 @@ class Normaliser:
             "multilabel": self._multilabel,
             "regression": self._regression,
             "span": self._span,
+            "relations": self._relations,
+            "mentions": self._mentions,
         }
         build = of_kind[self.recipe.kind]
         pairs = zip(matched, examples, strict=True)
@@ -305,10 +309,33 @@ class Normaliser:
             )
         return {"score": float(value)}
 
+    def _mentions(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+        if row.key == "output":
+            spans = self._spans_in_output(row, example)
+        else:
+            value = row.value if row.key == "mentions" else spans_of(row.value, row.where)
+            spans = self._spans_of_mentions(value, row, example)
+        text = row.text if row.text is not None else " ".join(example.words)
+        places = place_words(text, example.words)
+        self.reading.spans += len(spans)
+        found = set()
+        for span in spans:  # one by one, as they may overlap
+            mentions, lost = align([span._replace(type=self.known(span.type, row.where))], places, row.where)
+            found.update(mentions)
+            self.reading.lost += lost
+        return {"mentions": [list(one) for one in sorted(found)]}
+
+    def _relations(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+        found = relations_of(row)
+        self.reading.answers += len(found.read) + len(found.unread) if row.key == "output" else 0
+        self.reading.unmapped += [(row.where, line) for line in found.unread]
+        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in found.read]
+        return {"relations": sorted_lists(relations)}
+
     def _span(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
             found = self._free(row, _source(example))
-            several = {"json", "bullets"} & set(found.rules) and found.items
+            several = (example.items or {"json", "bullets"} & set(found.rules)) and found.items
             texts = [item.text for item in found.items] if several else [found.text()]
             answers = [(text, 1.0 / (1 + place)) for place, text in enumerate(texts)]
         elif row.key == "answers":
@@ -317,6 +344,8 @@ class Normaliser:
             answers = answers_of(row.value, row.where)
         else:
             raise PubmillError(f"{row.where}: expected answers")
+        if example.items and [one for _, one in answers] == [1.0 / (1 + n) for n in range(len(answers))]:
+            answers = [(text, 1.0) for text, _ in answers]  # a list without probabilities: all are submitted
         return {"answers": [{"text": text, "probability": probability} for text, probability in answers]}
 
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from pubmill.finetuning.tasks.concept_pairs import ConceptPairs
 from pubmill.finetuning.tasks.multilabel import Multilabel
+from pubmill.finetuning.tasks.nested_mentions import NestedMentions
 from pubmill.finetuning.tasks.regression import Regression
 from pubmill.finetuning.tasks.sequence import Sequences
 from pubmill.finetuning.tasks.span import Span
@@ -15,5 +17,7 @@ TASKS: dict[str, type[Task[Any]]] = {
     "multilabel": Multilabel,
     "regression": Regression,
     "span": Span,
+    "relations": ConceptPairs,
+    "mentions": NestedMentions,
 }
 """`FinetuningRecipe.task` -> its class."""

@@ -89,17 +89,7 @@ class Tokens(Task[TokensExample]):
 
     def _windows(self, sentence: int, subwords: list[list[int]], room: int) -> list[SentenceWindow]:
         """Fill one window after another with whole words."""
-        fillings: list[list[int]] = []
-        filled = room
-        for word, pieces in enumerate(subwords):
-            if not pieces:
-                continue
-            if filled + len(pieces) > room:
-                fillings.append([])
-                filled = 0
-            fillings[-1].append(word)
-            filled += len(pieces)
-        return [self._window(sentence, words, subwords) for words in fillings]
+        return [self._window(sentence, words, subwords) for words in words_of_windows(subwords, room)]
 
     def _window(self, sentence: int, words: list[int], subwords: list[list[int]]) -> SentenceWindow:
         ids, segments = self.reader.framed([piece for word in words for piece in subwords[word]])
@@ -225,6 +215,22 @@ class Tokens(Task[TokensExample]):
     def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, Any]:
         row = super().row(example, prediction)
         return row | {SUBWORDS: prediction.subwords} if isinstance(prediction, PredictedLabels) else row
+
+
+def words_of_windows(subwords: Sequence[Sequence[int]], room: int) -> list[list[int]]:
+    """Return the words of each window, by the subwords of each word of a sentence; words without any are in
+    none."""
+    fillings: list[list[int]] = []
+    filled = room
+    for word, pieces in enumerate(subwords):
+        if not pieces:
+            continue
+        if filled + len(pieces) > room:
+            fillings.append([])
+            filled = 0
+        fillings[-1].append(word)
+        filled += len(pieces)
+    return fillings
 
 
 def _convert_labels(labels: Sequence[str], scheme: Scheme) -> list[str]:

@@ -60,7 +60,8 @@ ADDED: Mapping[str, tuple[PublishedScorer, ...]] = {
     "span": ANSWERS,
 }
 PUBLISHED_SCORERS: Mapping[str, tuple[PublishedScorer, ...]] = {
-    kind: (*registered(kind, scorer, USED[kind]), *ADDED[kind]) for kind, scorer in SCORERS.items()
+    kind: (*registered(kind, scorer, USED.get(kind, {})), *ADDED.get(kind, ()))
+    for kind, scorer in SCORERS.items()
 }
 """Kind of examples -> its scorers."""
 

@@ -103,6 +103,41 @@ def test_what_yes_no_refuses(read: Read, dev: Any, changed: dict[str, Any], mess
         read(bioasq.yes_no, "train", {"dev_questions": dev}, train=[{**ASKED[0], **changed}, *ASKED[1:]])
 
 
+# --- Lists
+
+LISTED = [
+    question("e5", "list", [["First", "1st"], "second"], "The first, then\tSECOND.", "None.", "Only 1st."),
+    question("f6", "list", [[" "]], "Text."),
+    question("g7", "list", [["third"]], "Nothing."),
+    ASKED[0],
+]
+
+
+def test_a_list_question_is_learnt_answer_by_answer(read: Read) -> None:
+    train, left_out = read(bioasq.list_questions, "train", train=LISTED)
+    assert [(one.id, [answer.text for answer in one.answers]) for one in train] == [
+        ("e5_000_0", ["first"]), ("e5_000_1", ["SECOND"]), ("e5_002_0", ["1st"]),
+    ]  # fmt: skip
+    assert {one.group for one in train} == {"e5"} and train[0].items == [["First", "1st"], ["second"]]
+    assert left_out == {
+        "yes_no_questions": 1, "questions_without_gold": 1, "questions_without_answer": 1,
+        "snippets_without_answer": 2,
+    }  # fmt: skip
+
+
+def test_a_list_question_is_asked_of_every_snippet(read: Read) -> None:
+    test, _ = read(bioasq.list_questions, "test", test=LISTED)
+    assert [one.id for one in test] == ["e5_000", "e5_001", "e5_002", "g7_000"]
+    assert [answer.text for answer in test[0].answers] == ["first", "SECOND"]
+    assert test[3].answers == [] and test[3].items == [["third"]]
+
+
+@pytest.mark.parametrize("exact", ["first", [3], [["a"], [4]]])
+def test_a_list_is_of_lists_of_strings(read: Read, exact: Any) -> None:
+    with pytest.raises(PubmillError, match="e5: exact_answer is not a list of lists"):
+        read(bioasq.list_questions, "test", test=[{**LISTED[0], "exact_answer": exact}])
+
+
 # --- The archive
 
 

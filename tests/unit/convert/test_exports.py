@@ -23,11 +23,14 @@ from pubmill.examples.kinds import (
     Entity,
     Example,
     LabelledSentence,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
     write_examples,
 )
 from pubmill.metrics import dev_scores
@@ -219,6 +222,23 @@ GENERAL: dict[str, tuple[Example, str]] = {
         '{"answers": [{"start": 0, "text": "a"}], "context": "a", "document": null, "id": "1", '
         '"question": "q"}\n',
     ),
+    "relations": (
+        RelationsExample(
+            id="1",
+            document="7",
+            text="ab",
+            entities=[Entity(start=0, end=1, type="C", id="x")],
+            pairs=[],
+            relations=[["x", "y", "r"]],
+        ),
+        '{"document": "7", "entities": [{"end": 1, "id": "x", "start": 0, "type": "C"}], "id": "1", '
+        '"pairs": [], "relations": [["x", "y", "r"]], "text": "ab"}\n',
+    ),
+    "mentions": (
+        MentionsExample(id="1", document=None, words=["a", "b"], mentions=[WordSpan(0, 2, "x")]),
+        '{"document": null, "id": "1", "mentions": [{"after": 2, "first": 0, "type": "x"}], '
+        '"words": ["a", "b"]}\n',
+    ),
 }
 
 
@@ -238,7 +258,7 @@ def test_every_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
     example, written = GENERAL[kind]
     write_examples(tmp_path / "test.jsonl.gz", [example])
     [result] = publish(recipe, tmp_path, tmp_path / "out").values()
-    assert result["name"] == ("test.jsonl" if kind in ("multilabel", "span") else "test.tsv")
+    assert result["name"] == ("test.tsv" if kind in ("tokens", "sequence", "regression") else "test.jsonl")
     assert (tmp_path / "out" / result["name"]).read_text() == written
     assert (tmp_path / "out" / result["name"]).stat().st_mode & 0o777 == 0o600
     with pytest.raises(PubmillError, match="no options"):

@@ -23,9 +23,10 @@ def read(note: str, *mentions: tuple[int, int, str]) -> tuple[list[Sentence], Co
 def test_lines_are_sentences_and_lines_without_words_none() -> None:
     found, left_out = read("\nNo pain .\n \nHigh fever today\n", (4, 8, "P"), (13, 23, "P"))
     assert found == [
-        Sentence(2, ["No", "pain", "."], ["O", "B-P", "O"]),
-        Sentence(4, ["High", "fever", "today"], ["B-P", "I-P", "O"]),
+        Sentence(2, ["No", "pain", "."], [(1, 2, "P")]),
+        Sentence(4, ["High", "fever", "today"], [(0, 2, "P")]),
     ]
+    assert [sentence.labels for sentence in found] == [["O", "B-P", "O"], ["B-P", "I-P", "O"]]
     assert not left_out
 
 
@@ -38,14 +39,14 @@ def test_an_edge_inside_a_word_cuts_it() -> None:
 
 def test_mentions_that_touch_stay_apart() -> None:
     found, _ = read("12/13", (0, 3, "D"), (3, 5, "D"))
-    assert found == [Sentence(1, ["12/", "13"], ["B-D", "B-D"])]
+    assert found == [Sentence(1, ["12/", "13"], [(0, 1, "D"), (1, 2, "D")])]
 
 
 def test_a_mention_over_a_line_end_joins_the_lines() -> None:
     found, _ = read("left hip\nfracture noted\nand more\n", (5, 17, "P"))
     assert found == [
-        Sentence(1, ["left", "hip", "fracture", "noted"], ["O", "B-P", "I-P", "O"]),
-        Sentence(3, ["and", "more"], ["O", "O"]),
+        Sentence(1, ["left", "hip", "fracture", "noted"], [(1, 3, "P")]),
+        Sentence(3, ["and", "more"], []),
     ]
 
 
@@ -118,3 +119,12 @@ def test_any_other_form_of_the_option_is_reported(dev: Any) -> None:
 def test_a_corpus_too_small_for_two_splits_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="none are left for train"):
         split(["a"], "train", {"share": 0.1, "seed": 1})
+
+
+def test_without_a_choice_overlapping_mentions_stay() -> None:
+    note, left_out = "old mouse gene", Counter[str]()
+    mentions = [NoteMention(0, 14, "G"), NoteMention(4, 9, "S"), NoteMention(0, 9, "S")]
+    [found] = sentences(note, mentions, left_out, longest=None)
+    assert sorted(found.spans) == [(0, 2, "S"), (0, 3, "G"), (1, 2, "S")] and not left_out
+    with pytest.raises(ValueError, match="overlaps another"):
+        assert found.labels

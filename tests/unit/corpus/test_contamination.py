@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pubmill.corpus import contamination_report
 from pubmill.corpus.contamination import RUN, EvaluationTexts, write_index
 from pubmill.corpus.contamination_report import find_in_parts, report
 from pubmill.corpus.document_versions import write_latest
@@ -161,8 +163,43 @@ def test_documents_with_excluded_texts_are_left_out_and_counted(index: Path, tmp
     assert find_in_parts([tmp_path / "p.parquet"], index, tmp_path / "found.json") == 0
 
 
+def test_only_parts_that_changed_are_searched_again(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = [
+        part(tmp_path / "a.parquet", ("x:1", "T", SENTENCE)),
+        part(tmp_path / "b.parquet", ("x:2", " ".join(words(4)), "Its title.")),
+    ]
+    output, searched, read = tmp_path / "found.json", list[Path](), contamination_report._read_documents
+
+    def watched(path: Path) -> Iterator[tuple[str, str, str]]:
+        searched.append(path)
+        return read(path)
+
+    monkeypatch.setattr(contamination_report, "_read_documents", watched)
+
+    def search(version: str = "1") -> list[Path]:
+        searched.clear()
+        find_in_parts(parts, index, output, version)
+        return list(searched)
+
+    assert search() == parts
+    before = output.read_bytes()
+    assert search() == [] and output.read_bytes() == before
+    part(parts[0], ("x:9", "T", "Something else."))
+    assert search() == parts[:1]
+    after = output.read_bytes()
+    output.unlink()
+    assert search() == parts and output.read_bytes() == after
+    assert search("2") == parts  # another search
+    output.write_text(output.read_text().replace("x:9", "x:8").replace("x:2", "x:8"))
+    assert search("2") == parts  # damaged
+
+
 def test_another_index_and_none(index: Path, tmp_path: Path) -> None:
-    (tmp_path / "found.json").write_text('{"documents": 1, "matches": [["x:1", 99, false, true]]}')
+    (tmp_path / "found.json").write_text(
+        '{"parts": [{"documents": 1, "matches": [["x:1", 99, false, true]]}]}'
+    )
     with pytest.raises(PubmillError, match="another index was used"):
         report("c", index, [tmp_path / "found.json"])
     with pytest.raises(PubmillError, match="no index of evaluation texts"):

@@ -65,7 +65,7 @@ def test_the_lock_has_every_document_and_every_file(tmp_path: Path) -> None:
     assert read_files(lock) == FILES
 
 
-def test_files_numbered_anew_give_the_same_corpus_and_the_same_lock(tmp_path: Path) -> None:
+def test_files_numbered_anew_give_the_same_corpus(tmp_path: Path) -> None:
     build(tmp_path / "old", 26, FIRST)
     lock = tmp_path / "old" / "corpus.lock"
     anew = [
@@ -75,7 +75,7 @@ def test_files_numbered_anew_give_the_same_corpus_and_the_same_lock(tmp_path: Pa
     ]
     rejected = build(tmp_path / "new", 27, anew, lock)
     assert documents(tmp_path / "new" / "manifest.parquet") == documents(lock)
-    assert (tmp_path / "new" / "corpus.lock").read_bytes() == lock.read_bytes()
+    assert documents(tmp_path / "new" / "corpus.lock") == documents(lock)
     assert rejected == {"not_in_lock": 2, "superseded": 1}
     report = read_json(tmp_path / "new" / "lock.json")
     counts = {key: report[key] for key in ("locked", "exact", "changed", "gone")}
@@ -97,13 +97,56 @@ def test_what_was_revised_or_withdrawn_since_is_reported(tmp_path: Path) -> None
     assert (report["exact"], report["changed"], report["gone"]) == (2, 2, 2)
     assert report["samples"] == {"changed": ["pmid:3", "pmid:6"], "gone": ["pmid:20", "pmid:5"]}
     assert pq.read_table(tmp_path / "new" / "differences.parquet").to_pylist() == [
-        {"id": pmid, "version": version, "date": "2025-01-01", "status": status, "found_version": found,
-         "found_date": date}
-        for pmid, version, status, found, date in [
-            ("pmid:20", 1, "gone", None, None), ("pmid:3", 1, "changed", 1, "2026-07-07"),
-            ("pmid:5", 1, "gone", None, None), ("pmid:6", 2, "changed", 3, "2025-01-01"),
+        {"id": pmid, "version": version, "date": "2025-01-01", "file": file, "status": status,
+         "found_version": found, "found_date": date}
+        for pmid, version, file, status, found, date in [
+            ("pmid:20", 1, 0, "gone", None, None), ("pmid:3", 1, 0, "changed", 1, "2026-07-07"),
+            ("pmid:5", 1, 1, "gone", None, None), ("pmid:6", 2, 1, "changed", 3, "2025-01-01"),
         ]
     ]  # fmt: skip
+
+
+def test_a_file_that_is_gone_is_named_with_what_is_lost(tmp_path: Path) -> None:
+    """Two files of the lock are no longer there; one of the documents of the first is in a later file."""
+    files = [SourceFile("pubmed", f"f{n}.xml.gz", str(n) * 32, str(n) * 64) for n in range(3)]
+    rows = [[citation(1), citation(2), citation(3)], [citation(4)], [citation(5), citation(6)]]
+    build(tmp_path / "old", 26, rows)
+    write_lock(tmp_path / "day.lock", tmp_path / "old/manifest.parquet", files)
+    later = [citation(1), citation(3, "2026-02-02"), citation(6)]
+    shards = [tmp_path / "kept.parquet", tmp_path / "later.parquet"]
+    write_shard(shards[0], rows[2], source="pubmed", file="renamed", order=1, digest=files[2].sha256)
+    write_shard(shards[1], later, source="pubmed", file="g", order=2, digest="9" * 64)
+    write_locked(
+        tmp_path / "latest.parquet", shards, [0, 0], tmp_path / "day.lock", tmp_path / "lock.json",
+        tmp_path / "differences.parquet",
+    )  # fmt: skip
+    assert read_json(tmp_path / "lock.json")["absent_files"] == [
+        {
+            "source": "pubmed",
+            "file": "f0.xml.gz",
+            "sha256": "0" * 64,
+            "documents": 3,
+            "changed": 1,
+            "gone": 1,
+        },
+        {
+            "source": "pubmed",
+            "file": "f1.xml.gz",
+            "sha256": "1" * 64,
+            "documents": 1,
+            "changed": 0,
+            "gone": 1,
+        },
+    ]
+    before = pq.read_table(tmp_path / "day.lock").drop_columns(["file"])
+    listed = {"files": pq.read_metadata(tmp_path / "day.lock").metadata[b"files"]}
+    pq.write_table(before.replace_schema_metadata(listed), tmp_path / "before.lock")
+    write_locked(
+        tmp_path / "latest.parquet", shards, [0, 0], tmp_path / "before.lock", tmp_path / "lock.json",
+        tmp_path / "differences.parquet",
+    )  # fmt: skip
+    first = read_json(tmp_path / "lock.json")["absent_files"][0]
+    assert (first["file"], first["documents"], first["gone"]) == ("f0.xml.gz", None, None)
 
 
 days = st.sampled_from(["2025-01-01", "2025-01-02", ""])

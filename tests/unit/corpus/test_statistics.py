@@ -79,6 +79,7 @@ def test_everything_is_accounted_for(tmp_path: Path) -> None:
         },
         "years": {"1999": 2},
         "flags": {"retracted": 1, "erratum": 1},
+        "day": "2020-01-01",
     }  # fmt: skip
 
 

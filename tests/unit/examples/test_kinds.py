@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,14 @@ from pubmill.examples.kinds import (
     Entity,
     Example,
     LabelledSentence,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
     read_examples,
     write_examples,
 )
@@ -97,12 +101,38 @@ def spans(draw: st.DrawFn, name: str) -> SpanExample:
     )
 
 
+@st.composite
+def relations(draw: st.DrawFn, name: str) -> RelationsExample:
+    text = draw(SOME)
+    concepts = draw(st.lists(SOME, unique=True, max_size=3))
+    places = [span(draw, text, 1) for _ in concepts]
+    entities = [
+        Entity(start=s, end=e, type="x", id=one) for (s, e), one in zip(places, concepts, strict=True)
+    ]
+    pairs = [[one, other] for one, other in combinations(concepts, 2)]
+    novelty = st.sampled_from([[], ["Novel"], ["No"]])
+    stated = [[*pair, draw(SOME), *draw(novelty)] for pair in pairs]
+    return RelationsExample(
+        id=name, document=draw(DOCUMENT), text=text, entities=entities, pairs=pairs, relations=sorted(stated)
+    )
+
+
+@st.composite
+def mentions(draw: st.DrawFn, name: str) -> MentionsExample:
+    words = draw(st.lists(SOME, min_size=1, max_size=4))
+    places = [(*span(draw, "w" * len(words), 1), draw(TEXT)) for _ in range(draw(st.integers(0, 4)))]
+    found = [WordSpan(*one) for one in sorted(set(places))]
+    return MentionsExample(id=name, document=draw(DOCUMENT), words=words, mentions=found)
+
+
 MAKERS: dict[str, Any] = {
     "tokens": tokens,
     "sequence": sequence,
     "multilabel": multilabel,
     "regression": regression,
     "span": spans,
+    "relations": relations,
+    "mentions": mentions,
 }
 
 

@@ -25,6 +25,8 @@ RECIPES = {
     "multilabel": OURS["multilabel"],
     "regression": OURS["regression"],
     "span": SPAN,
+    "relations": OURS["relations"],
+    "mentions": OURS["nested mentions"],
 }
 
 

@@ -14,11 +14,14 @@ from pubmill.examples.kinds import (
     Entity,
     Example,
     LabelledSentence,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
     read_examples,
     write_examples,
 )
@@ -40,6 +43,8 @@ METRICS = {
     "multilabel": "micro_f1",
     "regression": "pearson",
     "span": "f1",
+    "relations": "relation_f1",
+    "mentions": "entity_f1",
 }
 Setting = dict[str, Any]
 HEADS: list[Setting] = [{}, {"head": "mlp", "head_sizes": [16]}]
@@ -85,6 +90,8 @@ FACTORS: dict[str, list[list[Setting]]] = {
         STABILISATION,
     ],
     "regression": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
+    "relations": [[{}, {"head_dropout": 0.0}], STABILISATION],
+    "mentions": [HEADS, [{"max_mention_length": length} for length in (2, 8)], WEIGHTS[:1], STABILISATION],
     "span": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
 }
 
@@ -165,6 +172,18 @@ def example(task: str, number: int, generator: random.Random) -> Example:
     if task == "regression":
         return RegressionExample(
             id=name, document=None, text=text, text_pair=text[:8], score=float(number % 5)
+        )
+    if task == "mentions":
+        mentions = [WordSpan(0, 1, "x"), WordSpan(0, 3, "y")] if positive else []
+        return MentionsExample(id=name, document=None, words=words, mentions=mentions)
+    if task == "relations":
+        entities = [
+            Entity(start=0, end=2, type="GENE", id="g"),
+            Entity(start=len(text) - 2, end=len(text), type="DRUG", id="d"),
+        ]
+        stated = [["g", "d", "binds", "Novel"]] if positive else []
+        return RelationsExample(
+            id=name, document=name, text=text, entities=entities, pairs=[["g", "d"]], relations=stated
         )
     answers = [Answer(text=words[-1], start=len(text) - 2)] if positive else []
     return SpanExample(id=name, document=None, question="co di", context=text, answers=answers)

@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import SequenceExample, TokensExample
+from pubmill.examples.kinds import KINDS, SequenceExample, TokensExample
 from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
@@ -54,7 +54,7 @@ STANDARD: dict[str, FinetuningRecipe] = {
 
 @pytest.fixture(scope="module")
 def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    kinds = ("tokens", "sequence", "multilabel", "regression", "span")
+    kinds = KINDS
     return {kind: write_dataset(tmp_path_factory.mktemp("data") / kind, kind) for kind in kinds}
 
 

@@ -1,5 +1,6 @@
 """What documents contribute: metrics of all kinds come of it exactly, resampled in one go or one by one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,17 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import (
+    NOVELTY,
     Answer,
+    Entity,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
 )
 from pubmill.metrics import METRICS, SCORERS, metrics_of
 from pubmill.metrics.contributions import (
@@ -49,6 +55,16 @@ def example(kind: str, number: int, generator: np.random.Generator) -> Any:
         return MultilabelExample(**common, text="t", labels=labels)
     if kind == "regression":
         return RegressionExample(**common, text="t", text_pair="u", score=float(generator.normal(50, 3)))
+    if kind == "relations":
+        entities = [Entity(start=0, end=1, type="C", id=name) for name in "uvw"]
+        pairs = [["u", "v"], ["u", "w"], ["v", "w"]]
+        return RelationsExample(
+            **common, text="t", entities=entities, pairs=pairs, relations=_relations(pairs, generator)
+        )
+    if kind == "mentions":
+        return MentionsExample(
+            **common, words=["w"] * 3, mentions=[WordSpan(*one) for one in _spans(generator)]
+        )
     text = ANSWERS[generator.integers(4)]
     group = f"q{number // 2}" if kind == "span, grouped" else None
     return SpanExample(
@@ -56,7 +72,21 @@ def example(kind: str, number: int, generator: np.random.Generator) -> Any:
     )
 
 
+def _relations(pairs: Sequence[Sequence[str]], generator: np.random.Generator) -> list[list[str]]:
+    found = [[*pair, "rs"[generator.integers(2)], NOVELTY[generator.integers(2)]] for pair in pairs]
+    return [one for one in found if generator.random() < 0.6]
+
+
+def _spans(generator: np.random.Generator) -> list[tuple[int, int, str]]:
+    places = [(first, after, kind) for first in range(3) for after in range(first + 1, 4) for kind in "xy"]
+    return [place for place in places if generator.random() < 0.3]
+
+
 def prediction(kind: str, gold: Any, generator: np.random.Generator) -> Any:
+    if kind == "relations":
+        return _relations(gold.pairs, generator)
+    if kind == "mentions":
+        return list(map(list, _spans(generator)))
     if kind == "tokens":
         return [LABEL[generator.integers(6)] if generator.random() < 0.4 else label for label in gold.labels]
     if kind == "sequence":

@@ -13,11 +13,15 @@ from scipy.stats import pearsonr
 
 from pubmill.examples.kinds import (
     Answer,
+    Entity,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
 )
 from pubmill.examples.subword_labels import PredictedLabels
 from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
@@ -36,6 +40,21 @@ GOLD: dict[str, list[Any]] = {
     "regression": [
         RegressionExample(id=str(n), document=None, text="a", text_pair="b", score=float(n)) for n in (1, 2)
     ],
+    "relations": [
+        RelationsExample(
+            id="1",
+            document=None,
+            text="a b",
+            entities=[Entity(start=0, end=1, type="C", id="x"), Entity(start=2, end=3, type="C", id="y")],
+            pairs=[["x", "y"]],
+            relations=[["x", "y", "r", "No"]],
+        )
+    ],
+    "mentions": [
+        MentionsExample(
+            id="1", document=None, words=["a", "b"], mentions=[WordSpan(0, 1, "x"), WordSpan(0, 2, "x")]
+        )
+    ],
     "span": [
         SpanExample(id="1", document=None, question="?", context="a", answers=[Answer(text="a", start=0)])
     ],
@@ -46,6 +65,8 @@ PREDICTED: dict[str, list[Any]] = {
     "multilabel": [["x"]],
     "regression": [0.5, 3.0],
     "span": [[("a", 1.0)]],
+    "relations": [[["y", "x", "r", "No"]]],
+    "mentions": [[[0, 1, "x"], [0, 2, "x"]]],
 }
 
 

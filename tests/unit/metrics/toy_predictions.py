@@ -4,11 +4,15 @@ from typing import Any
 
 from pubmill.examples.kinds import (
     Answer,
+    Entity,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
 )
 
 EXAMPLES = [
@@ -28,11 +32,24 @@ SPAN = [
         id="q1", document=None, question="?", context="of pain", answers=[Answer(text="pain", start=3)]
     )
 ]
+RELATIONS = [
+    RelationsExample(
+        id="d1",
+        document="1",
+        text="ab",
+        entities=[Entity(start=n, end=n + 1, type="C", id=name) for n, name in enumerate("xy")],
+        pairs=[["x", "y"]],
+        relations=[["x", "y", "r"]],
+    )
+]
+MENTIONS = [MentionsExample(id="n1", document=None, words=["a", "b"], mentions=[WordSpan(0, 2, "x")])]
 KINDS: dict[str, tuple[list[Any], list[Any], str]] = {
     "sequence": (SEQUENCE, ["0", "1", "1"], "label"),
     "multilabel": (MULTILABEL, [[], ["x", "y"]], "labels"),
     "regression": (REGRESSION, [0, 1.5, -1], "score"),
     "span": (SPAN, [[{"text": "pain", "probability": 0.5}, {"text": "", "probability": 0.5}]], "answers"),
+    "relations": (RELATIONS, [[["x", "y", "r", "No"], ["x", "z", "s"]]], "relations"),
+    "mentions": (MENTIONS, [[[0, 1, "x"], [0, 2, "x"]]], "mentions"),
 }
 
 

@@ -42,7 +42,8 @@ def is_only(message: str, beginning: str) -> bool:
         (
             FinetuningRecipe,
             {
-                "max_length": 512, "stride": 128, "max_answer_length": 30, "n_best": 20, "head_dropout": 0.1,
+                "max_length": 512, "max_mention_length": 8, "stride": 128, "max_answer_length": 30,
+                "n_best": 20, "head_dropout": 0.1,
                 "crf": False, "oversample": False, "warmup": 0.1, "dropout": 0.1, "weight_decay": 0.0,
                 "max_gradient_norm": 1.0, "bias_correction": True, "layerwise_decay": 1.0,
                 "adam_epsilon": 1e-8, "reinitialised_layers": 0, "removed_layers": 0,

@@ -20,6 +20,8 @@ TASKS = {
     "multilabel": "classification",
     "regression": "similarity",
     "span": "factoid",
+    "relations": "document-relation",
+    "mentions": "nested-ner",
 }
 REQUIRED = {"@context", "@type", "conformsTo", "name", "description", "url", "license", "citeAs", "version"}
 """Properties that Croissant 1.1 requires, so far as they are known: nobody states a date of publication."""

@@ -12,6 +12,13 @@ COUNTS: dict[str, dict[str, int | None]] = {
     "sequence": {"examples": 10, "labels.CPR:3": 2, "labels.false": 8, "contradictory_texts": 1},
     "multilabel": {"examples": 4, "sentences": 9, "without_label": 1, "labels.a": 3, "labels.b": 1},
     "regression": {"examples": 4, "ratings": 20},
+    "relations": {
+        "examples": 4, "mentions": 20, "pairs": 9, "relations": 5, "without_pair": 1, "novel": 2,
+        "labels.r": 3, "labels.s": 2,
+    },
+    "mentions": {
+        "sentences": 4, "tokens": 40, "mentions": 6, "nested": 2, "longest_mention": 5, "mentions.Drug": 6,
+    },
     "span": {
         "examples": 6, "questions": 5, "contexts": 4, "unanswerable": 1, "answers": 7, "distinct_answers": 3,
         "fewest_repeats": 1, "most_repeats": 4, "fewest_repeats_of_pair": 1, "most_repeats_of_pair": 2,

@@ -136,18 +136,23 @@ GOLD_FORMS: dict[str, Any] = {
     "regression": {"score": float},
 }
 PREDICTED_FORMS: dict[str, Any] = {**GOLD_FORMS, "tokens": {**LABELS, "subword_labels?": [[str]]}}
-SAME_IN_ALL = ("gold", "examples", "questions", "without_gold", "x", "xx")
+SAME_IN_ALL = (
+    "gold", "examples", "questions", "without_gold", "x", "xx", "with_novelty", "pair_gold", "novelty_gold",
+    "pair_novelty_gold",
+)  # fmt: skip
 """Counts of the gold labels alone, which all runs on a test set share."""
 MOST = {
     "correct": ("gold", "predicted"), "relaxed_correct": ("predicted",), "relaxed_found": ("gold",),
     "subtoken_correct": ("subtoken_gold", "subtoken_predicted"), "subtoken_sentences": ("examples",),
     "precision": ("examples",), "recall": ("examples",),
     **dict.fromkeys(OF_KIND["span"], ("questions",)),
+    **{f"{of}_correct": (f"{of}_gold", f"{of}_predicted") for of in ("pair", "novelty", "pair_novelty")},
 }  # fmt: skip
 """Count -> counts that it cannot exceed."""
 FAMILIES, CLASS_COUNTS = ("word", "layer", "class", "negative"), ("gold", "predicted", "correct")
 COUNTS = {
     *SAME_IN_ALL, *MOST, "predicted", "subtoken_gold", "subtoken_predicted", "y", "yy", "xy",
+    "pair_predicted", "novelty_predicted", "pair_novelty_predicted",
 }  # fmt: skip
 COUNTED_BY = {
     "tokens": counts_of_labelled_words,

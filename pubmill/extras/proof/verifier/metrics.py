@@ -17,7 +17,19 @@ OF_KIND: dict[str, tuple[str, ...]] = {
     "sequence": ("micro_", "positive_f1", "macro_f1", "accuracy"),
     "multilabel": ("micro_f1", "macro_f1", "example_f1"),
     "regression": ("pearson",),
-    "span": ("exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr"),
+    "relations": ("relation_",),
+    "mentions": ("entity_",),
+    "span": (
+        "exact_match",
+        "f1",
+        "best_f1",
+        "strict_accuracy",
+        "lenient_accuracy",
+        "mrr",
+        "list_precision",
+        "list_recall",
+        "list_f1",
+    ),
 }
 """Kind of examples -> the names, or their beginnings, of all its metrics."""
 
@@ -62,6 +74,18 @@ def f_score(gold: str, predicted: str, correct: str, part: str) -> Callable[[Tot
         return divided(right, totals[predicted if part == "precision" else gold], 0.0)
 
     return score
+
+
+def where_known(score: Callable[[Totals], Numbers], *known: str) -> Callable[[Totals], Numbers]:
+    """Return the score, which is not defined where one of the totals is 0."""
+
+    def score_or_nan(totals: Totals) -> Numbers:
+        found = score(totals)
+        for name in known:
+            found = np.where(totals[name] > 0, found, np.nan)
+        return found
+
+    return score_or_nan
 
 
 def relaxed_f(totals: Totals) -> Numbers:
@@ -158,6 +182,17 @@ for _part in ("f1", "precision", "recall"):
         "subtoken_gold", "subtoken_predicted", "subtoken_correct", "subtoken_sentences",
     )  # fmt: skip
     add_metric(f"micro_{_part}", micro(_part), "class:")
+    add_metric(
+        f"relation_{_part}", f_score("gold", "predicted", "correct", _part),
+        "gold", "predicted", "correct",
+    )  # fmt: skip
+for _level in ("pair", "novelty", "pair_novelty"):
+    _gold, _predicted, _correct = (f"{_level}_{_count}" for _count in ("gold", "predicted", "correct"))
+    _known = ("with_novelty",) if "novelty" in _level else ()
+    add_metric(
+        f"relation_{_level}_f1", where_known(f_score(_gold, _predicted, _correct, "f1"), *_known),
+        _gold, _predicted, _correct, *_known,
+    )  # fmt: skip
 add_metric("relaxed_f1", relaxed_f, "gold", "predicted", "relaxed_correct", "relaxed_found")
 add_metric(
     "relaxed_precision",
@@ -173,7 +208,7 @@ add_metric("example_f1", over_examples, "examples", "without_gold", "precision",
 add_metric("pearson", correlation, "examples", "x", "y", "xx", "yy", "xy")
 for _part in ("exact_match", "f1", "best_f1"):
     add_metric(_part, over_questions(_part, False), _part, "questions")
-for _part in ("strict_accuracy", "lenient_accuracy", "mrr"):
+for _part in ("strict_accuracy", "lenient_accuracy", "mrr", "list_precision", "list_recall", "list_f1"):
     add_metric(_part, over_questions(_part, True), _part, "questions", "without_gold")
 
 

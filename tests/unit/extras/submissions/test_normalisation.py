@@ -27,7 +27,7 @@ def normaliser(kind: str, labels: tuple[str, ...] = ("a", "b"), **changes: Any) 
 def made(kind: str, key: str, value: Any, words: str = "", **changes: Any) -> Any:
     """Return the prediction that a row becomes."""
     row = PredictionRow(where="f:1", id="1", key=key, value=value)  # type: ignore[arg-type]
-    example = SimpleNamespace(id="1", words=words.split(), context="")
+    example = SimpleNamespace(id="1", words=words.split(), context="", items=[])
     [line] = normaliser(kind, **changes).rows([row], [example])
     return {name: value for name, value in line.items() if name != "id"}
 
@@ -66,8 +66,18 @@ def test_scores_are_finite_numbers(key: str, value: Any, expected: float | None)
         ("span", "output", " x ", {"answers": [{"text": "x", "probability": 1.0}]}),
         ("span", "prediction", "x", {"answers": [{"text": "x", "probability": 1.0}]}),
         ("span", "label", "x", "f:1: expected answers"),
+        (
+            "relations", "prediction", [["x", "y", "b"], ["w", "x", "a", "No"]],
+            {"relations": [["w", "x", "a", "No"], ["x", "y", "b"]]},
+        ),
+        ("relations", "output", "a: x | y\nnothing else\n", {"relations": [["x", "y", "a"]]}),
+        ("relations", "output", '{"relations": ["b: x | y"]}', {"relations": [["x", "y", "b"]]}),
+        ("relations", "output", "None.", {"relations": []}),
+        ("relations", "output", "x and y", "f:1: 1 of 1 answers have no mapping"),
+        ("relations", "prediction", [["x", "y"]], "f:1: expected a list: relations must be"),
+        ("relations", "prediction", [["x", "y", "c"]], "1 labels that the dataset lacks: c"),
     ],
-)
+)  # fmt: skip
 def test_values_of_a_kind(kind: str, key: str, value: Any, expected: Any) -> None:
     if not isinstance(expected, str):
         assert made(kind, key, value) == expected
@@ -144,3 +154,18 @@ def test_a_pair_of_mentions_has_one_relation_or_the_negative_one(tmp_path: Path)
             rows_of([document("1", ("a",)), document("2", relations)], examples, found)
     with pytest.raises(PubmillError, match="f: 1: .*needs predictions of kind regression"):
         rows_of([document("1", ("a",))], toy.examples("sim"), normaliser("regression"))
+
+
+def test_mentions_that_nest_stay_and_those_inside_of_words_are_noted() -> None:
+    spans = [PredictedSpan(0, 8, "a"), PredictedSpan(4, 8, "b"), PredictedSpan(0, 3, "a")]
+    found = made("mentions", "mentions", spans, words="old gene x")
+    assert found == {"mentions": [[0, 1, "a"], [0, 2, "a"], [1, 2, "b"]]}
+    with pytest.raises(PubmillError, match="2 of 2 spans begin or end inside"):
+        made("mentions", "mentions", [PredictedSpan(1, 3, "a"), PredictedSpan(0, 5, "b")], words="old gene")
+
+
+def test_a_list_without_probabilities_is_submitted_whole() -> None:
+    row = PredictionRow(where="f:1", id="1", key="answers", value=[("x", 1.0), ("y", 0.5)])
+    example = SimpleNamespace(id="1", words=[], context="", items=[["x"], ["z"]])
+    [line] = normaliser("span").rows([row], [example])
+    assert [one["probability"] for one in line["answers"]] == [1.0, 1.0]

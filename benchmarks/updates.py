@@ -1,0 +1,163 @@
+"""Cost of a corpus and of one more daily file of PubMed, in processor seconds and bytes written, by stage.
+
+    .venv/bin/python benchmarks/updates.py [--files 40] [--citations 2000] [--daily 200] [--touched 1] \\
+        [--days 3]
+
+A baseline of made-up citations is built with the pipeline's own programs, one process a job. Then each day
+adds a file whose citations are half new and half revisions of citations of `--touched` files of the baseline.
+The jobs of a day are those that `pubmill update` starts: a job runs if the bytes of an input changed.
+Snakemake's own time is not in it. Bytes are those of the files that jobs wrote, downloads excluded. At the
+end the last day is built from scratch, and all files must be the same.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.baseline import MIN_WORDS, made_up_records, run, write_file
+from pubmill.corpus.contamination import write_index
+from pubmill.recipes.corpora import EvaluatedDataset
+from pubmill.storage.files import write_jsonl_gz
+from pubmill.storage.result_paths import part_name
+
+SEARCHED = 32  # parts that one job searches, as PARTS_AT_ONCE of pubmill/stages/contamination_jobs.py
+
+
+class Corpus:
+    """A corpus in a folder; `cpu` and `written` are what jobs cost since the last `reset`, by stage."""
+
+    def __init__(self, folder: Path, index: Path) -> None:
+        self.folder, self.index = folder, index
+        self.parsed = folder / "parsed/pubmed"
+        self.parsed.mkdir(parents=True)
+        self.done: dict[str, str] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        self.cpu: dict[str, float] = defaultdict(float)
+        self.written: dict[str, int] = defaultdict(int)
+
+    def job(self, program: str, outputs: Sequence[Path], inputs: Sequence[Path], *arguments: object) -> None:
+        """Run a program unless it ran with the same inputs."""
+        key = repr([arguments, *(sha256(path.read_bytes()).hexdigest() for path in inputs)])
+        if self.done.get(str(outputs[0])) != key:
+            self.cpu[program] += run(f"{program}.py", *arguments).cpu
+            self.written[program] += sum(path.stat().st_size for path in outputs)
+            self.done[str(outputs[0])] = key
+
+    def make(self, raw: Sequence[Path]) -> None:
+        """Bring the corpus to the state of these files."""
+        names, at = [path.name.removesuffix(".xml.gz") for path in raw], self.folder.__truediv__
+        shards = [self.parsed / f"{name}.parquet" for name in names]
+        for path, shard in zip(raw, shards, strict=True):
+            recipe = '{"source": "pubmed"}'
+            self.job("parse_medline", [shard], [path], "--input", path, "--output", shard, "--recipe", recipe)
+        latest, recipe = at("latest.parquet"), json.dumps({"sources": [{"name": "pubmed", "shards": names}]})
+        self.job("latest_versions", [latest], shards, "--parsed", self.parsed.parent, "--output", latest,
+                 "--recipe", recipe)  # fmt: skip
+        rows = [at("latest") / part_name(n) for n in range(10 * (len(raw) // 10 + 1))]
+        for first in range(0, len(rows), 10):
+            block = rows[first : first + 10]
+            self.job(
+                "divide_by_part", block, [latest], "--table", latest, "--first", first, "--outputs", *block
+            )
+        parts = [at(part_name(n)) for n in range(len(raw))]
+        for n, part in enumerate(parts):
+            statistics, words = part.with_suffix(".json"), at("words") / part.name
+            self.job("select_documents", [part, statistics], [shards[n], rows[n]], "--shard", shards[n],
+                     "--index", n, "--latest", rows[n], "--output", part, "--statistics", statistics,
+                     "--recipe", json.dumps({"min_words": MIN_WORDS}))  # fmt: skip
+            self.job("count_words", [words], [part], "--part", part, "--output", words, "--recipe",
+                     '{"splitting": "bert-uncased"}')  # fmt: skip
+        self._whole(parts)
+
+    def _whole(self, parts: Sequence[Path]) -> None:
+        manifest, stats = self.folder / "manifest.parquet", self.folder / "stats.json"
+        self.job("corpus_statistics", [manifest, stats], parts, "--corpus", self.folder, "--parts",
+                 len(parts), "--manifest", manifest, "--output", stats,
+                 "--recipe", '{"corpus": "c"}')  # fmt: skip
+        for first in range(0, len(parts), SEARCHED):
+            some, found = parts[first : first + SEARCHED], self.folder / f"found-{first:04d}.json"
+            self.job("find_contamination", [found], [*some, self.index], "--parts", *some, "--index",
+                     self.index, "--output", found)  # fmt: skip
+
+
+def write_day(path: Path, records: Sequence[bytes], fresh: int, old: Sequence[int], count: int) -> None:
+    """Write a daily file: half new citations, half revisions of old ones."""
+    revised = random.Random(path.name).sample(old, count // 2)
+    write_file(path, records, [*range(fresh, fresh + count - len(revised)), *revised], [])
+
+
+def show(title: str, corpus: Corpus, whole: tuple[float, int] | None) -> tuple[float, int]:
+    """Print what was used since the last reset; return processor seconds and bytes."""
+    cpu, written = sum(corpus.cpu.values()), sum(corpus.written.values())
+    share = f"  {cpu / whole[0]:.3f} and {written / whole[1]:.3f} of the build" if whole else ""
+    print(f"{title}: {cpu:.1f} CPU-s, {written / 1e6:.2f} MB{share}")
+    stages = (f"{name} {corpus.cpu[name]:.1f} s {corpus.written[name] / 1e6:.2f} MB" for name in corpus.cpu)
+    print("   ", ", ".join(stages), flush=True)
+    corpus.reset()
+    return cpu, written
+
+
+def evaluation_index(folder: Path, records: Sequence[bytes]) -> Path:
+    rows = [
+        {"id": str(n), "document": None, "text": one.decode()[:400]} for n, one in enumerate(records[:200])
+    ]
+    write_jsonl_gz(folder / "d/test.jsonl.gz", rows)
+    write_index(
+        folder / "index.parquet", [EvaluatedDataset(dataset="d", splits=("test",), pmids=False)], folder
+    )
+    return folder / "index.parquet"
+
+
+def measure(folder: Path, chosen: argparse.Namespace) -> None:
+    records, raw, fresh = made_up_records(), list[Path](), 1
+    index = evaluation_index(folder, records)
+    for number in range(1, chosen.files + 1):
+        raw.append(folder / f"pubmed26n{number:04d}.xml.gz")
+        write_file(raw[-1], records, range(fresh, fresh + chosen.citations), [])
+        fresh += chosen.citations
+    corpus = Corpus(folder / "updated", index)
+    corpus.make(raw)
+    whole = show(f"build of {chosen.files} files of {chosen.citations} citations", corpus, None)
+    for day in range(1, chosen.days + 1):
+        first = random.Random(day).randrange(chosen.files - chosen.touched + 1) * chosen.citations + 1
+        raw.append(folder / f"pubmed26n{chosen.files + day:04d}.xml.gz")
+        write_day(
+            raw[-1], records, fresh, range(first, first + chosen.touched * chosen.citations), chosen.daily
+        )
+        fresh += chosen.daily
+        corpus.make(raw)
+        show(f"day {day}, {chosen.daily} citations, {chosen.touched} files revised", corpus, whole)
+    if chosen.check:
+        scratch = Corpus(folder / "scratch", index)
+        scratch.make(raw)
+        assert content(corpus.folder) == content(scratch.folder)
+        print("the last day built from scratch: the same bytes")
+
+
+def content(folder: Path) -> dict[str, str]:
+    digest: Callable[[Path], str] = lambda path: sha256(path.read_bytes()).hexdigest()  # noqa: E731
+    return {str(path.relative_to(folder)): digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, usual in (("files", 40), ("citations", 2000), ("daily", 200), ("touched", 1), ("days", 3)):
+        parser.add_argument(f"--{name}", type=int, default=usual)
+    parser.add_argument("--check", action="store_true", help="build the last day from scratch too")
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder), parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()

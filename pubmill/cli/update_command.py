@@ -1,0 +1,180 @@
+"""`pubmill update`."""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pubmill.cli.checkout import checkout, find_modules, show
+from pubmill.cli.dry_runs import DRY
+from pubmill.cli.studies import (
+    configuration,
+    snakemake_words,
+    sort_words,
+    specs_folder,
+    study_files,
+    study_names,
+    target_of_study,
+)
+from pubmill.cli.verbs import Verb
+from pubmill.errors import PubmillError
+from pubmill.messages import commands
+
+if TYPE_CHECKING:
+    from pubmill.inspection.pubmed_updates import SourceUpdate
+    from pubmill.stages import Graph
+
+STATE = Path(".snakemake/pubmill-update.json")
+"""What an update began with, until it has reported what changed; also if it is killed."""
+
+
+def update(
+    context: typer.Context,
+    study: Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)],
+) -> None:
+    """Fetch new files of PubMed, and run what depends on them.
+
+    Prints how many documents are new, reappeared, revised, retracted or deleted.
+
+    The specs of the study's corpora name the new files afterwards. Parts of a corpus in which no document
+    changed stay as they are. With -n, only the new files are listed.
+
+    TABLES follow the study, or files of the results, then options of Snakemake, as in run.
+    """
+    root = checkout()
+    find_modules(root)
+    words = sort_words(context.args)
+    files = study_files(study)
+    config = configuration([*files, *words.configfiles], words.settings)
+    targets = [target_of_study(name, config) for name in words.names]
+    settings = [*files, *words.configfiles]
+    dry = bool(DRY.intersection(words.options))
+    before = _begin(config, settings, dry)
+    if dry:
+        return
+    graph = _graph(config, settings)
+    corpora = _corpora(graph)
+    arguments = snakemake_words([], files, words)
+    if corpora:
+        _run([path for name in corpora for path in graph.selection.divided(name, "latest")], arguments)
+    _report(graph, before)
+    if copies := [name for name in corpora if graph.specs.corpora[name].duplicates]:
+        _run([path for name in copies for path in graph.selection.divided(name, "duplicates")], arguments)
+    STATE.unlink(missing_ok=True)
+    _run(targets, arguments)
+
+
+def _begin(config: dict[str, Any], files: Sequence[str], dry: bool) -> dict[str, dict[str, int]]:
+    """Write the specs with the new files, unless `dry`; return the shards of each corpus before it."""
+    from pubmill.inspection.pubmed_updates import check_updated, updated_specs
+    from pubmill.storage.files import read_json, write_json
+
+    state = read_json(STATE) if STATE.is_file() else {"before": {}, "specs": {}}
+    _write_specs(state["specs"])  # an update that was killed while it wrote them
+    graph = _graph(config, files)
+    updates = _updates(graph, config["mirror"])
+    if dry:
+        return {}
+    before = state["before"] or {corpus: _shards(graph, corpus) for corpus in _corpora(graph)}
+    changed = updated_specs(graph.study.scale, _corpora(graph), specs_folder(), updates)
+    _check_own(changed)
+    old = {path: path.read_text(encoding="utf-8") for path in changed}
+    write_json(STATE, {"before": before, "specs": {str(path): text for path, text in changed.items()}})
+    _write_specs({str(path): text for path, text in changed.items()})
+    try:
+        check_updated(_graph(config, files).specs, _corpora(graph), updates)
+    except PubmillError:
+        _write_specs({str(path): text for path, text in old.items()})
+        STATE.unlink()
+        raise
+    for path in changed:
+        print(f"{path} names the new files")
+    return before
+
+
+def _updates(graph: "Graph", mirror: str | None) -> "dict[str, SourceUpdate]":
+    """Return the updates of the PubMed sources of a study that have new files, and print them."""
+    from pubmill.inspection.pubmed_updates import pubmed_sources, source_update
+
+    found = {}
+    for name, source in {one.name: one for _, one in pubmed_sources(graph.specs, _corpora(graph))}.items():
+        update = source_update(source, mirror)
+        number = len(update.added)
+        span = f": {update.added[0]}" + (f" to {update.added[-1]}" if number > 1 else "") if number else ""
+        print(f"{name}: {number} new {'file' if number == 1 else 'files'}{span}", flush=True)
+        if update.added:
+            found[name] = update
+    return found
+
+
+def _corpora(graph: "Graph") -> list[str]:
+    """Return the corpora that the models and vocabularies of a study are made from."""
+    from pubmill.specs import LearntVocabSpec
+
+    specs = graph.specs
+    recipes = [specs.pretraining[name] for name in graph.scope.pretrainings()]
+    learnt = [specs.vocabs[recipe.vocab] for recipe in recipes]
+    named = {recipe.corpus for recipe in recipes}
+    return sorted(named | {vocab.corpus for vocab in learnt if isinstance(vocab, LearntVocabSpec)})
+
+
+def _graph(config: dict[str, Any], files: Sequence[str]) -> "Graph":
+    from pubmill.specs.study import check_study
+    from pubmill.stages import Graph
+
+    return Graph(*check_study(config, specs_folder(), list(files)))
+
+
+def _shards(graph: "Graph", corpus: str) -> dict[str, int]:
+    """Return the parsed shards of a corpus, with the ranks of their sources."""
+    ranks = {source.name: rank for rank, source in enumerate(graph.specs.corpora[corpus].sources)}
+    shards = graph.corpora.shards(corpus)
+    return {graph.paths.parsed_shard(shard.source, shard.name): ranks[shard.source] for shard in shards}
+
+
+def _check_own(changed: Mapping[Path, str]) -> None:
+    """Raise a `PubmillError` if a spec is not one of this folder, but of the installed package."""
+    for path in changed:
+        if not path.resolve().is_relative_to(Path.cwd()):
+            name = Path(*path.parts[-3:])
+            raise PubmillError(
+                f"{path} is pubmill's own and names the files of the corpus; copy it to {name} here, where "
+                f"an update may change it, and run the same command again"
+            )
+
+
+def _write_specs(texts: Mapping[str, str]) -> None:
+    from pubmill.storage.files import writing
+
+    for name, text in texts.items():
+        with writing(Path(name)) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _report(graph: "Graph", before: Mapping[str, Mapping[str, int]]) -> None:
+    """Print which documents of each corpus changed; nothing of a corpus that was not made before."""
+    from pubmill.corpus.document_changes import changes
+
+    for corpus, shards in before.items():
+        old = {Path(path): rank for path, rank in shards.items()}
+        new = {Path(path): rank for path, rank in _shards(graph, corpus).items()}
+        if old != new and all(map(Path.is_file, old)):
+            print(f"{corpus}:", flush=True)
+            for change in changes(old, new, Path(graph.paths.corpus(corpus, "changes"))):
+                print(f"  {change.documents} {change.kind}: {', '.join(change.ids)} ...", flush=True)
+
+
+def _run(targets: Sequence[str], arguments: Sequence[str]) -> None:
+    """Run Snakemake for some files; without any, for the whole study. Its failure ends the update."""
+    shown = [*targets[:1], *(["..."] if targets[1:] else []), *arguments]
+    show(commands.run(commands.program("snakemake"), *shown))
+    words = [*targets, *arguments]
+    done = subprocess.run([sys.executable, "-m", "snakemake", "--logger=pubmill", *words], check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+VERB = Verb("Run", update, passes_on=True)

@@ -1,0 +1,168 @@
+"""Converter of documents with relations between their concepts to one example per document.
+
+The options of `pubmill.convert.annotated_texts` say how a file is read. Further ones:
+
+- `pairs`: lists of two of the examples' types; every two concepts of such types are a pair, in this order,
+  between which a relation may hold. Of two concepts of one type, the identifier that sorts first is first.
+- `labels`: the relation types that are kept, as a list, or a mapping to the examples' labels; others are
+  counted as `left_out.relations_of_other_types`.
+- `arguments`: `concepts`, as PubTator and BC5CDR relate them; or `mentions`, each a concept of its own, of
+  which those of one sentence are pairs (DrugProt).
+- `separators`: the characters that separate the concepts of a mention, and of a relation's argument; `|,;` by
+  default.
+- `novelty`: the fifth column of a PubTator relation says whether it is `Novel` or `No`.
+
+A relation of two concepts whose types are no pair is counted as `left_out.relations_of_other_pairs`; BioRED's
+evaluation leaves these out too. One whose concepts have no mentions stays, since the official evaluations
+count it as missed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Literal
+
+from pubmill.convert.annotated_relations import Pairs, concepts_of
+from pubmill.convert.annotated_texts import AnnotatedText, reading_of, sentence_ends, texts
+from pubmill.convert.source_files import ConverterInput, check_id, one_line
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import NOVELTY, Entity, RelationsExample, sorted_lists
+from pubmill.formats.documents import FileRelation
+from pubmill.messages.quotations import show
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentReading(Pairs):
+    """The options (see the module)."""
+
+    arguments: Literal["mentions", "concepts"] = "concepts"
+    novelty: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.novelty and self.form != "pubtator":
+            raise PubmillError("the converter's option `novelty` is for the form pubtator")
+
+
+_OTHER = {"mentions": "concepts", "concepts": "mentions"}
+Types = Mapping[str, Sequence[str]]
+"""Identifier of a concept -> the types of its mentions."""
+
+
+def read(source: ConverterInput) -> Iterator[RelationsExample]:
+    """Yield the documents of a split; an id is that of the document, and a number where it occurs again."""
+    reading = reading_of(source, DocumentReading)
+    ends, met = sentence_ends(source, reading), dict[str, int]()
+    for one in texts(source, reading):
+        name = check_id(one.document.id, one.document.where)
+        met[name] = met.get(name, 0) + 1
+        entities = _entities(one, reading)
+        pairs = _pairs(entities, reading, [*ends(one.text), len(one.text)])
+        yield RelationsExample(
+            id=name if met[name] == 1 else f"{name}-{met[name]}",
+            document=name,
+            text=one_line(one.text),
+            entities=entities,
+            pairs=pairs,
+            relations=_relations(one, reading, entities, pairs, source),
+        )
+
+
+def _entities(one: AnnotatedText, reading: DocumentReading) -> list[Entity]:
+    """Return the mentions in the text's order, once for each of their concepts."""
+    found = []
+    for mention, kind in zip(one.mentions, one.kinds, strict=True):
+        own = [mention.id] if mention.id and reading.arguments == "mentions" else []
+        for name in own or concepts_of(mention.concepts, reading.separators):
+            found.append(Entity(start=mention.start, end=mention.end, type=kind, id=name))
+    return sorted(dict.fromkeys(found), key=lambda entity: (entity.start, entity.end))
+
+
+def _pairs(entities: Sequence[Entity], reading: DocumentReading, ends: Sequence[int]) -> list[list[str]]:
+    """Return the pairs of concepts, or of mentions of one sentence, by the first mentions of both."""
+    if reading.arguments == "concepts":
+        groups = [entities]
+    else:
+        starts = [0, *ends]
+        groups = [
+            [one for one in entities if start <= one.start and one.end <= end]
+            for start, end in zip(starts, ends, strict=False)
+        ]
+    types = _types(entities)
+    found = [
+        _ordered(first, second, types, reading)
+        for group in groups
+        for first, second in combinations(dict.fromkeys(str(one.id) for one in group), 2)
+    ]
+    return [list(pair) for pair in dict.fromkeys(filter(None, found))]
+
+
+def _types(entities: Sequence[Entity]) -> Types:
+    types: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for entity in entities:
+        types[str(entity.id)][entity.type] = None
+    return {name: list(kinds) for name, kinds in types.items()}
+
+
+def _ordered(first: str, second: str, types: Types, reading: DocumentReading) -> tuple[str, str] | None:
+    """Return two concepts in the order of their pair of types; None if they are no pair."""
+    for kind, other in product(types[first], types[second]):
+        ordered = reading.ordered(kind, other)
+        if ordered is not None:
+            swapped = second < first if kind == other else not ordered
+            return (second, first) if swapped else (first, second)
+    return None
+
+
+def _relations(
+    one: AnnotatedText,
+    reading: DocumentReading,
+    entities: Sequence[Entity],
+    pairs: Sequence[Sequence[str]],
+    source: ConverterInput,
+) -> list[list[str]]:
+    types = _types(entities)
+    found: list[list[str]] = []
+    for relation in one.document.relations:
+        label = reading.label_of(relation.type)
+        if label is None:
+            source.left_out["relations_of_other_types"] += 1
+            continue
+        for first, second in _arguments(relation, reading, one.document.where):
+            pair: Sequence[str] | None = [first, second]
+            if first in types and second in types:
+                pair = _ordered(first, second, types, reading)
+            elif second < first and reading.arguments == "concepts":
+                pair = [second, first]
+            if pair is None:
+                source.left_out["relations_of_other_pairs"] += 1
+                continue
+            found.append([*pair, label, *_novelty(relation, reading, one.document.where)])
+    different = sorted_lists(found)
+    if len(different) < len(found):
+        source.left_out["repeated_relations"] += len(found) - len(different)
+    return different
+
+
+def _arguments(relation: FileRelation, reading: DocumentReading, where: str) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a relation; an argument may name several concepts, each of which is related."""
+    stated = relation.concepts if reading.arguments == "concepts" else relation.arguments
+    if len(stated) != 2:
+        raise PubmillError(
+            f"{where}: a relation of type {show(relation.type)} has {len(stated)} {reading.arguments}; "
+            f"expected 2. Does the file relate {_OTHER[reading.arguments]} (the option `arguments`)?"
+        )
+    if reading.arguments == "mentions":
+        yield stated[0], stated[1]
+        return
+    yield from product(*(concepts_of(name, reading.separators) for name in stated))
+
+
+def _novelty(relation: FileRelation, reading: DocumentReading, where: str) -> list[str]:
+    if not reading.novelty:
+        return []
+    stated = relation.arguments[2:]
+    if len(stated) != 1 or stated[0] not in NOVELTY:
+        raise PubmillError(f"{where}: a relation's fifth column must be {' or '.join(NOVELTY)}")
+    return [stated[0]]

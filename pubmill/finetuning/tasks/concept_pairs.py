@@ -1,0 +1,156 @@
+"""Documents with relations between their concepts (Zhou et al. 2021, BC5CDR and other documents).
+
+A document is read once, with an asterisk before and after each mention. The encoding of the first one is the
+mention's; `PairScores` pools those of a concept, and scores each pair of concepts. A label is predicted if it
+scores above the pair's own threshold; whether a relation is novel is learnt as one more label of its pair.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import markers
+from pubmill.examples.kinds import NOVELTY, RelationsExample, sorted_lists
+from pubmill.finetuning.inputs import Batch, Encoded, Instance
+from pubmill.finetuning.pair_scores import PairScores, threshold_loss
+from pubmill.finetuning.reader import Subwords
+from pubmill.finetuning.tasks.relations import Argument, located
+from pubmill.finetuning.tasks.task import Task
+from pubmill.recipes import FinetuningRecipe
+
+MARK = "*"
+"""Before and after each mention, as in ATLOP's prepro.py."""
+NOVEL = "=novel"
+"""Label of pairs whose relation is novel, beside that of the relation."""
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedDocument(Instance):
+    """A document, as far as it fits; `pairs`: those of which both concepts have a mention in it."""
+
+    pairs: list[Pair]
+
+
+class ConceptPairs(Task[RelationsExample]):
+    """Any number of labels for each pair of concepts of a document."""
+
+    kind = RelationsExample
+    key = "relations"
+
+    @classmethod
+    def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[RelationsExample]) -> list[str]:
+        """Return the labels in alphabetical order, and `NOVEL` if relations state their novelty."""
+        relations = [one for example in examples for one in example.relations]
+        if not relations:
+            raise PubmillError("no training example has a relation to learn; convert the dataset again")
+        novelty = [NOVEL] if any(len(one) > 3 for one in relations) else []
+        return [*sorted({one[2] for one in relations}), *novelty]
+
+    def encode(self, examples: Sequence[RelationsExample]) -> Encoded:
+        """Return an instance for each document with a pair. `counts`: `texts_shortened`, and what that leaves
+        unread: `mentions_left_out` and `pairs_left_out`, which get no relation."""
+        counts = dict.fromkeys(("texts_shortened", "mentions_left_out", "pairs_left_out"), 0)
+        marked = [_marked(example) for example in examples]
+        room, documents = self.reader.room(pair=False), list[MarkedDocument]()
+        for number, (example, subwords) in enumerate(
+            zip(examples, self.reader.subwords([text for text, _ in marked]), strict=True)
+        ):
+            places = self._places(example, subwords, marked[number][1])
+            read = {name: [at for at in own if at < room] for name, own in places.items()}
+            pairs = [(a, b) for a, b in example.pairs if read[a] and read[b]]
+            counts["texts_shortened"] += len(subwords.ids) > room
+            counts["mentions_left_out"] += sum(map(len, places.values())) - sum(map(len, read.values()))
+            counts["pairs_left_out"] += len(example.pairs) - len(pairs)
+            if pairs:
+                documents.append(self._document(number, subwords.ids[:room], read, pairs))
+        return Encoded(instances=documents, counts=counts)
+
+    def _places(
+        self, example: RelationsExample, subwords: Subwords, arguments: Sequence[Argument]
+    ) -> dict[str, list[int]]:
+        """Return the subwords of the marks of each concept: the first mark, in decoders the last one."""
+        mentions, _ = located(subwords, arguments)
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for entity, mention in zip(example.entities, mentions, strict=True):
+            assert mention.marks is not None
+            found[str(entity.id)].append(mention.marks[self.reader.causal])
+        return found
+
+    def _document(
+        self, number: int, ids: list[int], read: dict[str, list[int]], pairs: list[Pair]
+    ) -> MarkedDocument:
+        framed, segments = self.reader.framed(ids)
+        before = len(self.reader.one.before)
+        runs = [[before + at for at in read[name]] for pair in pairs for name in pair]
+        return MarkedDocument(
+            example=number,
+            ids=framed,
+            segments=segments,
+            places=[at for run in runs for at in run],
+            groups=[len(run) for run in runs],
+            pairs=pairs,
+        )
+
+    def targets(
+        self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument]
+    ) -> list[list[float]]:
+        """Return for each pair a number for each label: 1.0 if the pair has it, else 0.0."""
+        return [self._targets(examples[one.example], one.pairs) for one in instances]
+
+    def _targets(self, example: RelationsExample, pairs: Sequence[Pair]) -> list[float]:
+        wanted: defaultdict[Pair, set[str]] = defaultdict(set)
+        for first, second, label, *novelty in example.relations:
+            wanted[first, second] |= {label, NOVEL} if novelty == [NOVELTY[0]] else {label}
+        return [float(label in wanted[pair]) for pair in pairs for label in self.labels]
+
+    def head(self, width: int) -> nn.Module:
+        return PairScores(width, len(self.labels), self.recipe)
+
+    def loss(
+        self, model: nn.Module, scores: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> torch.Tensor:
+        return threshold_loss(scores, targets.view(len(scores), -1).to(scores))
+
+    def output(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Return for each pair whether each label is above the threshold."""
+        return scores[:, 1:] > scores[:, :1]
+
+    def sizes(self, batch: Batch) -> list[int]:
+        """Return the number of pairs of each instance, of which each has two encodings."""
+        return [count // 2 for count in batch.counts]
+
+    def predictions(
+        self,
+        examples: Sequence[RelationsExample],
+        instances: Sequence[MarkedDocument],
+        outputs: Sequence[torch.Tensor],
+    ) -> list[list[list[str]]]:
+        """Return the relations of each document; none for pairs that were not read."""
+        found: list[list[list[str]]] = [[] for _ in examples]
+        for instance, above in zip(instances, outputs, strict=True):
+            for pair, row in zip(instance.pairs, above.tolist(), strict=True):
+                found[instance.example] += self._relations_of(pair, row)
+        return [sorted_lists(relations) for relations in found]
+
+    def _relations_of(self, pair: Pair, above: Sequence[float]) -> list[list[str]]:
+        labels = [label for label, is_above in zip(self.labels, above, strict=True) if is_above]
+        novelty = [NOVELTY[NOVEL not in labels]] if NOVEL in self.labels else []
+        return [[*pair, label, *novelty] for label in labels if label != NOVEL]
+
+
+def _marked(example: RelationsExample) -> tuple[str, list[Argument]]:
+    """Return the text with a mark before and after each mention, and the mentions in it with their marks; a
+    mention of several concepts is marked once."""
+    places = {(one.start, one.end): one for one in example.entities}
+    before, after = f"{MARK} ", f" {MARK}"
+    made = markers(example.text, list(places.values()), [(before, after)] * len(places))
+    arguments = {
+        place: Argument(start, end, (start - len(before), end + len(after) - 1))
+        for place, (start, end) in zip(places, made.spans, strict=True)
+    }
+    return made.text, [arguments[one.start, one.end] for one in example.entities]

@@ -1,0 +1,135 @@
+"""Precision, recall and F1 of relations between the concepts of documents, as the official scorers count.
+
+The relations of a document are a set. A predicted one is correct if the document has it: micro-averaged over
+all relations of all documents, including those of concepts without mentions. So BioCreative V's evaluation
+scores chemical-induced diseases (Wei et al. 2016, baw032), DrugProt's library its relations of mentions, and
+BioRED's `run_biored_eval.py` relations on four levels: with or without label, with or without novelty. Two
+concepts in either order are one pair, unless the document has pairs in both orders.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from pubmill.examples.kinds import RelationsExample
+from pubmill.metrics.contributions import Array, Scored, Totals, scored, units_of
+from pubmill.metrics.ratios import ratio
+from pubmill.metrics.registry import Function, Metric, register
+
+Relation = Sequence[str]
+"""Two concepts, a label and, if it is known, the novelty."""
+LEVELS: dict[str, tuple[int, ...]] = {
+    "": (0, 1, 2),
+    "pair_": (0, 1),
+    "novelty_": (0, 1, 2, 3),
+    "pair_novelty_": (0, 1, 3),
+}
+"""Prefix of the totals of a level -> the parts of relations that it compares."""  # fmt: skip
+COUNTS = ("gold", "predicted", "correct")
+
+
+def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Sequence[Relation]]) -> Scored:
+    """Score the relations of documents.
+
+    - `relation_f1`, `relation_precision`, `relation_recall`: pair and label.
+    - `relation_pair_f1`: the pair alone; `relation_novelty_f1`: pair, label and novelty;
+      `relation_pair_novelty_f1`: pair and novelty. Novelty is not scored where the gold does not state it.
+
+    A ratio without a denominator is 0. Counts: `gold`, `predicted`, `correct` (relations) and `examples`.
+    """
+    columns: dict[str, list[float]] = {"examples": [1.0] * len(examples), "with_novelty": []}
+    columns |= {prefix + count: [] for prefix in LEVELS for count in COUNTS}
+    for example, found in zip(examples, predicted, strict=True):
+        gold = example.relations
+        columns["with_novelty"].append(float(any(len(one) > 3 for one in gold)))
+        oriented = [_oriented(one, example.pairs) for one in found]
+        for prefix, parts in LEVELS.items():
+            both = [_parts(side, parts) for side in (gold, oriented)]
+            for count, value in zip(COUNTS, (*both, both[0] & both[1]), strict=True):
+                columns[prefix + count].append(float(len(value)))
+    return scored(columns, relation_metrics, _relation_counts, units_of(examples).numbers)
+
+
+def _oriented(relation: Relation, pairs: Sequence[Sequence[str]]) -> Relation:
+    """Return a relation with its concepts in the order of the document's pair."""
+    first, second, *rest = relation
+    other_way = [first, second] not in pairs and [second, first] in pairs
+    return [second, first, *rest] if other_way else relation
+
+
+def _parts(relations: Iterable[Relation], parts: Sequence[int]) -> set[tuple[str, ...]]:
+    return {tuple(one[part] for part in parts if part < len(one)) for one in relations}
+
+
+def _f1(prefix: str) -> Function:
+    return lambda totals: ratio(
+        2 * totals[f"{prefix}correct"], totals[f"{prefix}gold"] + totals[f"{prefix}predicted"]
+    )
+
+
+def _with_novelty(function: Callable[[Totals], Array]) -> Function:
+    """Return a function that is not defined where no gold relation states its novelty."""
+    return lambda totals: np.where(totals["with_novelty"] > 0, function(totals), np.nan)
+
+
+relation_metrics = register(
+    Metric(
+        name="relation_f1",
+        kinds=("relations",),
+        version=1,
+        label="relation F1",
+        definition="F1 over the relations of documents, each a pair of concepts with its label",
+        source="Wei et al. 2016 (BC5CDR); DrugProt's evaluation library; BioRED's `run_biored_eval.py`",
+        function=_f1(""),
+        chooses=_f1(""),
+    ),
+    Metric(
+        name="relation_precision",
+        kinds=("relations",),
+        version=1,
+        label="relation precision",
+        definition="share of the predicted relations that the document has",
+        source="as `relation_f1`",
+        function=lambda totals: ratio(totals["correct"], totals["predicted"]),
+    ),
+    Metric(
+        name="relation_recall",
+        kinds=("relations",),
+        version=1,
+        label="relation recall",
+        definition="share of the relations that are found",
+        source="as `relation_f1`",
+        function=lambda totals: ratio(totals["correct"], totals["gold"]),
+    ),
+    Metric(
+        name="relation_pair_f1",
+        kinds=("relations",),
+        version=1,
+        label="F1 of related pairs",
+        definition="F1 over the related pairs of concepts, whatever their labels",
+        source="BioRED's `run_biored_eval.py`, `to_binary`",
+        function=_f1("pair_"),
+    ),
+    Metric(
+        name="relation_novelty_f1",
+        kinds=("relations",),
+        version=1,
+        label="relation F1 with novelty",
+        definition="F1 over relations whose label and novelty are right; only where novelty is annotated",
+        source="BioRED's `run_biored_eval.py`, `has_novelty`",
+        function=_with_novelty(_f1("novelty_")),
+    ),
+    Metric(
+        name="relation_pair_novelty_f1",
+        kinds=("relations",),
+        version=1,
+        label="F1 of related pairs with novelty",
+        definition="F1 over related pairs whose novelty is right, whatever their labels",
+        source="BioRED's `run_biored_eval.py`, `to_binary` and `has_novelty`",
+        function=_with_novelty(_f1("pair_novelty_")),
+    ),
+)
+
+
+def _relation_counts(totals: Totals) -> dict[str, Array]:
+    return {name: totals[name] for name in (*COUNTS, "examples")}

@@ -1,0 +1,88 @@
+"""Documents with relations between concepts, from PubTator and BioC, and what is counted instead of kept."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.convert import document_relations
+from pubmill.convert.source_files import ConverterInput
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import RelationsExample
+
+FILE = """\
+7|t|Old drug and pain.
+7|a|Drug and new gene. Pain.
+7\t4\t8\tdrug\tChemical\tC2
+7\t13\t17\tpain\tDisease\tD1|D3
+7\t19\t23\tDrug\tChemical\tC2
+7\t28\t36\tnew gene\tGene\tG1
+7\t32\t36\tgene\tGene\tG0
+7\t38\t42\tPain\tDisease\tD1
+7\tcauses\tC2\tD1\tNovel
+7\tcauses\tD3\tC2\tNo
+7\tcauses\tC9\tC1\tNo
+7\tbinds\tG1\tG0\tNo
+7\tbinds\tG0\tG0\tNovel
+7\tbinds\tG1,G0\tC2\tNo
+7\tother\tG1\tG0\tNo
+
+"""
+PAIRS = [["Chemical", "Disease"], ["Gene", "Gene"]]
+OPTIONS = {"form": "pubtator", "pairs": PAIRS, "labels": ["causes", "binds"], "novelty": True}
+
+
+def read(folder: Path, text: str = FILE, **options: Any) -> tuple[list[RelationsExample], Counter[str]]:
+    path, left_out = folder / "train.txt", Counter[str]()
+    path.write_text(text)
+    source = ConverterInput("train", {"train": path}, {**OPTIONS, **options}, left_out)
+    return list(document_relations.read(source)), left_out
+
+
+def test_concepts_are_pairs_in_the_order_of_their_types_or_names(tmp_path: Path) -> None:
+    [found], left_out = read(tmp_path)
+    assert found.fault() is None and found.id == found.document == "7"
+    assert found.text == "Old drug and pain. Drug and new gene. Pain."
+    assert found.pairs == [["C2", "D1"], ["C2", "D3"], ["G0", "G1"]]
+    assert [(one.start, one.id) for one in found.entities] == [
+        (4, "C2"), (13, "D1"), (13, "D3"), (19, "C2"), (28, "G1"), (32, "G0"), (38, "D1"),
+    ]  # fmt: skip
+    assert found.relations == [
+        ["C1", "C9", "causes", "No"],  # without mentions, so nothing can find it; but it counts
+        ["C2", "D1", "causes", "Novel"],
+        ["C2", "D3", "causes", "No"],
+        ["G0", "G0", "binds", "Novel"],
+        ["G0", "G1", "binds", "No"],
+    ]
+    assert left_out == {"relations_of_other_types": 1, "relations_of_other_pairs": 2}
+
+
+def test_mentions_of_a_sentence_are_pairs_if_they_are_related_themselves(tmp_path: Path) -> None:
+    text = FILE.partition("7\tcauses")[0] + "7\tcauses\tC2\tD1|D3\n"
+    [found], _ = read(tmp_path, text, arguments="mentions", novelty=False, sentences="stops")
+    assert found.pairs == [["C2", "D1|D3"], ["G0", "G1"]]
+    assert found.relations == [["C2", "D1|D3", "causes"]]
+
+
+def test_a_document_that_occurs_again_has_a_number(tmp_path: Path) -> None:
+    found, _ = read(tmp_path, FILE * 2)
+    assert [one.id for one in found] == ["7", "7-2"] and found[1].document == "7"
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "message"),
+    [
+        ("7\tcauses\tC2\tD1", {}, "must be Novel or No"),
+        ("7\tcauses\tC2\tD1\tperhaps", {}, "must be Novel or No"),
+        ("7\tcauses\tC2\tD1\tNo", {"arguments": "mentions"}, "has 3 mentions; expected 2"),
+        ("7\tcauses\tC2\tD1\tNo", {"pairs": []}, "`pairs` must be a list"),
+        ("7\tcauses\tC2\tD1\tNo", {"labels": []}, "needs the option `labels`"),
+        ("7\tcauses\tC2\tD1\tNo", {"form": "brat"}, "`novelty` is for the form pubtator"),
+    ],
+)
+def test_what_contradicts_the_options_is_an_error(
+    tmp_path: Path, line: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(PubmillError, match=message):
+        read(tmp_path, FILE.partition("7\tcauses")[0] + line + "\n", **options)

@@ -1,0 +1,127 @@
+"""Relations of documents: what is read of them, the head and its loss, and that they can be learnt."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoTokenizer
+
+from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Entity, RelationsExample, read_examples
+from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.finetuning.inputs import collate
+from pubmill.finetuning.pair_scores import PairScores, threshold_loss
+from pubmill.finetuning.reader import Reader
+from pubmill.finetuning.run import finetune
+from pubmill.finetuning.tasks.concept_pairs import NOVEL, ConceptPairs
+from pubmill.metrics.relation_sets import score_relations
+from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import OURS, SYLLABLES, write_dataset
+
+RECIPE = replace(OURS["relations"], head_dropout=0.0)
+TEXT = "aspirin hurts pain"
+
+
+def test_the_loss_is_that_of_adaptive_thresholding() -> None:
+    """Computed by hand: the right label against the threshold, and the threshold against the wrong one."""
+    scores = torch.tensor([[0.5, 2.0, -1.0], [1.0, 0.0, 3.0]])
+    targets = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
+    e = math.exp
+    first = math.log((e(2.0) + e(0.5)) / e(2.0)) + math.log((e(0.5) + e(-1.0)) / e(0.5))
+    second = math.log((e(1.0) + e(0.0) + e(3.0)) / e(1.0))
+    assert float(threshold_loss(scores, targets)) == pytest.approx((first + second) / 2)
+
+
+def test_all_labels_right_leave_no_wrong_one_to_compare() -> None:
+    loss = threshold_loss(torch.tensor([[0.0, 4.0, 4.0]]), torch.ones(1, 2))
+    assert torch.isfinite(loss)
+
+
+def document(**changes: Any) -> RelationsExample:
+    values: dict[str, Any] = {
+        "entities": [
+            Entity(start=0, end=7, type="C", id="C1"),
+            Entity(start=14, end=18, type="D", id="D1"),
+            Entity(start=14, end=18, type="D", id="D2"),
+        ],
+        "pairs": [["C1", "D1"], ["C1", "D2"]],
+        "relations": [
+            ["C1", "D1", "hurts", "Novel"],
+            ["C1", "D2", "cures", "No"],
+            ["C1", "D2", "hurts", "No"],
+        ],
+    }
+    return RelationsExample(id="1", document="1", **({"text": TEXT} | values | changes))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pieces = [*SYLLABLES, "*", "aspirin", "hurts", "pain"]
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", pieces)
+
+
+def task(model: Path, max_length: int = 32) -> ConceptPairs:
+    reader = Reader(AutoTokenizer.from_pretrained(model), max_length, "single")
+    return ConceptPairs(RECIPE, reader, ["cures", "hurts", NOVEL])
+
+
+def test_marks_stand_around_each_mention_once_and_the_first_is_read(model: Path) -> None:
+    of = task(model)
+    [instance] = of.encode([document()]).instances
+    words = of.reader.tokenizer.convert_ids_to_tokens(instance.ids)
+    assert words == ["[CLS]", "*", "aspirin", "*", "hurts", "*", "pain", "*", "[SEP]"]
+    assert instance.places == [1, 5, 1, 5] and instance.groups == [1, 1, 1, 1]
+
+
+def test_targets_are_the_labels_of_pairs_and_their_novelty(model: Path) -> None:
+    of, one = task(model), document()
+    assert of.labels_of(RECIPE, [one]) == of.labels
+    instances: Any = of.encode([one]).instances
+    assert of.targets([one], instances) == [[0.0, 1.0, 1.0, 1.0, 1.0, 0.0]]
+
+
+def test_predictions_are_all_labels_above_the_threshold_with_the_novelty(model: Path) -> None:
+    of, one = task(model), document()
+    instances: Any = of.encode([one]).instances
+    above = torch.tensor([[0.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
+    assert of.predictions([one], instances, [above]) == [one.relations]
+
+
+def test_what_a_short_input_leaves_out_is_counted_and_gets_no_relation(model: Path) -> None:
+    of = task(model, max_length=7)
+    found = of.encode([document(), document(pairs=[], relations=[])])
+    assert found.counts == {"texts_shortened": 2, "mentions_left_out": 0, "pairs_left_out": 0}
+    of = task(model, max_length=6)
+    found = of.encode([document()])
+    assert found.counts == {"texts_shortened": 1, "mentions_left_out": 2, "pairs_left_out": 2}
+    assert found.instances == [] and of.predictions([document()], [], []) == [[]]
+
+
+def test_a_batch_gives_what_each_document_gives_alone(model: Path) -> None:
+    of = task(model)
+    longer = document(text=f"{TEXT} {TEXT}")
+    instances: Any = of.encode([document(), longer]).instances
+    head, width = PairScores(8, 3, RECIPE).eval(), max(len(one.ids) for one in instances)
+    encodings = torch.randn(2, width, 8)
+    both = collate(instances, 0, torch.device("cpu"), width)
+    alone = [collate([one], 0, torch.device("cpu"), width) for one in instances]
+    rows = [head(batch.read(encodings[n : n + 1]), batch) for n, batch in enumerate(alone)]
+    assert torch.allclose(head(both.read(encodings), both), torch.cat(rows), atol=1e-6)
+    assert of.sizes(both) == [2, 2]
+
+
+def test_no_relation_to_learn_is_an_error() -> None:
+    with pytest.raises(PubmillError, match="no training example has a relation"):
+        ConceptPairs.labels_of(RECIPE, [document(relations=[])])
+
+
+def test_relations_are_learnt(model: Path, tmp_path: Path) -> None:
+    folder = write_dataset(tmp_path, "relations", train=200)
+    recipe = replace(RECIPE, dropout=0.0, epochs=10, learning_rate=5e-3)
+    made = finetune(FinetuningJob(recipe, model, folder, 1, "test"))
+    gold = list(read_examples(folder / "test.jsonl.gz", RelationsExample))
+    found = score_relations(gold, [row["relations"] for row in made.predictions]).metrics
+    assert found["relation_f1"] > 0.8 and found["relation_novelty_f1"] == found["relation_f1"]
