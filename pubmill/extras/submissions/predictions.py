@@ -150,7 +150,7 @@ class Normaliser:
         label, place = next(iter(self.reading.unknown.items()))
         named = ", ".join(show(" ".join(one.split())) for one in list(self.reading.unknown)[:5])
         labels = [one or "mentions without a type" for one in nearest(label, self._labels)[:12]]
-        example = as_json({label: nearest(label, self._labels)[0] if self._labels else ""})
+        example = as_json({label: next(iter(nearest(label, self._labels)), "")})
         raise PubmillError(
             f"{place}: {counted(len(self.reading.unknown), 'label')} that the dataset lacks: {named}; it has "
             f"{', '.join(labels) or 'none'}. Correct them, or say what they stand for in a file of JSON for "
@@ -191,10 +191,7 @@ class Normaliser:
             }
         labels = row.value
         if not is_text_list(labels) or not all(map(LABEL.fullmatch, labels)):
-            raise PubmillError(
-                f"{row.where}: expected BIO labels of words, or mentions (in JSON by id: "
-                '{"mentions": ["breast cancer"]})'
-            )
+            raise PubmillError(f'{row.where}: expected BIO labels of words, or {{"mentions": [...]}}')
         if len(labels) != len(example.words):
             raise PubmillError(
                 f"{row.where}: {len(labels)} labels for the {len(example.words)} words of {show(example.id)}"
