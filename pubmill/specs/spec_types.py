@@ -1,6 +1,7 @@
 """Base models, field types and error texts shared by all specs."""
 
 import re
+from datetime import date
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -156,5 +157,7 @@ def problem_text(problem: Any, model: Any = None) -> str:
         pattern = problem["ctx"]["pattern"].removeprefix("^").removesuffix("$")
         if pattern in names.WORDS:
             return f"expected {names.WORDS[pattern]} (found {problem['input']!r:.120})"
+    if problem["type"] == "string_type" and isinstance(problem["input"], int | float | date):
+        return f"expected text (found {problem['input']!r:.120}); put it in quotes"
     message = TYPE_WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
     return f"{message} (found {problem['input']!r:.120})"

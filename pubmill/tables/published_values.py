@@ -20,6 +20,7 @@ from pandas.errors import ParserError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import nearest
+from pubmill.metrics import METRICS
 from pubmill.recipes.tables import Composite, PublishedColumn, PublishedRow, TableRecipe
 from pubmill.tables.cells import PublishedValue
 
@@ -30,6 +31,9 @@ NEAREST = 3
 COLUMNS = [*NAMES, "value", "note"]
 """Columns of the files; the first two may be exchanged."""
 EXCESS = "excess"
+
+HIGHEST = 100.0
+"""Points of the best score."""
 
 PrintedAt = tuple[str, str, str]
 """Column, row and metric of a published value."""
@@ -51,6 +55,11 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
         f"{line.Index}: the value {line.value!r} is not a number, such as 93.33; leave it empty with a note "
         "where the paper prints none"
         for line in lines[~blank & ~numbers].itertuples()
+    ]
+    wrong += [
+        f"{line.Index}: {line.metric} is a score of 0 to 100 points, not {line.value}"
+        for line in lines[numbers & lines["metric"].isin(METRICS)].itertuples()
+        if abs(float(line.value)) > HIGHEST
     ]
     if wrong:
         raise PubmillError("\n".join(wrong))
@@ -88,10 +97,15 @@ def published_lines(path: Path) -> DataFrame:
     if header not in (COLUMNS, ["row", "column", *COLUMNS[2:]]):
         raise PubmillError(f"{path}:1: the header is {header!r:.200}, expected {COLUMNS}")
     lines = lines.iloc[1:].dropna(how="all").rename(columns=dict(zip(COLUMNS, header, strict=True)))
-    for where in lines.index[lines[COLUMNS].isna().any(axis=1) | lines[EXCESS].notna()]:
-        raise PubmillError(f"{where}: expected {len(COLUMNS)} fields; quote notes that contain commas")
-    for where, *names in lines[lines.duplicated(NAMES)][header[:3]].itertuples():
-        raise PubmillError(f"{where}: duplicate entry {' / '.join(names)}; remove one")
+    broken = lines[COLUMNS].isna().any(axis=1) | lines[EXCESS].notna()
+    expected = f"expected {len(COLUMNS)} fields; quote notes that contain commas"
+    faults = [f"{where}: {expected}" for where in lines.index[broken]]
+    again = lines[~broken & lines.duplicated(NAMES)][header[:3]]
+    faults += [
+        f"{where}: duplicate entry {' / '.join(names)}; remove one" for where, *names in again.itertuples()
+    ]
+    if faults:
+        raise PubmillError("\n".join(faults))
     return lines[header]
 
 

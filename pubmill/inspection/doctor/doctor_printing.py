@@ -62,12 +62,22 @@ def _print_datasets(to: Console, heading: str, findings: Sequence[DatasetFinding
         counts = Text(finding.counts, style={True: GOOD, False: BAD, None: DIM}[finding.counted])
         made.add_row(finding.dataset, Text(word, style), files or "none", counts)
     to.print(made)
+    lines: list[tuple[str, str]] = []
     for finding in findings:
-        lines = [f"{finding.spec.access}; licence: {finding.spec.licence}"] if verbose else []
-        lines += [f"dead link: {link}" for link in finding.dead]
-        lines += [f"to do: {what}" for what in finding.to_do]
-        for line in lines:
-            to.print(f"{finding.dataset}: {line}", soft_wrap=True)
+        own = [f"{finding.spec.access}; licence: {finding.spec.licence}"] if verbose else []
+        own += [f"dead link: {link}" for link in finding.dead]
+        own += [f"to do: {what}" for what in finding.to_do]
+        lines += [(line, finding.dataset) for line in own]
+    _print_together(to, lines)
+
+
+def _print_together(to: Console, lines: Sequence[tuple[str, str]]) -> None:
+    """Print each line once, after the names that it is about."""
+    names: dict[str, list[str]] = {}
+    for line, name in lines:
+        names.setdefault(line, []).append(name)
+    for line, about in names.items():
+        to.print(f"{', '.join(about)}: {line}", soft_wrap=True)
 
 
 def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
@@ -79,9 +89,7 @@ def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
         word, style = STATES[finding.available]
         made.add_row(finding.model, Text(word, style), finding.source)
     to.print(made)
-    for finding in findings:
-        if finding.to_do:
-            to.print(f"{finding.model}: to do: {finding.to_do}", soft_wrap=True)
+    _print_together(to, [(f"to do: {one.to_do}", one.model) for one in findings if one.to_do])
 
 
 def print_compiler(to: Console) -> None:

@@ -56,6 +56,23 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path, text: str, message: st
     assert f"{path}{message}" in str(error.value)
 
 
+def test_all_mistakes_of_a_kind_are_named_together(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(made_up.HEADER + "a,b,c,1,\na,b,c,2,\na,b,d\n")
+    with pytest.raises(
+        PubmillError, match=r"(?s)t.csv:4: expected 5 fields.*t.csv:3: duplicate entry a / b / c"
+    ):
+        read_published(path)
+    path.write_text(made_up.HEADER + "a,b,entity_f1,841,\na,b,mrr,x,\na,b,steps,841,\n")
+    with pytest.raises(PubmillError) as error:
+        read_published(path)
+    assert str(error.value).splitlines() == [
+        f"{path}:3: the value 'x' is not a number, such as 93.33; leave it empty with a note where the paper "
+        "prints none",
+        f"{path}:2: entity_f1 is a score of 0 to 100 points, not 841",
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "\n", "row;column\n", "column,row,metric,value,note,more\n"])
 def test_another_header_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.csv"
