@@ -33,14 +33,13 @@ from typing import Literal, TypeVar
 from pubmill import recipes
 from pubmill.convert import words
 from pubmill.convert.dev_split import split_members
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample, TokensExample, WordSpan
 from pubmill.examples.sentences import SentenceSplitter
 from pubmill.formats import drugprot
 from pubmill.formats.document_files import ANNOTATED, annotated_documents
 from pubmill.formats.documents import InputDocument, TextMention
-from pubmill.formats.text_files import read_lines
 from pubmill.messages.quotations import show
 
 WORD = re.compile(r"\w+|[^\w\s]")
@@ -179,7 +178,7 @@ def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDo
 
 def _listed(documents: Iterator[InputDocument], path: Path) -> Iterator[InputDocument]:
     """Yield the documents that a file names, one in a line; all of them must be there."""
-    names = dict.fromkeys(filter(None, map(str.strip, read_lines(path))))
+    names = {line.strip(): None for _, line in lines(path) if line.strip()}
     missing = dict(names)
     for document in documents:
         if document.id in names:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
-from pubmill.formats.text_files import read_lines
+from pubmill.formats.text_files import read_text
 from pubmill.messages.quotations import show
 from pubmill.storage.strict_parsing import whole_number
 
@@ -46,7 +46,7 @@ def documents_of(abstracts: Path, entities: Path, relations: Path) -> Iterator[I
 
 
 def _rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
         cells = line.rstrip("\r").split("\t")
         if len(cells) != columns:
             raise PubmillError(f"{path}:{number}: expected {columns} columns, found {len(cells)}")
