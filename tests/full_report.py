@@ -99,6 +99,7 @@ def example() -> str:
         "scale_title": "An example: every value called ours is made up, and the files beside it do not exist",
         "comparable": False,
         "statements": (),
+        "datasets": tuple(dict.fromkeys(row.dataset for name in EXAMPLE_TABLES for row in recipe(name).rows)),
     }
     unlike: dict[str, Any] = {"comparable": False, "scale_title": "an example with made-up numbers"}
     tables = {name: replace(table, **unlike) for name, table in report.tables.items()}

@@ -13,7 +13,7 @@ Kind = Literal["studies", "tables", "datasets", "models"]
 
 
 def list_names(
-    kind: Annotated[Kind, typer.Argument(help="what to list")],
+    kind: Annotated[Kind, typer.Argument(help="what to list")] = "studies",
 ) -> None:
     """List the studies, tables, datasets or models that there are.
 

@@ -11,6 +11,7 @@ from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import OWN_SPECS, dataset_names, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.cli.workspaces import WORKSPACE, remember_folders
+from pubmill.messages import commands
 
 APP = typer.Typer(no_args_is_help=True, help="Write a new spec.")
 
@@ -43,6 +44,7 @@ def model(
     described = new_model(weights, name, stated, dataset_names())
     print(write_spec(described, OWN_SPECS))
     _remember(described.local_files)
+    print(f"a table with it: {commands.pubmill('table', 'gu2020/table06', '--model', described.name, '-n')}")
 
 
 @APP.command()
@@ -69,6 +71,8 @@ def dataset(
         written = write_dataset(made, found, Path())
     for path in written:
         print(path)
+    if len(written) == 1:
+        print("no fixture: files of this form are not masked; docs/datasets.md says what one has")
     print(f"{found.form.converter} reads it; licence: {found.values['licence']}")
     same = "the same bytes" if "published" in found.values else "no writer gives the same bytes"
     print(f"published form: {same}")

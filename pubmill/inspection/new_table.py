@@ -12,6 +12,7 @@ from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.schemas import first_line
+from pubmill.specs.table_checks import obstacles
 from pubmill.storage.files import writing
 from pubmill.storage.name_patterns import KEY, TABLE
 
@@ -46,7 +47,10 @@ def table_values(
         "name": table, "kind": "results", "paper": paper, "title": f"{paper}, {table}", "caption": caption,
         "protocol": protocol, "setting": setting, "columns": columns, "rows": rows,
     }  # fmt: skip
-    TableSpec.model_validate(values)
+    kinds = ("protocols", "models", "datasets")
+    made: dict[str, dict[str, Any]] = {kind: getattr(specs, kind) for kind in kinds}
+    if faults := [fault for _, fault in obstacles(TableSpec.model_validate(values), made)]:
+        raise PubmillError("\n".join(f"{name} can't be run: {fault}" for fault in faults))
     return values
 
 

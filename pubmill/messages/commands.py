@@ -21,9 +21,10 @@ def snakefile() -> list[str]:
 
 
 def profile(name: str = PROFILE) -> str:
-    """Return the folder of a profile as Snakemake takes it: one's own, or the one that pubmill has."""
-    shipped = root() / name
-    return str(shipped) if shipped.is_dir() and not Path(name).is_dir() else name
+    """Return the folder of a profile as Snakemake takes it: one's own, or the one that pubmill has, by its
+    path or its name (slurm)."""
+    shipped = [root() / name, root() / "profiles" / name]
+    return next((str(one) for one in shipped if one.is_dir() and not Path(name).is_dir()), name)
 
 
 def snakemake(*targets: str, configuration: Iterable[str] = (), options: Iterable[str] = ()) -> str:

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
 
+from collections.abc import Container
 from typing import TypeGuard
 
 from pubmill.errors import PubmillError
+from pubmill.messages.wording import SHOWN
 from pubmill.specs.own_settings import own_column
 from pubmill.specs.table_specs import ColumnSpec
 from pubmill.stages.stage import GraphPart
@@ -76,10 +78,29 @@ class TableModels(GraphPart):
             raise PubmillError("\n".join([*mistakes, advice]))
 
     def left_out(self) -> list[str]:
-        """Return one line for each model that the tables request but that is unavailable, and why; and for
-        each model whose own spec names a table, where the study names other models."""
+        """Return one line for each model that the tables request but that is unavailable, and why; for each
+        model whose own spec names a table, where the study names other models; and for all others."""
         reasons = {model: self.graph.model_access.obstacle(model) for model in self.wanted()}
         for model, tables in self.graph.requests.models_to_add().items():
             named = ", ".join(tables)
             reasons[model] = f"its spec names {named}, which the study runs; add it to the study's `models:`"
-        return [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]
+        found = [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]
+        return [*found, *self._not_named(reasons)]
+
+    def _not_named(self, known: Container[str]) -> list[str]:
+        """Return a line on the columns of tables whose models the study does not name; none if it has all."""
+        columns = [
+            column.model for table in self.graph.requests.result_tables() for column in self.columns(table)
+        ]
+        others = [
+            model
+            for model in dict.fromkeys(columns)
+            if model and model not in known and not self.graph.requests.has_model(model)
+        ]
+        if self._study.models is None or not others:
+            return []
+        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+        return [
+            f"left out of the tables: {', '.join(others[:SHOWN])}{more} "
+            "(`models:` of the study names others; null: all)"
+        ]

@@ -131,15 +131,11 @@ def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
         for where, *names in published[~_has_cell(recipe, published)][NAMES].itertuples()
     ]
     if lost:
-        raise PubmillError(
-            "\n".join(
-                [
-                    f"{recipe.paper}/{recipe.table}: published values without a cell",
-                    *lost,
-                    f"correct the names, or say in {recipe.table}.yaml why they are `left_out`",
-                ]
-            )
+        head = f"{recipe.paper}/{recipe.table}: published values without a cell"
+        advice = (
+            f"correct the names, or add to {recipe.table}.yaml `left_out: {{ROW: why}}`, or `ROW/METRIC: why`"
         )
+        raise PubmillError("\n".join([head, *lost, advice]))
 
 
 def _lost_name(names: Sequence[str], known: Sequence[str]) -> str:

@@ -19,9 +19,10 @@ from pubmill.extras.submissions.relation_rows import relations_of
 from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import SEPARATOR
 from pubmill.messages.quotations import show
-from pubmill.messages.wording import nearest
+from pubmill.messages.wording import counted, nearest
 from pubmill.metrics.records import is_finite_number
 from pubmill.recipes.submissions import SubmissionRecipe
+from pubmill.recipes.writing import as_json
 
 UNMAPPED = "(unmapped answer)"
 """Label of an answer without a mapping: no gold has it, so it counts as wrong."""
@@ -148,10 +149,12 @@ class Normaliser:
             return
         label, place = next(iter(self.reading.unknown.items()))
         named = ", ".join(show(" ".join(one.split())) for one in list(self.reading.unknown)[:5])
-        near = ", ".join(repr(one) for one in nearest(label, self._labels)[:12]) or "none"
+        labels = [one or "mentions without a type" for one in nearest(label, self._labels)[:12]]
+        example = as_json({label: next(iter(nearest(label, self._labels)), "")})
         raise PubmillError(
-            f"{place}: {len(self.reading.unknown)} labels that the dataset lacks: {named}; its labels are "
-            f"{near}. Correct them, or declare a mapping. Nothing was scored"
+            f"{place}: {counted(len(self.reading.unknown), 'label')} that the dataset lacks: {named}; it has "
+            f"{', '.join(labels) or 'none'}. Correct them, or say what they stand for in a file of JSON for "
+            f"`--mapping`, such as {show(example)}. Nothing was scored"
         )
 
     def known(self, label: str, where: str) -> str:
@@ -188,7 +191,7 @@ class Normaliser:
             }
         labels = row.value
         if not is_text_list(labels) or not all(map(LABEL.fullmatch, labels)):
-            raise PubmillError(f"{row.where}: expected BIO labels of words, or mentions")
+            raise PubmillError(f'{row.where}: expected BIO labels of words, or {{"mentions": [...]}}')
         if len(labels) != len(example.words):
             raise PubmillError(
                 f"{row.where}: {len(labels)} labels for the {len(example.words)} words of {show(example.id)}"

@@ -77,8 +77,8 @@ def check_access(recipe: SubmissionRecipe) -> None:
     if recipe.access == CREDENTIALED and not (recipe.system and recipe.system.local):
         raise PubmillError(
             f"{recipe.dataset} is a credentialed dataset: its text must not be sent to a service of others, "
-            "such as a hosted language model (physionet's rule). Declare `local: true` in the statement "
-            "about the system if it ran on a machine of your own"
+            "such as a hosted language model (physionet's rule). If it stays on machines of your own, say "
+            "so: `--local` of `pubmill inputs`, and `local: true` in the statement about the system"
         )
 
 

@@ -11,6 +11,7 @@ from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.rows import Key, PredictionRow
 from pubmill.messages.quotations import quote, show
+from pubmill.messages.wording import SHOWN
 
 IDS = ("id", "index", "pair_id")
 OUTPUTS = ("output", "response", "completion", "generated_text")
@@ -57,6 +58,15 @@ def is_csv(lines: Sequence[str]) -> bool:
     return len(header) > 1 and set(header) <= KNOWN
 
 
+def _wrong_headings(found: Sequence[str]) -> str:
+    """Return what is wrong with the first line of a CSV file."""
+    strange = [one.strip() for one in found if one.strip().casefold() not in KNOWN]
+    what = f"unknown headings {', '.join(map(show, strange[:SHOWN]))}" if len(found) > 1 else "no headings"
+    return (
+        f"{what} in the first line of CSV; expected some of {', '.join(sorted(KNOWN))}, such as id,prediction"
+    )
+
+
 def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     """Yield a row for each record of a CSV file with headings; quoted cells may have several lines."""
     reader = csv.reader((f"{line}\n" for line in lines), strict=True)
@@ -65,7 +75,7 @@ def read_csv(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
     except csv.Error as error:
         raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
     if not is_csv([",".join(cells[0][1])] if cells else [""]):
-        raise PubmillError(f"{where}:1: expected headings, such as id,prediction, in the first line of CSV")
+        raise PubmillError(f"{where}:1: {_wrong_headings(cells[0][1] if cells else [])}")
     yield from _read(cells, where)
 
 

@@ -53,6 +53,10 @@ def make_board(root: Path, folder: Path, datasets: list[str], results: Path, che
     elif not (folder / BOARD).is_file():
         raise PubmillError(f"{folder} is no board yet; name its datasets: --dataset bc2gm --dataset ...")
     spec = read_board(folder, known.datasets)
+    if datasets:
+        report_progress(
+            f"{folder / BOARD} is written; from now on: pubmill board {folder} --results {results}"
+        )
     for one in spec.datasets:
         converted_folder(root, results, one)
     entries, refused = read_entries(folder, spec)

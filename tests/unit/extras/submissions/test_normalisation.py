@@ -62,7 +62,7 @@ def test_scores_are_finite_numbers(key: str, value: Any, expected: float | None)
         ("sequence", "prediction", "b", {"label": "b"}),
         ("sequence", "labels", ["a"], "f:1: expected one label"),
         ("sequence", "prediction", ["a"], "f:1: expected one label"),
-        ("sequence", "label", "c", "f:1: 1 labels that the dataset lacks: c; its labels are 'a', 'b'"),
+        ("sequence", "label", "c", "f:1: 1 label that the dataset lacks: c; it has a, b"),
         ("span", "output", " x ", {"answers": [{"text": "x", "probability": 1.0}]}),
         ("span", "prediction", "x", {"answers": [{"text": "x", "probability": 1.0}]}),
         ("span", "label", "x", "f:1: expected answers"),

@@ -122,8 +122,13 @@ def test_plain_answers() -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
-        ("rel", '"blocks"', '"inhibits"', r"1 labels that the dataset lacks: inhibits; .*declare a mapping"),
-        ("ner", "-Disease", "-Illness", r"labels that the dataset lacks: Illness"),
+        (
+            "rel",
+            '"blocks"',
+            '"inhibits"',
+            "1 label that the dataset lacks: inhibits; .*`--mapping`, such",
+        ),
+        ("ner", "-Disease", "-Illness", r"label that the dataset lacks: Illness"),
         ("doc", "cellular energetics", "energy", r"lacks: energy"),
     ],
 )
@@ -268,7 +273,7 @@ def test_mentions_are_given_by_their_texts(tmp_path: Path) -> None:
     assert found.submission.reading.unmapped == [(f"{tmp_path}/predictions:1", "measles")]
     assert "12 of 12 answers name mentions by their text" in found.left_aside()[0]
     lines[0]["mentions"].append({"text": "flu", "type": "Illness"})
-    with pytest.raises(PubmillError, match="1 labels that the dataset lacks: Illness"):
+    with pytest.raises(PubmillError, match="1 label that the dataset lacks: Illness"):
         toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
 
 

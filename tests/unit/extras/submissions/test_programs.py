@@ -169,7 +169,7 @@ def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
     path = tmp_path / "predictions.conll"
     path.write_text(toy.conll(toy.iobes).replace("S-Disease", "S-Illness"))
-    with pytest.raises(PubmillError, match="labels that the dataset lacks: Illness"):
+    with pytest.raises(PubmillError, match="label that the dataset lacks: Illness"):
         pubmill.score_predictions(path, "ner", tmp_path)
     found = pubmill.score_predictions(path, "ner", tmp_path, mapping={"Illness": "Disease"})
     assert (found.metrics["entity_f1"], found.left_aside()) == (1.0, [])

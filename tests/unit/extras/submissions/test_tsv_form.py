@@ -88,5 +88,5 @@ def test_csv_has_headings_and_quoted_cells(tmp_path: Path) -> None:
     ):
         with pytest.raises(PubmillError, match=message):
             toy.score(tmp_path, "rel", wrong)
-    with pytest.raises(PubmillError, match=":1: expected headings, such as id,prediction"):
+    with pytest.raises(PubmillError, match=":1: unknown headings 1000.T1, activates in the first line"):
         toy.score(tmp_path, "rel", "1000.T1,activates\n", form="csv")
