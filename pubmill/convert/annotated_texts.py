@@ -3,7 +3,9 @@
 A document's text is that of its passages, each at its offset; a line feed stands between them. These options
 of both functions say how a file is read; where they are needed and missing, the error names them:
 
-- `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat` or `dygie` (whose words and sentences are kept).
+- `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat` or `dygie` (whose words and sentences are kept), of the
+  source of the split or `archive`; or `drugprot`, of the sources `SPLIT_abstracts`, `SPLIT_entities` and
+  `SPLIT_relations`. With a source `SPLIT_documents`, the split is of the documents that it names.
 - `folder`: for an archive, the folder of the split in it.
 - `types`: the types that are kept, as a list, or a mapping to the examples' types; all by default. Others are
   counted as `left_out.mentions_of_other_types`.
@@ -25,21 +27,24 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from pubmill import recipes
 from pubmill.convert import words
 from pubmill.convert.dev_split import split_members
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample, TokensExample, WordSpan
 from pubmill.examples.sentences import SentenceSplitter
+from pubmill.formats import drugprot
 from pubmill.formats.document_files import ANNOTATED, annotated_documents
 from pubmill.formats.documents import InputDocument, TextMention
 from pubmill.messages.quotations import show
 
 WORD = re.compile(r"\w+|[^\w\s]")
 """A word: a run of letters and digits, or any other single character. A mention's boundary divides it."""
+FORMS = (*ANNOTATED, "drugprot")
 FURTHEST = 10_000
 """Most characters between two passages."""
 _STOP = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
@@ -60,9 +65,9 @@ class TextReading:
     held_out: dict[str, float] | None = None
 
     def __post_init__(self) -> None:
-        if self.form not in ANNOTATED:
+        if self.form not in FORMS:
             raise PubmillError(
-                f"the converter's option `form` is {self.form!r}; give one of {', '.join(ANNOTATED)}"
+                f"the converter's option `form` is {self.form!r}; give one of {', '.join(FORMS)}"
             )
 
     @property
@@ -154,17 +159,35 @@ def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedTex
 
 
 def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDocument]:
-    """Yield the documents of a split; of train, those that are not held out."""
+    """Return the documents of a split."""
+    if reading.form == "drugprot":
+        return drugprot.documents_of(*map(source.of_split, drugprot.ROLES))
     is_divided = reading.held_out is not None and source.split != "test"
     role = "train" if is_divided else source.split
     path = source.input(role if role in source.inputs else "archive")
     found = annotated_documents(path, reading.form, reading.folder, reading.misplaced is not None)
+    listed = f"{source.split}_documents"
+    if listed in source.inputs:
+        return _listed(found, source.input(listed))
     if not is_divided:
-        yield from found
-        return
+        return found
     documents = list(found)
     kept = split_members(source, [one.id for one in documents], "held_out")
-    yield from (one for one in documents if one.id in kept)
+    return iter([one for one in documents if one.id in kept])
+
+
+def _listed(documents: Iterator[InputDocument], path: Path) -> Iterator[InputDocument]:
+    """Yield the documents that a file names, one in a line; all of them must be there."""
+    names = {line.strip(): None for _, line in lines(path) if line.strip()}
+    missing = dict(names)
+    for document in documents:
+        if document.id in names:
+            missing.pop(document.id, None)
+            yield document
+    if missing:
+        raise PubmillError(
+            f"{path}: {len(missing)} of {len(names)} documents are missing, first {show(next(iter(missing)))}"
+        )
 
 
 def _kept_kind(mention: TextMention, reading: TextReading, source: ConverterInput, where: str) -> str | None:
