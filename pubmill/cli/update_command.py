@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pubmill.cli.checkout import checkout, find_modules, show
+from pubmill.cli.checkout import checkout, find_modules, provide_mirror, show
 from pubmill.cli.dry_runs import DRY
 from pubmill.cli.studies import (
     configuration,
@@ -49,6 +49,7 @@ def update(
     words = sort_words(context.args)
     files = study_files(study)
     config = configuration([*files, *words.configfiles], words.settings)
+    provide_mirror(config["mirror"])
     targets = [target_of_study(name, config) for name in words.names]
     settings = [*files, *words.configfiles]
     dry = bool(DRY.intersection(words.options))
@@ -73,23 +74,25 @@ def _begin(config: dict[str, Any], files: Sequence[str], dry: bool) -> dict[str,
     from pubmill.storage.files import read_json, write_json
 
     state = read_json(STATE) if STATE.is_file() else {"before": {}, "specs": {}}
-    _write_specs(state["specs"])  # an update that was killed while it wrote them
+    if not dry:
+        _write_specs(state["specs"])  # an update was killed while it wrote them
     graph = _graph(config, files)
     updates = _updates(graph, config["mirror"])
     if dry:
         return {}
-    before = state["before"] or {corpus: _shards(graph, corpus) for corpus in _corpora(graph)}
-    changed = updated_specs(graph.study.scale, _corpora(graph), specs_folder(), updates)
-    _check_own(changed)
-    old = {path: path.read_text(encoding="utf-8") for path in changed}
-    write_json(STATE, {"before": before, "specs": {str(path): text for path, text in changed.items()}})
-    _write_specs({str(path): text for path, text in changed.items()})
+    before: dict[str, dict[str, int]] = {corpus: _shards(graph, corpus) for corpus in _corpora(graph)}
+    before |= state["before"]
+    changed = own_files(updated_specs(graph.study.scale, _corpora(graph), specs_folder(), updates))
+    old = {path: Path(path).read_text(encoding="utf-8") for path in changed}
+    write_json(STATE, {"before": before, "specs": changed})
+    _write_specs(changed)
     try:
         check_updated(_graph(config, files).specs, _corpora(graph), updates)
     except PubmillError:
-        _write_specs({str(path): text for path, text in old.items()})
+        _write_specs(old)
         STATE.unlink()
         raise
+    write_json(STATE, {"before": before, "specs": {}})
     for path in changed:
         print(f"{path} names the new files")
     return before
@@ -135,15 +138,20 @@ def _shards(graph: "Graph", corpus: str) -> dict[str, int]:
     return {graph.paths.parsed_shard(shard.source, shard.name): ranks[shard.source] for shard in shards}
 
 
-def _check_own(changed: Mapping[Path, str]) -> None:
-    """Raise a `PubmillError` if a spec is not one of this folder, but of the installed package."""
-    for path in changed:
-        if not path.resolve().is_relative_to(Path.cwd()):
-            name = Path(*path.parts[-3:])
+def own_files(texts: Mapping[Path, str]) -> dict[str, str]:
+    """Return the texts by the files of this folder that specs are, or that they link to in a workspace.
+
+    Raise a `PubmillError` for a spec of the installed package.
+    """
+    here, found = Path.cwd().resolve(), dict[str, str]()
+    for path, text in texts.items():
+        if not path.resolve().is_relative_to(here):
             raise PubmillError(
-                f"{path} is pubmill's own and names the files of the corpus; copy it to {name} here, where "
-                f"an update may change it, and run the same command again"
+                f"{path} is pubmill's own and names the files of the corpus; copy it to "
+                f"{Path(*path.parts[-3:])} here, where an update may change it, and run this again"
             )
+        found[str(path.resolve().relative_to(here))] = text
+    return found
 
 
 def _write_specs(texts: Mapping[str, str]) -> None:
