@@ -312,7 +312,7 @@ ASKED = {"question": "q", "context": "abc"}
         (RelationsExample, {**RELATED, "text": ""}, "an entity lies outside"),
         (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 2, "type": "T"}]}, "outside"),
         (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 0, "type": "T"}]}, "outside"),
-        (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 1, "type": "T"}] * 2}, "unique"),
+        (MentionsExample, {"words": ["w"], "mentions": 2 * [{"first": 0, "after": 1, "type": ""}]}, "unique"),
         (MentionsExample, {"words": [], "mentions": []}, "no words"),
     ],
 )  # fmt: skip
