@@ -56,7 +56,7 @@ def test_a_run_with_a_good_job_and_a_failing_one(project: Project, world: Path, 
 def test_a_plan_is_short_and_errors_of_the_graph_are_shown(project: Project) -> None:
     plan = project.run(GOOD, BAD, DISPLAY, "-n").stdout.splitlines()
     assert plan[:3] == ["8 jobs would run:", "  download    6", "  convert     2"]
-    assert plan[-1].startswith("The Snakemake command above")
+    assert plan[-1].startswith("The command above")
     done = project.run("results/demo/datasets/jnlpbb/card.json", DISPLAY, check=False)
     assert done.returncode == 1
     assert "there is no dataset 'jnlpbb'; the nearest: jnlpba" in done.stderr

@@ -161,6 +161,12 @@ def test_what_is_written_is_read_back_and_gives_the_same_bytes(
     assert (folder / "once.jsonl.gz").read_bytes() == (folder / "twice.jsonl.gz").read_bytes()
 
 
+RELATED: dict[str, Any] = {
+    "text": "ab",
+    "entities": [{"start": n, "end": n + 1, "type": "T", "id": name} for n, name in enumerate("xy")],
+    "pairs": [["x", "y"]],
+    "relations": [],
+}
 SOUND: list[Example] = [
     TokensExample(id="a", document=None, words=["w", "v"], labels=["B", "I-x"]),
     TokensExample(id="a", document=None, words=["w"], labels=["O"], layers={"raw": [3]}),
@@ -184,7 +190,7 @@ SOUND: list[Example] = [
         id="a", document=None, question="q", context="ca", answers=[Answer(text="a", start=1)], group="g"
     ),
 ]
-OPTIONAL = {"layers", "text_pair", "entities", "sentences", "ratings", "group", "golds"}
+OPTIONAL = {"layers", "text_pair", "entities", "sentences", "ratings", "group", "golds", "items"}
 
 
 def line_of(path: Path, example: Example) -> dict[str, Any]:
@@ -298,6 +304,16 @@ ASKED = {"question": "q", "context": "abc"}
         (SpanExample, {**ASKED, "answers": [{"text": "b", "start": 0}]}, "at its position"),
         (SpanExample, {**ASKED, "answers": [{"text": "c", "start": -1}]}, "at its position"),
         (SpanExample, {**ASKED, "answers": [{"text": "", "start": 1}]}, "at its position"),
+        (RelationsExample, {**RELATED, "pairs": [["x", "z"]]}, "two concepts with mentions"),
+        (RelationsExample, {**RELATED, "pairs": [["x"]]}, "two concepts with mentions"),
+        (RelationsExample, {**RELATED, "relations": [["x", "y"]]}, "relations must be sorted"),
+        (RelationsExample, {**RELATED, "relations": [["x", "y", "r", "New"]]}, "relations must be sorted"),
+        (RelationsExample, {**RELATED, "relations": [["y", "x", "r"], ["x", "y", "r"]]}, "sorted"),
+        (RelationsExample, {**RELATED, "text": ""}, "an entity lies outside"),
+        (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 2, "type": "T"}]}, "outside"),
+        (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 0, "type": "T"}]}, "outside"),
+        (MentionsExample, {"words": ["w"], "mentions": 2 * [{"first": 0, "after": 1, "type": ""}]}, "unique"),
+        (MentionsExample, {"words": [], "mentions": []}, "no words"),
     ],
 )  # fmt: skip
 def test_what_makes_an_example_unsound(
