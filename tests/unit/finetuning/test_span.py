@@ -324,5 +324,5 @@ def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> Non
     assert task(model).dev_score(examples, predicted) == pytest.approx((2 / 3 + 0 + 1) / 3)
     found = task(model, metric="mrr").dev_score(examples, predicted)
     assert found == pytest.approx((1 / 3 + 1 + 1) / 3)
-    with pytest.raises(PubmillError, match="accuracy is no dev score of Span; there are f1, mrr"):
+    with pytest.raises(PubmillError, match="accuracy is no dev score of Span; there are list_f1, f1, mrr"):
         task(model, metric="accuracy")
