@@ -11,6 +11,7 @@ from typing import TypeGuard
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN
 from pubmill.specs.own_settings import own_column
+from pubmill.specs.study import DEMO
 from pubmill.specs.table_specs import ColumnSpec
 from pubmill.stages.stage import GraphPart
 
@@ -88,7 +89,8 @@ class TableModels(GraphPart):
         return [*found, *self._not_named(reasons)]
 
     def _not_named(self, known: Container[str]) -> list[str]:
-        """Return a line on the columns of tables whose models the study does not name; none if it has all."""
+        """Return a line on the columns of tables whose models the study does not name; none if it has all,
+        and for the demo, which shows two."""
         columns = [
             column.model for table in self.graph.requests.result_tables() for column in self.columns(table)
         ]
@@ -97,7 +99,7 @@ class TableModels(GraphPart):
             for model in dict.fromkeys(columns)
             if model and model not in known and not self.graph.requests.has_model(model)
         ]
-        if self._study.models is None or not others:
+        if self._study.models is None or self._study.study == DEMO or not others:
             return []
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         return [

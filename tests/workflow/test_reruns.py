@@ -18,12 +18,15 @@ from tests.workflow.planner import Planner
 DEMO, BLURB = "specs/scales/demo.yaml", "specs/protocols/blurb.yaml"
 PUBLISHED, TABLE06 = "specs/tables/gu2020/table06.published.csv", "specs/tables/gu2020/table06.yaml"
 ENTITIES, VOCAB = "pubmill/metrics/entities.py", "specs/vocabs/pubmed-uncased.yaml"
-ENTITY_F1 = 'name="entity_f1",\n        kinds=("tokens",),\n        version=1,\n'
+ENTITY_F1 = 'name="entity_f1",\n        kinds=("tokens", "mentions"),\n        version=1,\n'
 GRID = "{learning_rate: [2e-3], batch_size: [16], epochs: [1]}, models: [pubmedbert-base]"
 FIRST = (
     "optimisation: {learning_rate: 3e-3}\n      sequence_length: 64\n      batch_size: 32\n      steps: 40\n"
 )
 FIRST += "      recompute_activations: false\n    checkpoints: [20, 40]"
+HEADS = (
+    "{kinds: [tokens, sequence, multilabel, regression, span], values: {head: mlp, head_sizes: [64]}, why: x}"
+)
 RUN = "results/demo/runs/blurb/pubmedbert-base/bc5-chem/standard/final/seed-1"
 WEIGHTS = "results/demo/pretraining/pubmedbert-base/step-40/model.safetensors"
 PUBMED = "results/demo/sources/ftp.ncbi.nlm.nih.gov/pubmed"
@@ -36,7 +39,7 @@ EDITS = {
     "one seed more on a dataset": (DEMO, "{bc5-chem: 2,", "{bc5-chem: 3,"),
     "one point more in the grid": (DEMO, GRID, GRID.replace("2e-3", "2e-3, 3e-3")),
     "a hyper-parameter of a protocol": (BLURB, "weight_decay: 0.0", "weight_decay: 0.1"),
-    "the head of a protocol": (BLURB, "  head: linear", "  head: mlp\n  head_sizes: [64]"),
+    "the head of a protocol": (BLURB, "overrides:\n", f"overrides:\n  heads: {HEADS}\n"),
     "a setting that no table shows": (DEMO, "values: {head_sizes: [32]}", "values: {head_sizes: [64]}"),
     "the version of a dataset": ("specs/datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2"),
     "an option of a dataset's converter": (

@@ -185,6 +185,11 @@ def _expect(
             "dev": _labels(q for q in train if q["id"] in dev),
             "test": _labels(test) | _not_yes_no(test),
         }
+        expect["bioasq-list@7b"] = {
+            "train": {f"left_out.{kind}_questions": _types(train)[kind] for kind in ("yes_no", "summary")},
+            "test": {f"left_out.{kind}_questions": n for kind, n in _types(test).items() if kind != "list"}
+            | {"questions": _types(test)["list"]},
+        }
     return expect
 
 
