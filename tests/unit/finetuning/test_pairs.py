@@ -90,9 +90,9 @@ FACTORS: dict[str, list[list[Setting]]] = {
         STABILISATION,
     ],
     "regression": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
+    "span": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
     "relations": [[{}, {"head_dropout": 0.0}], STABILISATION],
     "mentions": [HEADS, [{"max_mention_length": length} for length in (2, 8)], WEIGHTS[:1], STABILISATION],
-    "span": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
 }
 
 

@@ -75,7 +75,7 @@ def test_scores_are_finite_numbers(key: str, value: Any, expected: float | None)
         ("relations", "output", "None.", {"relations": []}),
         ("relations", "output", "x and y", "f:1: 1 of 1 answers have no mapping"),
         ("relations", "prediction", [["x", "y"]], "f:1: expected a list: relations must be"),
-        ("relations", "prediction", [["x", "y", "c"]], "1 labels that the dataset lacks: c"),
+        ("relations", "prediction", [["x", "y", "c"]], "1 label that the dataset lacks: c"),
     ],
 )  # fmt: skip
 def test_values_of_a_kind(kind: str, key: str, value: Any, expected: Any) -> None:
