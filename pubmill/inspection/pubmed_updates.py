@@ -91,7 +91,7 @@ def updated_specs(
 
     They are named by the spec of a corpus, or by the scale.
     """
-    paths = [folder / f"scales/{scale}.yaml", *(folder / f"corpora/{name}.yaml" for name in corpora)]
+    paths = [folder / f"scales/{scale}.yaml", *(folder / "corpora" / f"{name}.yaml" for name in corpora)]
     found = {}
     for path in filter(Path.is_file, paths):
         text = old = path.read_text(encoding="utf-8")
