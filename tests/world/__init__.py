@@ -16,7 +16,7 @@ from tests.world.citations import Citation
 from tests.world.lexicon import Lexicon, make_lexicon
 from tests.world.part import Part
 
-VERSION = 4
+VERSION = 5
 """Increased whenever the content changes; a folder with another version is written again."""
 
 PARTS = (datasets.part, tokens.part, relations.part, documents.part, answers.part, clinical.part)

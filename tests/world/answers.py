@@ -137,6 +137,10 @@ def _bioasq(year: int, lexicon: Lexicon, seed: int) -> Part:
     asked = (150, 60) if year == 7 else (3, 2)
     train += _yes_no(dice, lexicon, [*dev, *(_id(f"{year} yes/no {n}") for n in range(asked[0]))])
     test += _yes_no(dice, lexicon, [_id(f"{year} yes/no test {n}") for n in range(asked[1])])
+    if year == 7:
+        lists = Dice(seed + 1)  # so that all other questions stay as they are
+        train += _questions(lists, lexicon, f"{year} list train", {"list": 40}, year)
+        test += _questions(lists, lexicon, f"{year} list test", {"list": 30}, year)
     name = "BioASQ-training7b/trainining7b.json" if year == 7 else f"BioASQ-trainingDataset{year}b.json"
     twice = train[:1] if year == 4 else []
     batches = {
@@ -213,7 +217,7 @@ def _asked(made: Json) -> dict[str, int]:
 
 
 def _questions(dice: Dice, lexicon: Lexicon, name: str, kinds: dict[str, int], year: int) -> list[Json]:
-    """Return factoid questions, and a few of types that no converter uses."""
+    """Return questions of these types."""
     made = []
     for kind, number in kinds.items():
         for place in range(number):
