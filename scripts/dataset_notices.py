@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.corpus.dataset_notices import notices_of
-from pubmill.corpus.document_years import documents_in
+from pubmill.corpus.document_years import documents_in, shards_of_sources
 from pubmill.errors import run
 from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.recipes.programs import program
@@ -24,9 +24,7 @@ def main(
     results: Annotated[Path, "folder of the files with PMIDs"],
     output: Annotated[Path, "JSON file to write"],
 ) -> None:
-    shards = [
-        [parsed / source.name / f"{shard}.parquet" for shard in source.shards] for source in recipe.sources
-    ]
+    shards = shards_of_sources(recipe, parsed)
     documents = {
         name: documents_in(results / file for file in files) for name, files in recipe.documents.items()
     }

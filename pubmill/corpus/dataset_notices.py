@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pubmill.corpus.document_years import wanted_rows
 from pubmill.corpus.notices import STANDING
-from pubmill.errors import PubmillError
-from pubmill.storage.parquet import open_parquet
 
 _COLUMNS = ["id", "version", "date", "flags", "corrections", "deleted"]
 DELETED = "deleted"
@@ -61,19 +59,9 @@ def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, Notice]
     """Return the state of documents after all shards of a source are loaded, by PMID."""
     records: dict[str, dict[int, Any]] = {}
     for shard in shards:
-        for row in _rows(shard, ids):
+        for row in wanted_rows(shard, "id", ids, _COLUMNS).to_pylist():
             records.setdefault(row["id"].removeprefix("pmid:"), {})[row["version"]] = row
     return {pmid: _notice(pmid, versions) for pmid, versions in records.items()}
-
-
-def _rows(shard: Path, ids: pa.Array) -> list[dict[str, Any]]:
-    try:
-        with open_parquet(shard) as file:
-            table = file.read(_COLUMNS)
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise PubmillError(f"{shard}: no parsed shard: {error}") from None
-    rows: list[dict[str, Any]] = table.filter(pc.is_in(table["id"], value_set=ids)).to_pylist()
-    return rows
 
 
 def _notice(pmid: str, versions: Mapping[int, Any]) -> Notice:

@@ -4,7 +4,7 @@ Offsets count characters (Unicode code points), as PubTator and BioC files do in
 start after a byte-order mark, which is not part of a file's text and is not written again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -60,6 +60,17 @@ class Passage:
     offset: int
     mentions: list[TextMention] = field(default_factory=list)
     source: Any = None
+
+
+def passages_of(texts: Iterable[str], mentions: Sequence[TextMention]) -> list[Passage]:
+    """Return texts with one character between two of them, such as title and abstract, as passages with the
+    mentions in each, whose offsets count from the first."""
+    passages, offset = [], 0
+    for text in texts:
+        inside = [one for one in mentions if offset <= one.start < offset + len(text)]
+        passages.append(Passage(text=text, offset=offset, mentions=inside))
+        offset += len(text) + 1
+    return passages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.formats.documents import FileRelation, InputDocument, Passage, TextMention
+from pubmill.formats.documents import FileRelation, InputDocument, TextMention, passages_of
 from pubmill.formats.text_files import read_text
 from pubmill.messages.quotations import show
 from pubmill.storage.strict_parsing import whole_number
@@ -36,7 +36,7 @@ def documents_of(abstracts: Path, entities: Path, relations: Path) -> Iterator[I
         own = mentions.pop(name, [])
         _check_texts(own, "\n".join(texts), where)
         yield InputDocument(
-            id=name, where=where, passages=_passages(texts, own), relations=related.pop(name, [])
+            id=name, where=where, passages=passages_of(texts, own), relations=related.pop(name, [])
         )
     if lost := [*mentions, *related]:
         raise PubmillError(
@@ -68,12 +68,3 @@ def _check_texts(mentions: list[TextMention], text: str, where: str) -> None:
             f"{where}: the text of {show(str(wrong[0].id))} differs from the text at its offsets; offsets "
             "must count the characters of the title, one separator, and the abstract"
         )
-
-
-def _passages(texts: list[str], mentions: list[TextMention]) -> list[Passage]:
-    passages, offset = [], 0
-    for text in texts:
-        inside = [one for one in mentions if offset <= one.start < offset + len(text)]
-        passages.append(Passage(text=text, offset=offset, mentions=inside))
-        offset += len(text) + 1
-    return passages

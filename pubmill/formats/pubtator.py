@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import IO
 
 from pubmill.errors import PubmillError
-from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
+from pubmill.formats.documents import (
+    Annotated,
+    FileRelation,
+    InputDocument,
+    Relation,
+    TextMention,
+    passages_of,
+)
 from pubmill.formats.text_files import read_lines
 from pubmill.messages.quotations import show
 from pubmill.storage.strict_parsing import whole_number
@@ -106,7 +113,7 @@ def _parse_document(block: Block, file: str, misplaced: bool) -> InputDocument:
                 )
             )
     return InputDocument(
-        id=name, where=f"{file}:{block[0][0]}", passages=_make_passages(pieces, mentions),
+        id=name, where=f"{file}:{block[0][0]}", passages=passages_of(pieces, mentions),
         relations=relations, source=([line for _, line in block[: len(pieces)]], mentions), misplaced=wrong,
     )  # fmt: skip
 
@@ -134,15 +141,6 @@ def _parse_mention(
     return TextMention(
         start=start, end=end, type=columns[4], text=columns[3], id=name, source=line, concepts=name or ""
     )
-
-
-def _make_passages(pieces: list[str], mentions: list[TextMention]) -> list[Passage]:
-    passages, offset = [], 0
-    for text in pieces:
-        inside = [m for m in mentions if offset <= m.start < offset + len(text)]
-        passages.append(Passage(text=text, offset=offset, mentions=inside))
-        offset += len(text) + 1
-    return passages
 
 
 def _relation_line(document: InputDocument, relation: Relation) -> str:

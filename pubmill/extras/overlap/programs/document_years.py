@@ -11,7 +11,7 @@ Output: dataset -> PMID -> year, for the documents that the sources have.
 from pathlib import Path
 from typing import Annotated
 
-from pubmill.corpus.document_years import documents_in, years_of
+from pubmill.corpus.document_years import documents_in, shards_of_sources, years_of
 from pubmill.errors import run
 from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.recipes.programs import program
@@ -24,9 +24,7 @@ def main(
     results: Annotated[Path, "folder of the files with PMIDs"],
     output: Annotated[Path, "JSON file to write"],
 ) -> None:
-    shards = [
-        [parsed / source.name / f"{shard}.parquet" for shard in source.shards] for source in recipe.sources
-    ]
+    shards = shards_of_sources(recipe, parsed)
     documents = {
         name: documents_in(results / file for file in files) for name, files in recipe.documents.items()
     }
