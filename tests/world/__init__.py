@@ -11,15 +11,34 @@ from typing import Any
 
 from pubmill.specs import DatasetSpec, File
 from tests.dataset_specs import spec_of
-from tests.world import answers, citations, clinical, datasets, documents, medline, punkt, relations, tokens
+from tests.world import (
+    annotated,
+    answers,
+    citations,
+    clinical,
+    datasets,
+    documents,
+    medline,
+    punkt,
+    relations,
+    tokens,
+)
 from tests.world.citations import Citation
 from tests.world.lexicon import Lexicon, make_lexicon
 from tests.world.part import Part
 
-VERSION = 5
+VERSION = 6
 """Increased whenever the content changes; a folder with another version is written again."""
 
-PARTS = (datasets.part, tokens.part, relations.part, documents.part, answers.part, clinical.part)
+PARTS = (
+    datasets.part,
+    tokens.part,
+    relations.part,
+    documents.part,
+    answers.part,
+    clinical.part,
+    annotated.part,
+)
 """Functions that make the files of datasets, one for each family of formats."""
 
 _SEED = 20260101

@@ -1,0 +1,199 @@
+"""Documents in PubTator's form: BioRED's relations between concepts, and NLM-Gene's nested mentions.
+
+The words between two names show how they are related, and those after a gene what it names.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from tests.world.clinical_text import held_out
+from tests.world.dice import Dice
+from tests.world.lexicon import CHEMICAL, DISEASE, GENE, ORGANISM, Concept, Lexicon
+from tests.world.part import Part
+
+_RAW = "raw.githubusercontent.com"
+_BIORED = f"{_RAW}/yookontian/RE_on_BioRED/2b9a518e9ce72003beb3a2e755169d425ecdeaf5/data/BioRED"
+_AIONER = f"{_RAW}/ncbi/AIONER/b8fa941dc8f49e1c99756832da0c61e9c58dcef8/data/pubtator"
+_TYPES = {
+    CHEMICAL: "ChemicalEntity",
+    DISEASE: "DiseaseOrPhenotypicFeature",
+    GENE: "GeneOrGeneProduct",
+    ORGANISM: "OrganismTaxon",
+}
+_STATED = [
+    ("%C relieved %D in %O.", "Negative_Correlation"),
+    ("%G caused %D in %O.", "Positive_Correlation"),
+    ("%G is a marker of %D in %O.", "Association"),
+    ("%C binds %G in vitro.", "Bind"),
+    ("%C was given with %C daily.", "Cotreatment"),
+    ("%C was compared with %C in patients.", "Comparison"),
+    ("%C raised the level of %C in blood.", "Drug_Interaction"),
+    ("%C is metabolized to %C by the liver.", "Conversion"),
+    ("%C was measured, and %D was common.", None),
+    ("%G was normal, and %D was rare.", None),
+]
+"""Sentences, each with the relation of its first two names."""
+_NAMED = {
+    "%G": "Gene",
+    "%G family": "FamilyName",
+    "%G cells": "Cell",
+    "%G domain": "DomainMotif",
+    "%G locus": "ChromosomeLocation",
+}
+"""What a gene and the word after it name; a gene is also a mention of its own in it, but not in a domain."""
+_SAID = [
+    "We studied {}.",
+    "The {} were examined in mice.",
+    "Loss of {} was lethal.",
+    "No {} was found in {}.",
+]
+_SLOTS = {"%C": CHEMICAL, "%D": DISEASE, "%G": GENE, "%O": ORGANISM}
+_DOCUMENTS = {"train": 60, "dev": 15, "test": 20}
+
+
+@dataclass
+class _Document:
+    """A document while it is written; its last sentences are the abstract."""
+
+    name: int
+    text: str = ""
+    lines: list[tuple[int, int, str, str]] = field(default_factory=list)
+    related: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def say(self, text: str) -> None:
+        self.text += text
+
+    def mention(self, text: str, kind: str, concept: str) -> None:
+        self.lines.append((len(self.text), len(self.text) + len(text), kind, concept))
+        self.text += text
+
+    def written(self) -> str:
+        """Return the document in PubTator's form; its title is the first sentence."""
+        title, _, abstract = self.text.partition("\n")
+        rows = [f"{self.name}|t|{title}", f"{self.name}|a|{abstract}"]
+        for start, end, kind, concept in sorted(self.lines):
+            rows.append(f"{self.name}\t{start}\t{end}\t{self.text[start:end]}\t{kind}\t{concept}")
+        for first, second, label in sorted(self.related):
+            rows.append(f"{self.name}\t{label}\t{first}\t{second}\tNovel")
+        return "\n".join(rows) + "\n\n"
+
+
+def part(lexicon: Lexicon, seed: int) -> Part:
+    """Return all files, and the expected counts of each dataset."""
+    return _biored(lexicon, seed).joined(_nlm_gene(lexicon, seed + 10))
+
+
+def _identifier(lexicon: Lexicon, concept: Concept) -> str:
+    return f"{concept.kind[0]}{lexicon[concept.kind].index(concept)}"
+
+
+def _biored(lexicon: Lexicon, seed: int) -> Part:
+    files, expect = {}, {}
+    for number, (split, count) in enumerate(_DOCUMENTS.items()):
+        dice = Dice(seed + number)
+        made = [_related(dice, lexicon, 1000 * (number + 1) + n) for n in range(count)]
+        files[f"{_BIORED}/{split.title()}.PubTator"] = "".join(one.written() for one in made).encode()
+        expect[split] = _counts(made)
+    return Part(files, {"biored-relations@documents": expect})
+
+
+def _related(dice: Dice, lexicon: Lexicon, name: int) -> _Document:
+    """Return a document of three sentences, in which no two names occur twice."""
+    document = _Document(name)
+    left = {kind: dice.sample(lexicon[kind], 6) for kind in _SLOTS.values()}
+    for place, (sentence, label) in enumerate(dice.sample(_STATED, 3)):
+        document.say("" if place == 0 else "\n" if place == 1 else " ")
+        found = []
+        for piece in re.split(r"(%[CDGO])", sentence):
+            if piece in _SLOTS:
+                concept = left[_SLOTS[piece]].pop()
+                found.append(_identifier(lexicon, concept))
+                document.mention(concept.name, _TYPES[concept.kind], found[-1])
+            else:
+                document.say(piece)
+        if label:
+            document.related.add((found[0], found[1], label))
+    return document
+
+
+def _counts(made: list[_Document]) -> dict[str, int]:
+    lines = [line for one in made for line in one.lines]
+    related = [relation for one in made for relation in one.related]
+    others = sum(kind == _TYPES[ORGANISM] for _, _, kind, _ in lines)
+    return {
+        "documents": len(made),
+        "examples": len(made),
+        "mentions": len(lines) - others,
+        "left_out.mentions_of_other_types": others,
+        "pairs": sum(_pairs(one) for one in made),
+        "relations": len(related),
+        "novel": len(related),
+        "without_pair": 0,
+        "left_out.relations_of_other_pairs": 0,
+        **{f"labels.{label}": n for label, n in sorted(Counter(label for _, _, label in related).items())},
+    }
+
+
+def _pairs(one: _Document) -> int:
+    """Count the pairs of concepts that BioRED evaluates: all but two diseases."""
+    concepts = {concept for _, _, kind, concept in one.lines if kind != _TYPES[ORGANISM]}
+    return sum(f"{a[0]}{b[0]}" != "DD" for a, b in combinations(sorted(concepts), 2))
+
+
+def _nlm_gene(lexicon: Lexicon, seed: int) -> Part:
+    made = {}
+    for number, (split, count) in enumerate({"Train": 40, "Test": 16}.items()):
+        dice = Dice(seed + number)
+        made[split] = [_nested(dice, lexicon, 5000 + 1000 * number + n) for n in range(count)]
+    files = {
+        f"{_AIONER}/NLMgene_{split}.PubTator": "".join(one.written() for one in documents).encode()
+        for split, documents in made.items()
+    }
+    dev = held_out(str(one.name) for one in made["Train"])
+    expect = {
+        "train": _nested_counts(one for one in made["Train"] if str(one.name) not in dev),
+        "dev": _nested_counts(one for one in made["Train"] if str(one.name) in dev),
+        "test": _nested_counts(made["Test"]),
+    }
+    return Part(files, {"nlm-gene@nested": expect})
+
+
+def _nested(dice: Dice, lexicon: Lexicon, name: int) -> _Document:
+    """Return a document of four sentences."""
+    document = _Document(name)
+    for place in range(4):
+        document.say("" if place == 0 else "\n" if place == 1 else " ")
+        for number, piece in enumerate(dice.pick(_SAID).split("{}")):
+            if number:
+                _name(dice, lexicon, document)
+            document.say(piece)
+    return document
+
+
+def _name(dice: Dice, lexicon: Lexicon, document: _Document) -> None:
+    words, kind = dice.pick(list(_NAMED.items()))
+    gene, start = dice.pick(lexicon[GENE]), len(document.text)
+    if kind in ("Gene", "DomainMotif"):
+        document.mention(words.replace("%G", gene.name), kind, _identifier(lexicon, gene))
+        return
+    document.mention(gene.name, "Gene", _identifier(lexicon, gene))
+    document.say(words.removeprefix("%G"))
+    document.lines.append((start, len(document.text), kind, ""))
+
+
+def _nested_counts(made: Iterable[_Document]) -> dict[str, int]:
+    documents = list(made)
+    kinds = Counter(kind for one in documents for _, _, kind, _ in one.lines)
+    return {
+        "documents": len(documents),
+        "left_out.misplaced_mentions": 0,
+        "sentences": 4 * len(documents),
+        "tokens": sum(len(re.findall(r"\w+|\.", one.text)) for one in documents),
+        "mentions": kinds.total(),
+        "nested": kinds["FamilyName"] + kinds["Cell"] + kinds["ChromosomeLocation"],
+        "longest_mention": 2,
+        **{f"mentions.{kind}": n for kind, n in sorted(kinds.items())},
+    }
