@@ -55,7 +55,13 @@ def dataset(
     ],
     name: Annotated[str | None, typer.Option(help="of the spec; that of the folder by default")] = None,
     mirror: Annotated[str | None, typer.Option(help="folder with HOST/PATH, in place of the network")] = None,
-    relations: Annotated[bool, typer.Option(help="read documents for their relations, not mentions")] = False,
+    reading: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            help="of documents: mentions, nested, relations, pairs; of BioASQ's questions: list, factoid",
+        ),
+    ] = None,
 ) -> None:
     """Describe a dataset of files or the hub.
 
@@ -67,13 +73,15 @@ def dataset(
     checkout()
     with tempfile.TemporaryDirectory() as copies:
         made = new_dataset(files, name, mirror, Path(copies))
-        found = describe(made, relations)
+        found = describe(made, reading)
         written = write_dataset(made, found, Path())
     for path in written:
         print(path)
     if len(written) == 1:
         print("no fixture: files of this form are not masked; docs/datasets.md says what one has")
     print(f"{found.form.converter} reads it; licence: {found.values['licence']}")
+    for other, what in found.form.others.items():
+        print(f"--as {other} reads {what}")
     same = "the same bytes" if "published" in found.values else "no writer gives the same bytes"
     print(f"published form: {same}")
     for split, counts in found.values["expect"].items():

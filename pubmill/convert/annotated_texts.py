@@ -172,6 +172,8 @@ def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDo
     if not is_divided:
         return found
     documents = list(found)
+    if not documents:
+        raise PubmillError(f"{path}: there are no documents in it")
     kept = split_members(source, [one.id for one in documents], "held_out")
     return iter([one for one in documents if one.id in kept])
 
@@ -293,9 +295,11 @@ def needed_readings(documents: Sequence[InputDocument]) -> Mapping[str, str]:
         needed["composite"] = "whole"
     if any(mention.spans for mention in found):
         needed["discontinuous"] = "covers"
-    return needed | ({"overlaps": "longest"} if any(map(_has_overlaps, documents)) else {})
+    return needed | ({"overlaps": "longest"} if any(map(has_overlaps, documents)) else {})
 
 
-def _has_overlaps(document: InputDocument) -> bool:
-    spans = sorted({(one.start, one.end) for part in document.passages for one in part.mentions})
+def has_overlaps(document: InputDocument) -> bool:
+    """Return whether mentions have words in common, the parts of composite ones left aside."""
+    kept = [one for part in document.passages for one in part.mentions if one.role != "part"]
+    spans = sorted({(one.start, one.end) for one in kept})
     return any(after[0] < before[1] for before, after in pairwise(spans))

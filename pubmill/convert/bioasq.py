@@ -53,13 +53,14 @@ class _BioasqFile(json_files.JsonModel):
 
 
 def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion]:
-    """Return all questions of the JSON files of an archive, by id, in their order.
+    """Return all questions of a JSON file, or of those of an archive, by id, in their order.
 
     A question that is repeated identically (in the early years) is left out and counted; one that is repeated
     with different content raises a `PubmillError`.
     """
     found: dict[str, BioasqQuestion] = {}
-    files = [(name, content) for name, content in members(archive) if _is_json(name)]
+    inside = [(archive.name, archive.read_bytes())] if is_json(archive.name) else members(archive)
+    files = [(name, content) for name, content in inside if is_json(name)]
     if not files:
         raise PubmillError(f"{archive}: there is no .json file in it; is it BioASQ's own archive?")
     for name, content in files:
@@ -78,7 +79,7 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion
     return found
 
 
-def _is_json(name: str) -> bool:
+def is_json(name: str) -> bool:
     """Return whether a member is data; macOS adds its own files with the same suffix to archives."""
     return name.lower().endswith(".json") and "__MACOSX" not in name and "/._" not in f"/{name}"
 

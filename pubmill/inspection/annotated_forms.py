@@ -1,20 +1,34 @@
 """The form of files with documents, and of archives of them, guessed from their content."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pubmill.convert.annotated_texts import needed_readings
+from pubmill.convert.annotated_texts import has_overlaps, needed_readings
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import NOVELTY
 from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.formats.json_text import parse_json
 from pubmill.formats.text_files import read_lines, read_text
+from pubmill.inspection.file_forms import BY_HAND, FileForm
 from pubmill.storage.archives import members
 
 TEXTS = "pubmill.convert.annotated_texts:mentions"
-RELATIONS = "pubmill.convert.annotated_relations:read"
+NESTED = "pubmill.convert.annotated_texts:nested_mentions"
+DOCUMENTS = "pubmill.convert.document_relations:read"
+PAIRS = "pubmill.convert.annotated_relations:read"
+DOCUMENT_READINGS = {
+    "mentions": "mentions",
+    "nested": "mentions that overlap",
+    "relations": "relations between mentions or concepts",
+    "pairs": "relations between mentions or concepts",
+}
+"""Value of --as -> what documents must have for it."""
+NOVEL = [(one,) for one in NOVELTY]
+"""Further arguments of a relation whose novelty is stated."""
 Options = dict[str, Any]
 
 
@@ -50,34 +64,66 @@ def _form_of_line(first: str, path: Path) -> str | None:
     return None
 
 
-def readings_of_documents(
-    files: Mapping[str, Path], form: str, relations: bool
-) -> tuple[Options, dict[str, list[InputDocument]]]:
-    """Return the options by which all files can be read, with the first of several readings."""
-    documents = {split: list(annotated_documents(path, form, "", True)) for split, path in files.items()}
-    every = [one for found in documents.values() for one in found]
+def documents_form(files: Mapping[str, Path], form: str, reading: str | None) -> FileForm:
+    """Return how documents are read: as `reading` says, else for the richest annotation that they have."""
+    every = [one for path in files.values() for one in annotated_documents(path, form, "", True)]
+    first = next(iter(files.values()))
     if not every:
-        raise PubmillError(f"{next(iter(files.values()))}: there are no documents in it")
+        raise PubmillError(f"{first}: there are no documents in it")
+    found = _readings(every)
+    chosen = reading or next(iter(found), None)
+    if chosen is None:
+        raise PubmillError(f"{first}: its documents have no mentions; {BY_HAND}")
+    if chosen not in found:
+        ways = " or ".join(f"--as {name} ({what})" for name, what in found.items())
+        lacking = DOCUMENT_READINGS.get(chosen, "questions")
+        raise PubmillError(f"{first}: its documents have no {lacking}; {f'use {ways}' if ways else BY_HAND}")
     options: Options = {"form": form}
     options |= {} if form == "dygie" else {"sentences": "stops"}
-    needed: Options = dict(needed_readings(every))
-    if relations:
-        return options | {k: v for k, v in needed.items() if k != "overlaps"} | _relation_options(
-            every
-        ), documents
-    return options | needed, documents
+    options |= needed_readings(every)
+    others = {name: what for name, what in found.items() if name != chosen}
+    if chosen == "mentions":
+        return FileForm("tokens", "ner", "entity_f1", TEXTS, options, others=others)
+    options.pop("overlaps", None)
+    if chosen == "nested":
+        return FileForm("mentions", "nested-ner", "entity_f1", NESTED, options, others=others)
+    options |= _relation_options(every, chosen == "pairs")
+    if chosen == "relations":
+        return FileForm("relations", "document-relation", "relation_f1", DOCUMENTS, options, others=others)
+    return FileForm("sequence", "relation", "micro_f1", PAIRS, options, negative="none", others=others)
 
 
-def _relation_options(documents: list[InputDocument]) -> Options:
-    """Return the types and labels of the relations, as the files have them."""
-    by_concept = any(relation.concepts for one in documents for relation in one.relations)
+def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:
+    """Return the readings that documents allow, and what each gives; the first is proposed."""
+    mentions = sum(len(part.mentions) for one in documents for part in one.passages)
+    nested = sum(map(has_overlaps, documents))
+    related = [relation for one in documents for relation in one.relations]
+    by_concept = any(relation.concepts for relation in related)
+    found = {}
+    if nested:
+        found["nested"] = f"all of {mentions} mentions, which overlap in {nested} documents"
+    if mentions:
+        found["mentions"] = f"{'the longest' if nested else 'all'} of {mentions} mentions, one label a word"
+    if not related or not mentions:
+        return found
+    of = "concepts" if by_concept else "mentions"
+    relations = {
+        "relations": f"{len(related)} relations between {of}, a document at a time",
+        "pairs": f"{len(related)} relations between {of}, a pair at a time, with one label",
+    }
+    return relations | found if by_concept else found | relations
+
+
+def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Options:
+    """Return the types and labels of the relations, as the files have them. `one_label`: for the converter of
+    pairs, which needs a label for unrelated ones, and to know what becomes of several."""
+    related = [relation for one in documents for relation in one.relations]
+    by_concept = any(relation.concepts for relation in related)
+    separators = _separators(documents) if by_concept else "|,;"
     pairs: Counter[tuple[str, str]] = Counter()
-    several: set[str] = set()
+    several = False
     for one in documents:
-        types: dict[str, str] = {}
-        for mention in (mention for part in one.passages for mention in part.mentions):
-            for name in [mention.concepts, *mention.concepts.replace(";", "|").replace(",", "|").split("|")]:
-                types[name if by_concept else str(mention.id)] = mention.type
+        types = _types_of_arguments(one, by_concept, separators)
         labels: dict[tuple[str, ...], set[str]] = {}
         for relation in one.relations:
             ends = relation.concepts if by_concept else relation.arguments
@@ -85,13 +131,33 @@ def _relation_options(documents: list[InputDocument]) -> Options:
             if len(kinds) == 2:
                 pairs[kinds[0], kinds[1]] += 1
                 labels.setdefault(tuple(sorted(ends)), set()).add(relation.type)
-        several |= {name for found in labels.values() if len(found) > 1 for name in found}
+        several |= any(len(found) > 1 for found in labels.values())
     if not pairs:
         raise PubmillError("no relation of these files has two mentions or concepts that they mark")
     kept: list[list[str]] = []
     for (first, second), _ in pairs.most_common():
         if [second, first] not in kept:
             kept.append([first, second])
-    labels_met = sorted({relation.type for one in documents for relation in one.relations})
-    found: Options = {"arguments": "concepts" if by_concept else "mentions", "pairs": kept}
-    return found | {"labels": labels_met, "negative": "none"} | ({"several": "each"} if several else {})
+    options: Options = {"arguments": "concepts" if by_concept else "mentions", "pairs": kept}
+    options |= {"labels": sorted({relation.type for relation in related})}
+    options |= {} if separators == "|,;" else {"separators": separators}
+    if one_label:
+        return options | {"negative": "none"} | ({"several": "each"} if several else {})
+    stated = by_concept and all(relation.arguments[2:] in NOVEL for relation in related)
+    return options | ({"novelty": True} if stated else {})
+
+
+def _separators(documents: Sequence[InputDocument]) -> str:
+    """Return what separates the concepts of a mention: not `|` where it is inside of a related concept, as in
+    tmVar's identifiers (`p|SUB|Y|67|X`)."""
+    inside = any("|" in name for one in documents for relation in one.relations for name in relation.concepts)
+    return ",;" if inside else "|,;"
+
+
+def _types_of_arguments(document: InputDocument, by_concept: bool, separators: str) -> dict[str, str]:
+    """Return identifier of a concept, or of a mention -> its type."""
+    types: dict[str, str] = {}
+    for mention in (mention for part in document.passages for mention in part.mentions):
+        for name in [mention.concepts, *re.split(f"[{separators}]", mention.concepts)]:
+            types[name if by_concept else str(mention.id)] = mention.type
+    return types

@@ -10,36 +10,45 @@ from pubmill.convert.source_files import lines
 from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
-from pubmill.inspection.annotated_forms import (
-    RELATIONS,
-    TEXTS,
-    form_of_documents,
-    readings_of_documents,
-)
+from pubmill.inspection.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
 from pubmill.inspection.file_forms import BY_HAND, FileForm, label_of, named_columns
+from pubmill.inspection.question_forms import QUESTION_READINGS, are_questions, questions_form
 from pubmill.inspection.row_forms import row_form
 
 LABEL = re.compile(r"O|[BIESLU](-\S+)?")
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
 """Labels that mean that there is no relation, in lower case."""
+READINGS = (*DOCUMENT_READINGS, *QUESTION_READINGS)
+"""Values of --as."""
 SCHEMES = {frozenset("ES"): "iobes", frozenset("LU"): "bioul"}
 """Prefixes that only one label scheme has."""
 
 
-def guess(files: Mapping[str, Path], relations: bool = False) -> FileForm:
+def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
     """Return the form of a dataset's files by split; they must share it.
 
-    `relations`: documents are read for the relations in them, and not for their mentions.
+    `reading`: which of several annotations of documents, or types of questions, is read (`--as`); null: the
+    one that is proposed for them.
     """
+    if reading not in (None, *READINGS):
+        raise PubmillError(f"--as {reading}: expected {', '.join(READINGS)}")
     first = next(iter(files.values()))
     if not first.stat().st_size:
         raise PubmillError(f"{first}: the file is empty")
     if first.suffix == ".parquet":
         return row_form(files)
+    if are_questions(first):
+        return questions_form(files, reading)
     if form := form_of_documents(first):
-        return _documents_form(files, form, relations)
+        return documents_form(files, form, reading)
+    if reading:
+        raise PubmillError(
+            f"{first}: --as {reading} is for documents with annotations and for BioASQ's questions"
+        )
     if first.name.endswith(ARCHIVES):
-        raise PubmillError(f"{first}: its files are neither PubTator, BioC nor brat; {BY_HAND}")
+        raise PubmillError(
+            f"{first}: its files are neither PubTator, BioC, brat nor BioASQ's questions; {BY_HAND}"
+        )
     line = next((line for _, line in lines(first) if line.strip()), "")
     if not line:
         raise PubmillError(f"{first}: the file is empty")
@@ -50,15 +59,6 @@ def guess(files: Mapping[str, Path], relations: bool = False) -> FileForm:
     if line.startswith(("{", "[")):
         return _json_form(files)
     return _columns_form(files) if _is_conll(first) else _table_form(files)
-
-
-def _documents_form(files: Mapping[str, Path], form: str, relations: bool) -> FileForm:
-    options, documents = readings_of_documents(files, form, relations)
-    if relations:
-        return FileForm("sequence", "relation", "micro_f1", RELATIONS, options, negative="none")
-    if not any(part.mentions for found in documents.values() for one in found for part in one.passages):
-        raise PubmillError(f"{next(iter(files.values()))}: its documents have no mentions; {BY_HAND}")
-    return FileForm("tokens", "ner", "entity_f1", TEXTS, options)
 
 
 def _abstracts_form(files: Mapping[str, Path]) -> FileForm:

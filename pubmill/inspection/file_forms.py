@@ -15,7 +15,8 @@ BY_HAND = "write the spec by hand, with a converter of your own if docs/converte
 
 @dataclass(frozen=True)
 class FileForm:
-    """How a dataset's files are read. `writer`: the function and options that may write the same bytes."""
+    """How a dataset's files are read. `writer`: the function and options that may write the same bytes;
+    `others`: other readings of the same files (values of --as) and what they give."""
 
     kind: str
     task: str
@@ -24,6 +25,7 @@ class FileForm:
     options: dict[str, Any] = field(default_factory=dict)
     writer: tuple[str, dict[str, Any]] | None = None
     negative: str | None = None
+    others: dict[str, str] = field(default_factory=dict)
 
 
 def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:

@@ -26,10 +26,18 @@ from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
 from pubmill.storage.name_patterns import HUB_ID
 
-SPLITS = {"train": "(?<!pre)train", "dev": r"dev|valid|val", "test": "(?<!la)test"}
-"""Split -> pattern of the file names that have it; `pretraining` and `latest` name no split."""
-EXPECTED = {"tokens": ("sentences", "tokens", "mentions"), "span": ("examples", "questions")}
-"""Kind -> the counts that a spec expects; other kinds expect examples and labels."""
+SPLITS = {"train": "(?<!pre)train", "dev": r"dev|valid|val", "test": "(?<!la)test|golden"}
+"""Split -> pattern of the file names that have it; `pretraining` and `latest` name no split. BioASQ's
+tests are called golden."""
+EXPECTED = {
+    "tokens": ("sentences", "tokens", "mentions"),
+    "span": ("examples", "questions"),
+    "relations": ("documents", "mentions", "pairs", "relations", "novel", "without_pair"),
+    "mentions": ("sentences", "tokens", "mentions", "nested"),
+}
+"""Kind -> the counts that a spec expects; other kinds expect examples."""
+LABELLED = ("sequence", "relations")
+"""Kinds of which a spec also expects the number of each label."""
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
 _SHARD = re.compile(r"\d{5}-of-\d{5}")
@@ -198,12 +206,12 @@ class Described:
     form: FileForm
 
 
-def describe(data: NewDataset, relations: bool = False) -> Described:
+def describe(data: NewDataset, reading: str | None = None) -> Described:
     """Convert the dataset by the form of its files, and return its spec with the counts that were found.
 
-    `relations`: documents are read for the relations in them, and not for their mentions.
+    `reading`: what documents or questions are read for, as in `guess`.
     """
-    form = guess(data.files, relations)
+    form = guess(data.files, reading)
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
         card = convert(_recipe(data.name, form, data.files), data.files, examples)
@@ -232,7 +240,7 @@ def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
     return {
         name: n
         for name, n in counts.items()
-        if n is not None and (name in names or (kind == "sequence" and name.startswith("labels.")))
+        if n is not None and (name in names or (kind in LABELLED and name.startswith("labels.")))
     }
 
 

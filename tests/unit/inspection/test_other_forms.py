@@ -65,10 +65,10 @@ FILES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-def described(folder: Path, root: Path, relations: bool = False) -> tuple[DatasetSpec, dict[str, Any]]:
+def described(folder: Path, root: Path, reading: str | None = None) -> tuple[DatasetSpec, dict[str, Any]]:
     """Describe a folder's files; return the spec as read again, and the first examples."""
     made = new_dataset([str(folder)], "mine", None, root, root / "data")
-    found = describe(made, relations)
+    found = describe(made, reading)
     write_dataset(made, found, root)
     spec = DatasetSpec.model_validate(yaml.safe_load((root / "specs/datasets/mine.yaml").read_text()))
     convert(conversion_recipe(spec.name, spec), made.files, root / "converted")
@@ -87,9 +87,15 @@ def written(folder: Path, form: str, change: tuple[str, str] = ("", "")) -> Path
     ("form", "converter", "options", "expected"),
     [
         (
-            "pubtator", "annotated_texts:mentions",
-            {"form": "pubtator", "sentences": "stops", "overlaps": "longest"},
-            {"sentences": 3, "tokens": 13, "mentions": 2},
+            "pubtator", "document_relations:read",
+            {
+                "form": "pubtator", "sentences": "stops", "arguments": "concepts",
+                "pairs": [["Chemical", "Disease"]], "labels": ["CID"],
+            },
+            {
+                "documents": 1, "mentions": 3, "pairs": 2, "relations": 1, "novel": 0, "without_pair": 0,
+                "labels.CID": 1,
+            },
         ),
         (
             "bioc-json", "annotated_texts:mentions", {"form": "bioc-json", "sentences": "stops"},
@@ -131,6 +137,108 @@ def test_forms_are_found_and_read(
 
 
 @pytest.mark.parametrize(
+    ("reading", "kind", "options", "expected"),
+    [
+        ("mentions", "tokens", {"overlaps": "longest"}, {"sentences": 3, "tokens": 13, "mentions": 2}),
+        ("nested", "mentions", {}, {"sentences": 3, "tokens": 13, "mentions": 3, "nested": 1}),
+    ],
+)
+def test_documents_are_read_as_one_says(
+    tmp_path: Path, reading: str, kind: str, options: dict[str, str], expected: dict[str, int]
+) -> None:
+    spec, _ = described(written(tmp_path, "pubtator"), tmp_path, reading)
+    assert spec.kind == kind
+    assert spec.options == {"form": "pubtator", "sentences": "stops", **options}
+    assert spec.expect["train"] == expected
+
+
+def test_overlapping_mentions_are_proposed_as_such_and_other_readings_named(tmp_path: Path) -> None:
+    folder = written(tmp_path, "pubtator", ("1\tCID\tD1\tD2\n", ""))
+    form = describe(new_dataset([str(folder)], "mine", None, tmp_path)).form
+    assert (form.kind, form.converter) == ("mentions", "pubmill.convert.annotated_texts:nested_mentions")
+    assert form.others == {"mentions": "the longest of 6 mentions, one label a word"}
+
+
+def test_concepts_whose_identifiers_have_bars_and_novelty_are_found(tmp_path: Path) -> None:
+    text = PUBTATOR.replace("D2|D3", "p|SUB|Y").replace("\tD2\n", "\tp|SUB|Y\tNovel\n")
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/train.PubTator").write_text(text)
+    spec, first = described(tmp_path / "given", tmp_path)
+    assert (spec.options["separators"], spec.options["novelty"]) == (",;", True)
+    assert first["train"]["relations"] == [["D1", "p|SUB|Y", "CID", "Novel"]]
+
+
+@pytest.mark.parametrize(
+    ("form", "reading", "change", "message"),
+    [
+        ("pubtator", "pair", ("", ""), r"--as pair: expected mentions, nested, relations, pairs, list"),
+        ("pubtator", "pairs", ("1\tCID\tD1\tD2\n", ""), r"no relations .*; use --as nested \(all of 6"),
+        ("pubtator", "list", ("", ""), r"no questions; use --as relations \(2 relations between concepts"),
+        ("pubtator", "relations", ("CID\tD1\tD2", "CID\tD8\tD9"), r"no relation of these files has two"),
+        ("bioc-json", "nested", ("", ""), r"no mentions that overlap; use --as mentions"),
+        ("csv", "nested", ("", ""), r"--as nested is for documents with annotations and for BioASQ's"),
+    ],
+)  # fmt: skip
+def test_readings_that_files_do_not_have_are_refused(
+    tmp_path: Path, form: str, reading: str, change: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(PubmillError, match=message):
+        described(written(tmp_path, form, change), tmp_path, reading)
+
+
+ASKED = {
+    "questions": [
+        {
+            "id": f"q{kind}", "type": kind, "body": "Which drugs?", "exact_answer": answer,
+            "snippets": [{"text": "Aspirin and heparin.", "document": "http://x/pubmed/12"}],
+        }
+        for kind, answer in (("list", [["aspirin"], ["heparin"]]), ("factoid", ["aspirin"]))
+    ]
+}  # fmt: skip
+
+
+def asked(folder: Path, change: tuple[str, str] = ("", "")) -> Path:
+    (folder / "given").mkdir()
+    for name in ("BioASQ-training7b.json", "7B1_golden.json"):
+        (folder / "given" / name).write_text(json.dumps(ASKED).replace(*change))
+    return folder / "given"
+
+
+@pytest.mark.parametrize(
+    ("reading", "change", "counts"),
+    [
+        ("list", ("", ""), {"train": 2, "test": 1}),
+        (None, ('"factoid"', '"summary"'), {"train": 2, "test": 1}),
+        ("factoid", ("", ""), {"train": 1, "test": 1}),
+    ],
+)
+def test_questions_of_bioasq_are_read_by_their_type(
+    tmp_path: Path, reading: str | None, change: tuple[str, str], counts: dict[str, int]
+) -> None:
+    spec, first = described(asked(tmp_path, change), tmp_path, reading)
+    assert (spec.kind, spec.task) == ("span", reading or "list")
+    assert {split: expected["examples"] for split, expected in spec.expect.items()} == counts
+    assert first["test"]["document"] == "12"
+
+
+@pytest.mark.parametrize(
+    ("reading", "change", "message"),
+    [
+        (None, ("", ""), r"several types; choose one: --as list \(2 list questions\) or --as fac"),
+        ("list", ('"type": "list"', '"type": "yesno"'), r"no list questions in .*: 2 factoid, 2 yesno. For"),
+        ("list", ('[["aspirin"], ["heparin"]]', '[["aspirin"], 3]'), r"qlist: exact_answer is not a list"),
+        ("list", ('"body"', '"text"'), r"questions.0.body: Field required"),
+        ("list", ('"document": "http://x/pubmed/12"', '"document": "12"'), r"snippets.0.document"),
+    ],
+)  # fmt: skip
+def test_wrong_questions_are_errors(
+    tmp_path: Path, reading: str | None, change: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(PubmillError, match=message):
+        described(asked(tmp_path, change), tmp_path, reading)
+
+
+@pytest.mark.parametrize(
     ("form", "argument", "labels", "types"),
     [
         ("pubtator", "concepts", ["CID", "none", "none"], ["Chemical", "Disease"]),
@@ -149,12 +257,12 @@ def test_relations_are_read_if_asked_for(
     (tmp_path / "given").mkdir()
     (tmp_path / f"given/train{FILES[form][0]}").write_text(text)
     if form == "pubtator":
-        spec, first = described(tmp_path / "given", tmp_path, relations=True)
+        spec, first = described(tmp_path / "given", tmp_path, reading="pairs")
         assert spec.negative == "none"
         assert spec.expect["train"] == {"examples": 4, "labels.CID": 1, "labels.none": 3}
     else:
         with pytest.raises(PubmillError, match="negative: there is no label 'none'"):
-            described(tmp_path / "given", tmp_path, relations=True)
+            described(tmp_path / "given", tmp_path, reading="pairs")
         return
     assert (spec.options["arguments"], spec.options["pairs"]) == (argument, [types])
     assert first["train"]["label"] == labels[0]
@@ -168,9 +276,8 @@ def test_a_folder_of_many_files_is_packed_and_its_events_are_counted(tmp_path: P
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     spec, _ = described(tmp_path / "given", tmp_path)
-    assert spec.options == {
-        "form": "brat", "sentences": "stops", "discontinuous": "covers", "overlaps": "longest",
-    }  # fmt: skip
+    assert spec.options == {"form": "brat", "sentences": "stops", "discontinuous": "covers"}
+    assert spec.kind == "mentions"
     assert spec.splits == ("train", "dev", "test")
     card = json.loads((tmp_path / "converted/card.json").read_text())
     assert card["counts"]["dev"]["left_out.events.Onset"] == 1
