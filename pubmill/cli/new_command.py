@@ -82,6 +82,8 @@ def dataset(
     print(f"{found.form.converter} reads it; licence: {found.values['licence']}")
     for other, what in found.form.others.items():
         print(f"--as {other} reads {what}")
+    if found.form.unread:
+        print(f"not read (the options name the columns that are): {', '.join(found.form.unread)}")
     same = "the same bytes" if "published" in found.values else "no writer gives the same bytes"
     print(f"published form: {same}")
     for split, counts in found.values["expect"].items():

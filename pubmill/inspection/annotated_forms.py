@@ -41,12 +41,22 @@ def form_of_documents(path: Path) -> str | None:
 
 
 def _form_in_archive(path: Path) -> str | None:
-    names = {name.rpartition(".")[2] for name, _ in members(path)}
-    if {"ann", "a1"} & names:
+    """Return the form of the first file of an archive that can have one."""
+    ends = {name: name.rpartition(".")[2].lower() for name, _ in members(path)}
+    if {"ann", "a1"} & set(ends.values()):
         return "brat"
-    if "xml" in names:
-        return "bioc-xml"
-    return "bioc-json" if "json" in names else "pubtator" if {"txt", "pubtator"} & names else None
+    for name, content in members(path):
+        start = content[:10_000].decode("utf-8", "replace")
+        if ends[name] == "xml":
+            return "bioc-xml" if "<collection" in start else None
+        if ends[name] == "json":
+            return "bioc-json" if '"passages"' in start else None
+        if (
+            ends[name] in ("txt", "pubtator")
+            and _form_of_line(start.lstrip().split("\n")[0], path) == "pubtator"
+        ):
+            return "pubtator"
+    return None
 
 
 def _form_of_line(first: str, path: Path) -> str | None:

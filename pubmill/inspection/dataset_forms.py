@@ -11,9 +11,9 @@ from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
 from pubmill.inspection.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
-from pubmill.inspection.file_forms import BY_HAND, FileForm, label_of, named_columns
+from pubmill.inspection.file_forms import BY_HAND, FileForm, label_of, named_columns, score_of
 from pubmill.inspection.question_forms import QUESTION_READINGS, are_questions, questions_form
-from pubmill.inspection.row_forms import row_form
+from pubmill.inspection.row_forms import joined_labels, row_form
 
 LABEL = re.compile(r"O|[BIESLU](-\S+)?")
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
@@ -104,6 +104,8 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
     the text is the longest column; a column of different short values is the id."""
     path = next(iter(files.values()))
     rows = [line.split("\t") for _, line in lines(path)]
+    if path.suffix == ".tsv" and _needs_row_reader(rows):
+        return row_form(files)
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]) or len(row) < 2:
             fault = "one column" if len(row) < 2 else f"{len(row)} columns, where line 1 has {len(rows[0])}"
@@ -114,14 +116,29 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
     label = label_of({str(place): values for place, values in enumerate(columns)}, f"{path}:1", "column")
     place = int(label)
     header = rows[0] if rows[0][place] not in columns[place] else None
-    names = named_columns({str(n): values for n, values in enumerate(columns)}, label)
+    names = named_columns({str(n): values for n, values in enumerate(columns)}, label, f"{path}:1")
     options: dict[str, Any] = {"columns": [names.get(str(n), "skip") for n in range(len(columns))]}
+    unread = tuple(
+        rows[0][n] if header else f"column {n + 1}" for n in range(len(columns)) if str(n) not in names
+    )
     options |= {"header": header} if header else {}
     labels = {line.split("\t")[place] for _, line in _all(files) if line.count("\t") >= place}
     options["labels"] = sorted(labels - ({header[place]} if header else set()))
     written: dict[str, Any] = {name: options[name] for name in ("columns", "header") if name in options}
     writer = None if "skip" in options["columns"] else ("pubmill.convert.tsv:write", written)
-    return FileForm("sequence", "classification", "macro_f1", "pubmill.convert.tsv:read", options, writer)
+    converter = "pubmill.convert.tsv:read"
+    return FileForm("sequence", "classification", "macro_f1", converter, options, writer, unread=unread)
+
+
+def _needs_row_reader(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a table has headings, and quoted fields, scores or several labels in a field."""
+    width, headings = len(rows[0]), {cell for row in rows[1:] for cell in row}
+    if width < 2 or headings & set(rows[0]):
+        return False
+    if any(len(row) != width for row in rows):
+        return any(cell.startswith('"') for row in rows for cell in row)
+    columns = {str(n): values for n, values in enumerate(zip(*rows[1:], strict=True))}
+    return score_of(columns) is not None or joined_labels(columns) is not None
 
 
 def _json_form(files: Mapping[str, Path]) -> FileForm:
@@ -138,12 +155,16 @@ def _json_form(files: Mapping[str, Path]) -> FileForm:
         return row_form(files)
     values = {key: tuple(str(row[key]) for row in rows) for key in rows[0]}
     label = label_of(values, f"{path}:1", "key")
-    names = {name: key for key, name in named_columns(values, label).items()}
+    names = {name: key for key, name in named_columns(values, label, f"{path}:1").items()}
     labels = sorted({str(row.get(label)) for one in files.values() for row in _json_rows(one)})
     options = {**names, "labels": labels}
     if is_marked(values[names["text"]]):
         return marked_form(rows, labels, f"{path}:1")
-    return FileForm("sequence", "classification", "macro_f1", "pubmill.convert.jsonl:read", options)
+    if "text_pair" in names:
+        return row_form(files)
+    unread = tuple(key for key in values if key not in names.values())
+    converter = "pubmill.convert.jsonl:read"
+    return FileForm("sequence", "classification", "macro_f1", converter, options, unread=unread)
 
 
 def _is_json(text: str) -> bool:

@@ -10,13 +10,16 @@ from pubmill.errors import PubmillError
 
 MOST_LABELS = 50
 """A column or key with more different values than this is no label."""
+TEXT_WORDS, PAIR_WORDS = 1.5, 3
+"""Mean words from which the longest column is a text, and from which a further one is."""
 BY_HAND = "write the spec by hand, with a converter of your own if docs/converters.md lists no form that fits"
 
 
 @dataclass(frozen=True)
 class FileForm:
     """How a dataset's files are read. `writer`: the function and options that may write the same bytes;
-    `others`: other readings of the same files (values of --as) and what they give."""
+    `others`: other readings of the same files (values of --as) and what they give; `unread`: columns or keys
+    that are not read."""
 
     kind: str
     task: str
@@ -26,6 +29,7 @@ class FileForm:
     writer: tuple[str, dict[str, Any]] | None = None
     negative: str | None = None
     others: dict[str, str] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
 
 def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
@@ -40,15 +44,42 @@ def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
     return min(sizes, key=sizes.__getitem__)
 
 
-def named_columns(values: Mapping[str, Sequence[str]], label: str) -> dict[str, str]:
-    """Return column or key -> its content: label, text, and id if a short one has no value twice."""
+def named_columns(values: Mapping[str, Sequence[str]], label: str, where: str) -> dict[str, str]:
+    """Return column or key -> its content: label; text; text_pair, if exactly one other column has texts too;
+    and id, if a short one has no value twice."""
     others = {name: found for name, found in values.items() if name != label}
-    if not others:
-        return {label: "label"}
-    text = max(others, key=lambda name: fmean(map(len, others[name])))
+    longest = max(others, key=lambda name: fmean(map(len, others[name])), default=None)
+    if longest is None or _words(others[longest]) < TEXT_WORDS:
+        raise PubmillError(f"{where}: no column or key looks like a text (several words); {BY_HAND}")
+    texts = [name for name in others if name == longest or _words(others[name]) >= PAIR_WORDS]
+    pair = (
+        texts
+        if len(texts) == 2 and all(value.strip() for key in texts for value in others[key])
+        else [longest]
+    )
     ids = [
         name
         for name, found in others.items()
-        if name != text and Counter(found).most_common(1)[0][1] == 1 and max(map(len, found)) <= MOST_LABELS
+        if name not in texts
+        and Counter(found).most_common(1)[0][1] == 1
+        and max(map(len, found)) <= MOST_LABELS
     ]
-    return {label: "label", text: "text", **({ids[0]: "id"} if ids else {})}
+    named = dict(zip(pair, ("text", "text_pair"), strict=False))
+    return {label: "label", **named, **({ids[0]: "id"} if ids else {})}
+
+
+def _words(values: Sequence[str]) -> float:
+    return fmean(len(value.split()) for value in values)
+
+
+def score_of(values: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the column or key whose values are numbers, not all of them whole; None if there is none."""
+    return next((name for name, found in values.items() if _are_scores(found)), None)
+
+
+def _are_scores(values: Sequence[str]) -> bool:
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        return False
+    return not all(number.is_integer() for number in numbers)

@@ -214,7 +214,7 @@ def describe(data: NewDataset, reading: str | None = None) -> Described:
     form = guess(data.files, reading)
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
-        card = convert(_recipe(data.name, form, data.files), data.files, examples)
+        card = _converted(data, form, examples)
         first = {split: next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))) for split in data.splits}
         published = _published(data, form, examples, Path(folder) / "published")
     values = {
@@ -225,6 +225,20 @@ def describe(data: NewDataset, reading: str | None = None) -> Described:
         "published": published, "metric": form.metric, "negative": form.negative, "version": 1,
     }  # fmt: skip
     return Described({key: value for key, value in values.items() if value}, card, first, form)
+
+
+def _converted(data: NewDataset, form: FileForm, examples: Path) -> dict[str, Any]:
+    """Convert the files; an error in a further one says that the form is that of the first."""
+    try:
+        return convert(_recipe(data.name, form, data.files), data.files, examples)
+    except PubmillError as error:
+        first, *others = data.files.values()
+        if not any(str(path) in str(error) for path in others):
+            raise
+        raise PubmillError(
+            f"{error}\nThe form was guessed from {first}. If this file has another, write the spec by hand, "
+            "with its options under the name of the split"
+        ) from None
 
 
 def _recipe(name: str, form: FileForm, files: Mapping[str, Path]) -> ConversionRecipe:

@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import is_label_list
 from pubmill.formats.row_files import Row, label_names, rows
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import read_text
-from pubmill.inspection.file_forms import BY_HAND, FileForm, label_of, named_columns
+from pubmill.inspection.file_forms import BY_HAND, MOST_LABELS, FileForm, label_of, named_columns, score_of
 
 CONVERTER = "pubmill.convert.row_examples"
 WORDS = ("tokens", "words")
 TAGS = ("ner_tags", "labels", "tags", "ner", "label")
+IDS = ("id", "index")
 SEPARATORS = (";", "|", ",")
+LONGEST_LABEL = 60
+"""Characters of the longest text that is a label among several."""
 Options = dict[str, Any]
 
 
@@ -42,9 +46,7 @@ def _record(path: Path) -> str:
 
 
 def _tokens_form(path: Path, every: Sequence[Row]) -> FileForm | None:
-    row = every[0]
-    words = next((key for key in WORDS if isinstance(row.get(key), list)), None)
-    tags = next((key for key in TAGS if isinstance(row.get(key), list) and key != words), None)
+    words, tags = _word_columns(every[0])
     if words is None or tags is None:
         return None
     labels: Any = "as_written"
@@ -59,6 +61,20 @@ def _tokens_form(path: Path, every: Sequence[Row]) -> FileForm | None:
     return FileForm("tokens", "ner", "entity_f1", f"{CONVERTER}:tokens", options)
 
 
+def _word_columns(row: Row) -> tuple[str | None, str | None]:
+    """Return the keys of the words and of their labels: by their usual names, else the only two lists of one
+    length of which one has BIO labels."""
+    words = next((key for key in WORDS if isinstance(row.get(key), list)), None)
+    tags = next((key for key in TAGS if isinstance(row.get(key), list) and key != words), None)
+    if words and tags:
+        return words, tags
+    lists = [key for key, value in row.items() if isinstance(value, list) and value]
+    labelled = [key for key in lists if is_label_list(row[key])]
+    if len(lists) == 2 and len(labelled) == 1 and len(row[lists[0]]) == len(row[lists[1]]):
+        return next(key for key in lists if key not in labelled), labelled[0]
+    return words, tags
+
+
 def _span_form(every: Sequence[Row]) -> FileForm | None:
     row = every[0]
     answers = row.get("answers")
@@ -69,9 +85,12 @@ def _span_form(every: Sequence[Row]) -> FileForm | None:
 
 
 def _id(every: Sequence[Row]) -> Options:
-    values = [one.get("id") for one in every]
-    unique = all(isinstance(value, str | int) and value != "" for value in values)
-    return {"id": "id"} if unique and len(set(values)) == len(values) else {}
+    for key in IDS:
+        values = [one.get(key) for one in every]
+        unique = all(isinstance(value, str | int) and value != "" for value in values)
+        if unique and len(set(values)) == len(values):
+            return {"id": key}
+    return {}
 
 
 def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row], beside: Options) -> FileForm:
@@ -81,23 +100,53 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row], besid
     texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
     if lists or len(flags) > 2:
         return _multilabel_form(texts, lists, flags, first, every, beside)
-    label = label_of(texts, str(path), "column or key")
-    names = {name: key for key, name in named_columns(texts, label).items()}
+    score = score_of(texts)
+    named = {name: key for key, name in named_columns(texts, score, str(path)).items()} if score else {}
+    if "text_pair" in named:
+        options = {**named, "score": named.pop("label"), **beside}
+        del options["label"]
+        unread = _unread(texts, options)
+        return FileForm(
+            "regression", "similarity", "pearson", f"{CONVERTER}:regression", options, unread=unread
+        )
+    joined = joined_labels(texts)
+    label = joined[0] if joined else label_of(texts, str(path), "column or key")
+    names = {name: key for key, name in named_columns(texts, label, str(path)).items()}
+    unread = _unread(texts, names)
     found = sorted({str(one.get(label)) for one in every})
-    if separator := _separator(found):
+    if separator := joined[1] if joined else _separator(found):
+        names.pop("text_pair", None)
         parts = {part.strip() for value in found for part in value.split(separator)}
         options = {**names, "separator": separator, "labels": sorted(parts - {""}), **beside}
-        return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", options)
+        unread = _unread(texts, names)
+        form = f"{CONVERTER}:multilabel"
+        return FileForm("multilabel", "classification", "micro_f1", form, options, unread=unread)
     numbered = label_names(path).get(label, []) if path.suffix == ".parquet" else []
     labels = {str(n): name for n, name in enumerate(numbered)} if numbered else found
     options = {**names, "labels": labels, **beside}
-    return FileForm("sequence", "classification", "macro_f1", f"{CONVERTER}:sequence", options)
+    return FileForm("sequence", "classification", "macro_f1", f"{CONVERTER}:sequence", options, unread=unread)
+
+
+def _unread(texts: Mapping[str, Sequence[str]], names: Options) -> tuple[str, ...]:
+    return tuple(key for key in texts if key not in names.values())
+
+
+def joined_labels(texts: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+    """Return the column of several labels in one text, and what divides them; None if there is none."""
+    for key, values in texts.items():
+        separator = _separator(sorted(set(values)))
+        parts = (
+            Counter(part.strip() for value in values for part in value.split(separator)) if separator else {}
+        )
+        if 1 < len(parts) <= min(MOST_LABELS, len(values) // 2) and max(map(len, parts)) <= LONGEST_LABEL:
+            return key, str(separator)
+    return None
 
 
 def _is_label_list(values: Sequence[Any]) -> bool:
     strings = all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in values)
     different = set(chain.from_iterable(values)) if strings else set()
-    return strings and 1 < len(different) <= len(values) and max(map(len, different)) <= 60
+    return strings and 1 < len(different) <= len(values) and max(map(len, different)) <= LONGEST_LABEL
 
 
 def _are_flags(values: Sequence[Any]) -> bool:

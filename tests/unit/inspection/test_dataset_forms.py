@@ -33,12 +33,13 @@ def test_a_label_has_few_short_and_repeated_values(
 def test_the_label_has_the_fewest_values_and_the_text_is_the_longest_column() -> None:
     values = {"id": ("a1", "a2", "a3", "a4"), "kind": ("x", "y", "x", "y"), "text": ("some words",) * 4}
     assert label_of(values, "f:1", "column") == "kind"
-    assert named_columns(values, "kind") == {"kind": "label", "text": "text", "id": "id"}
-    assert named_columns(values | {"id": ("a1", "a1", "a3", "a4")}, "kind") == {
+    assert named_columns(values, "kind", "f:1") == {"kind": "label", "text": "text", "id": "id"}
+    assert named_columns(values | {"id": ("a1", "a1", "a3", "a4")}, "kind", "f:1") == {
         "kind": "label",
         "text": "text",
     }
-    assert named_columns({"kind": ("x", "y")}, "kind") == {"kind": "label"}
+    with pytest.raises(PubmillError, match=r"f:1: no column or key looks like a text"):
+        named_columns({"kind": ("x", "y")}, "kind", "f:1")
     long = {"id": tuple(str(n) * 51 for n in range(4)), "text": ("some words" * 9,) * 4}
     assert "id" not in named_columns({**long, "kind": values["kind"]}, "kind")
 

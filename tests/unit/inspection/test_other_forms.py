@@ -56,7 +56,7 @@ FILES: dict[str, tuple[str, str]] = {
     "bioc-json": (".json", json.dumps(BIOC)),
     "dygie": (".json", json.dumps(DYGIE) + "\n"),
     "rct": (".txt", RCT),
-    "csv": (".csv", 'note,kind\n"One, two",x\nThree,y\n"Fo""ur",x\nFive,y\n'),
+    "csv": (".csv", 'note,kind\n"One, two",x\nThree,y\n"Fo""ur five six",x\nFive,y\n'),
     "xml": (".xml", QUESTIONS),
     "list": (
         ".json",
@@ -116,8 +116,8 @@ def written(folder: Path, form: str, change: tuple[str, str] = ("", "")) -> Path
         (
             "xml", "row_examples:sequence",
             {
-                "label": "Question/@qtype", "text": "Question", "id": "@n", "labels": ["a", "b"],
-                "record": "Pair",
+                "label": "Question/@qtype", "text": "Question", "text_pair": "Answer", "id": "@n",
+                "labels": ["a", "b"], "record": "Pair",
             },
             {"examples": 4, "labels.a": 2, "labels.b": 2},
         ),
