@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
 """Labels that mean that there is no relation, in lower case."""
 READINGS = (*DOCUMENT_READINGS, *QUESTION_READINGS)
 """Values of --as."""
+_ARROW = "a file of `save_to_disk`; write each split as Parquet (`dataset.to_parquet('train.parquet')`)"
+_TABLE = "a spreadsheet; save it as CSV in UTF-8"
+OTHER_FILES = {".arrow": _ARROW, ".xlsx": _TABLE, ".xls": _TABLE, ".ods": _TABLE}
+"""Suffix -> what to do with files that are not read."""
 SCHEMES = {frozenset("ES"): "iobes", frozenset("LU"): "bioul"}
 """Prefixes that only one label scheme has."""
 
@@ -35,7 +40,9 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
     first = next(iter(files.values()))
     if not first.stat().st_size:
         raise PubmillError(f"{first}: the file is empty")
-    if first.suffix == ".parquet":
+    if first.suffix in OTHER_FILES:
+        raise PubmillError(f"{first}: {OTHER_FILES[first.suffix]}")
+    if first.suffix in (".parquet", ".gz"):
         return row_form(files)
     if are_questions(first):
         return questions_form(files, reading)
@@ -83,15 +90,26 @@ def _columns_form(files: Mapping[str, Path]) -> FileForm:
     row = next(line for _, line in lines(next(iter(files.values()))) if not divides(line))
     separator = "tab" if "\t" in row else "blank"
     width = len(re.split("\t| ", row))
-    prefixes = {last_column(line)[:1] for _, line in _all(files) if not divides(line)} - {"O"}
+    every = [line for _, line in _all(files)]
+    prefixes = {last_column(line)[:1] for line in every if not divides(line)} - {"O"}
     options: dict[str, Any] = {"labels": "as_written"}
     options |= {"separator": separator} if separator != "tab" else {}
     options |= {"columns": ["word", *(f"column{n}" for n in range(2, width)), "label"]} if width > 2 else {}
     scheme = next((scheme for marks, scheme in SCHEMES.items() if marks & prefixes), None)
-    scheme = "io" if prefixes == {"I"} else scheme
+    scheme = "io" if prefixes == {"I"} else "iob1" if scheme is None and _begins_inside(every) else scheme
+    marks = {line for line in every if line.startswith("-DOCSTART-")}
+    unnamed = any(not re.fullmatch(r"-DOCSTART- [^\s()]+", mark) for mark in marks)
+    options |= {"documents": "unnamed"} if unnamed else {}
     options |= {"scheme": scheme} if scheme else {}
     writer = ("pubmill.convert.conll:write", dict[str, Any]()) if separator == "tab" else None
     return FileForm("tokens", "ner", "entity_f1", "pubmill.convert.conll:read", options, writer)
+
+
+def _begins_inside(every: Sequence[str]) -> bool:
+    """Return whether mentions begin with I, and none after O with B, as in IOB1."""
+    labels = ["O" if divides(line) else last_column(line) for line in every]
+    first = {label[:1] for before, label in pairwise(["O", *labels]) if before == "O" and label != "O"}
+    return first == {"I"}
 
 
 def last_column(line: str) -> str:

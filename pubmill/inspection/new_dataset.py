@@ -16,7 +16,7 @@ from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError
 from pubmill.inspection.dataset_fixtures import fixture
-from pubmill.inspection.dataset_forms import guess
+from pubmill.inspection.dataset_forms import OTHER_FILES, guess
 from pubmill.inspection.file_forms import FileForm
 from pubmill.messages import installation
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
@@ -100,6 +100,8 @@ def new_dataset(
 def _split_folders(folder: Path) -> dict[str, Path]:
     """Return split -> folder of its files, where a folder has one for each split."""
     found = [one for one in sorted(folder.iterdir()) if one.is_dir()] if folder.is_dir() else []
+    if (folder / "dataset_dict.json").is_file():
+        raise PubmillError(f"{folder}: {OTHER_FILES['.arrow']}")
     by_split = {split: one for one in found if (split := _split_of(one.name))}
     return {split: by_split[split] for split in SPLITS if split in by_split} if "train" in by_split else {}
 
@@ -116,9 +118,11 @@ def _pack(folder: Path, packed: Path, split: str) -> Path:
 
 
 def _own_files(path: Path) -> Iterator[Path]:
-    """Yield a file, or the files of a folder whose names contain a split."""
+    """Yield a file, or the files of a folder whose names contain a split; if it has none, those below it."""
     if path.is_dir():
-        yield from (one for one in sorted(path.iterdir()) if one.is_file() and _split_of(one.name))
+        inside = [sorted(path.iterdir()), sorted(path.rglob("*"))]
+        named = [[one for one in files if one.is_file() and _split_of(one.name)] for files in inside]
+        yield from named[0] or named[1]
     elif path.is_file():
         yield path
     else:
@@ -154,7 +158,10 @@ def _by_split(given: Sequence[str]) -> dict[str, str]:
             raise PubmillError(f"{one}: {found[split]} is {split} too; give one file for each split")
         found[role] = one
     if "train" not in found:
-        raise PubmillError(f"no file of {', '.join(given) or 'the folder'} is named train")
+        raise PubmillError(
+            f"no file of {', '.join(given) or 'the folder'} is named train; each file holds one split and "
+            "has its name (train, dev or valid, test) in its own; of many files, each split has a folder"
+        )
     return {role: one for split in SPLITS for role, one in found.items() if role.partition("_")[0] == split}
 
 

@@ -41,7 +41,7 @@ def test_the_label_has_the_fewest_values_and_the_text_is_the_longest_column() ->
     with pytest.raises(PubmillError, match=r"f:1: no column or key looks like a text"):
         named_columns({"kind": ("x", "y")}, "kind", "f:1")
     long = {"id": tuple(str(n) * 51 for n in range(4)), "text": ("some words" * 9,) * 4}
-    assert "id" not in named_columns({**long, "kind": values["kind"]}, "kind")
+    assert "id" not in named_columns({**long, "kind": values["kind"]}, "kind", "f:1")
 
 
 def test_the_schemes_of_columns(tmp_path: Path) -> None:

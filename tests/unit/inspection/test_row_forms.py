@@ -1,5 +1,6 @@
 """Rows and archives as new datasets: which columns are read, which are named as left out, and refusals."""
 
+import gzip
 import json
 import zipfile
 from pathlib import Path
@@ -87,3 +88,50 @@ def test_a_split_of_another_form_is_reported_with_what_to_do(tmp_path: Path) -> 
     given = [str(tmp_path / name) for name in ("train.tsv", "test.tsv")]
     with pytest.raises(PubmillError, match=r"test.tsv:1: expected 2 columns(?s:.)*guessed from .*train.tsv"):
         describe(new_dataset(given, "mine", None, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("Mice\tI-S\nran\tO\n\nrats\tI-S\nmice\tB-S\n\n", {"labels": "as_written", "scheme": "iob1"}),
+        ("-DOCSTART- -X- O\n\nMice\tB-S\nran\tO\n\n", {"labels": "as_written", "documents": "unnamed"}),
+        ("-DOCSTART- 12\n\nMice\tB-S\nran\tO\n\n", {"labels": "as_written"}),
+    ],
+)
+def test_variants_of_conll_are_told_apart(tmp_path: Path, text: str, options: dict[str, str]) -> None:
+    (tmp_path / "train.tsv").write_text(text)
+    assert (
+        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path)).form.options == options
+    )
+
+
+def test_an_i_after_o_beside_a_b_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").write_text("Mice\tB-S\nran\tO\nout\tI-S\n\n")
+    with pytest.raises(PubmillError, match=r"train.tsv:3: I continues no mention"):
+        describe(new_dataset([str(tmp_path / "train.tsv")], "mine", None, tmp_path))
+
+
+def test_files_of_a_hub_folder_are_found_below_it(tmp_path: Path) -> None:
+    (tmp_path / "given/data").mkdir(parents=True)
+    (tmp_path / "given/README.md").write_text("---\n---\n")
+    lines = "".join(json.dumps({"text": f"Text {n}", "label": "ab"[n % 2]}) + "\n" for n in range(4))
+    with gzip.open(tmp_path / "given/data/train.jsonl.gz", "wt") as file:
+        file.write(lines)
+    spec, _ = described(tmp_path / "given", tmp_path)
+    assert spec.expect["train"] == {"examples": 4, "labels.a": 2, "labels.b": 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("train.xlsx", "a spreadsheet; save it as CSV"),
+        ("train.arrow", "a file of `save_to_disk`; write each split as Parquet"),
+        ("dataset_dict.json", "a file of `save_to_disk`; write each split as Parquet"),
+        ("corpus.csv", "no file of the folder is named train; each file holds one split"),
+    ],
+)
+def test_files_that_are_not_read_say_what_to_do(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / name).write_text("text,label\n")
+    with pytest.raises(PubmillError, match=message):
+        describe(new_dataset([str(tmp_path / "given")], "mine", None, tmp_path))

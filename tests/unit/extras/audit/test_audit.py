@@ -73,6 +73,7 @@ def test_runs_and_aggregates_are_as_stated() -> None:
     stated = {name: bool(one.stated) for name, one in recipe.protocols.items()}
     assert stated == {
         "alrowili2021": True,
+        "beyond": False,
         "blurb": True,
         "blurb-2026": False,
         "lewis2020": True,
