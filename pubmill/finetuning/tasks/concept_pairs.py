@@ -120,6 +120,26 @@ class ConceptPairs(Task[RelationsExample]):
         """Return for each pair whether each label is above the threshold."""
         return scores[:, 1:] > scores[:, :1]
 
+    def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Return for each pair the probability of each label, against the threshold alone."""
+        above = scores.double()  # so that no label above the threshold has a probability of 0.5
+        return (above[:, 1:] - above[:, :1]).sigmoid()
+
+    def confidences(
+        self,
+        examples: Sequence[RelationsExample],
+        instances: Sequence[MarkedDocument],
+        probabilities: Sequence[torch.Tensor],
+    ) -> list[list[float]]:
+        """Return the probability of the label of each predicted relation, in the order of the predictions."""
+        found: list[list[tuple[list[str], float]]] = [[] for _ in examples]
+        for instance, values in zip(instances, probabilities, strict=True):
+            for pair, row in zip(instance.pairs, values.tolist(), strict=True):
+                sure = dict(zip(self.labels, row, strict=True))
+                relations = self._relations_of(pair, [value > 0.5 for value in row])
+                found[instance.example] += [(relation, sure[relation[2]]) for relation in relations]
+        return [[value for _, value in sorted(of_one)] for of_one in found]
+
     def sizes(self, batch: Batch) -> list[int]:
         """Return the number of pairs of each instance, of which each has two encodings."""
         return [count // 2 for count in batch.counts]

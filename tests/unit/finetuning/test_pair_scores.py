@@ -76,6 +76,18 @@ def test_marks_stand_around_each_mention_once_and_the_first_is_read(model: Path)
     assert instance.places == [1, 5, 1, 5] and instance.groups == [1, 1, 1, 1]
 
 
+def test_confidences_are_in_the_order_of_the_predicted_relations(model: Path) -> None:
+    """Of each label against the threshold; novelty is none of its own."""
+    of, one = task(model), document()
+    instances: Any = of.encode([one]).instances
+    scores = torch.tensor([[0.0, -1.0, 3.0, 9.0], [1.0, 2.0, 4.0, 0.0]])
+    batch, network = collate(instances, 0, torch.device("cpu")), torch.nn.Identity()
+    predicted = of.predictions([one], instances, of.outputs(network, scores, batch))
+    sure = of.confidences([one], instances, [of.probabilities(network, scores, batch)])
+    assert predicted == [one.relations]
+    assert sure == [pytest.approx([1 / (1 + math.exp(-value)) for value in (3.0, 1.0, 3.0)])]
+
+
 def test_targets_are_the_labels_of_pairs_and_their_novelty(model: Path) -> None:
     of, one = task(model), document()
     assert of.labels_of(RECIPE, [one]) == of.labels

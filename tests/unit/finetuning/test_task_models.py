@@ -99,7 +99,7 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
     assert not {path.suffix for path in (tmp_path / "kept").iterdir()} & {".bin", ".pt", ".pkl"}
 
 
-@pytest.mark.parametrize("name", ["tokens", "crf", "sequence", "multilabel", "span"])
+@pytest.mark.parametrize("name", ["tokens", "crf", "sequence", "multilabel", "relations", "span"])
 def test_confidences_are_the_probabilities_of_the_predictions(
     name: str, model: Path, datasets: dict[str, Path]
 ) -> None:
@@ -121,6 +121,8 @@ def test_confidences_are_the_probabilities_of_the_predictions(
         elif recipe.task == "multilabel":
             assert sorted(confidence) == run.task.labels
             assert predicted == [label for label, one in confidence.items() if one > 0.5]
+        elif recipe.task == "relations":
+            assert len(confidence) == len(predicted) and all(0.5 < one <= 1 for one in confidence)
         else:
             assert 0.9999 / labels <= confidence <= 1
 
