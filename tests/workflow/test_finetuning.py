@@ -1,5 +1,6 @@
 """Fine-tuning through the Snakefile: every kind of task, each protocol, pipelines, and failed runs."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -44,11 +45,23 @@ weights:
   server: SERVER
   model: tiny
   datasets: [bc5-chem]
+  prompt: theirs
   shots: 1
   seeds: [1, 2]
   structured: true
   price: {prompt: 1, answer: 2.5, currency: EUR}
   system: {name: developer/tiny, version: "1", prompt: that of pubmill, local: true}
+"""
+PUBLISHED = "Chemicals, please.\n\nInput: <<>>\nOutput:"
+THEIRS = f"""name: theirs
+label: Their prompts
+citation: nobody's
+templates:
+  bc5-chem:
+    url: https://example.org/%5BNER%5D/prompt.txt
+    sha256: {hashlib.sha256(PUBLISHED.encode()).hexdigest()}
+    place: <<>>
+    input: "{{words}}"
 """
 SERVED = "off-the-shelf/served/bc5-chem/as-it-is"
 REAL = """name: served
@@ -128,7 +141,9 @@ def targets() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPathFactory) -> Project:
+def made(
+    finished: Project, targets: list[str], world: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Project:
     """A finished project with these runs, and one run whose training must end in NaN."""
     folder = tmp_path_factory.mktemp("finetuned") / "project"
     project = copy_of(finished, folder)
@@ -140,6 +155,7 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
     supply_predictions(folder)
     model = folder.with_name("served")
     write_chat_model(model)
+    publish_prompt(project, world)
     with serving(ChatStub(first_word, faults=[429, "cut"])) as stub, real_server(model) as address:
         (folder / "specs/models/prompted.yaml").write_text(PROMPTED.replace("SERVER", stub.url))
         served = REAL.replace("SERVER", address).replace("MODEL", str(model))
@@ -148,6 +164,7 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
         # Runs requested by path, which the study does not ask for, enter the table now.
         done = project.run("--logger", "pubmill", "--", TABLE, check=False)
     test = folder / "results/demo/datasets/bc5-chem/test.jsonl.gz"
+    assert all(PUBLISHED.partition("<<>>")[0] in said[-1]["content"] for said in stub.messages)
     assert sum(stub.asked.values()) == 2 * len([*read_examples(test, TokensExample)]) + 2, "and two faults"
     said = done.stdout + done.stderr
     assert done.returncode == FAILED_CELLS, said
@@ -155,6 +172,17 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
         said
     )
     return project
+
+
+def publish_prompt(project: Project, world: Path) -> None:
+    """Add the spec of a prompt that others published, and a mirror that has it beside the miniature data."""
+    mirror = project.folder.with_name("mirror")
+    (mirror / "example.org/%5BNER%5D").mkdir(parents=True)
+    (mirror / "example.org/%5BNER%5D/prompt.txt").write_text(PUBLISHED)
+    for host in world.iterdir():
+        (mirror / host.name).symlink_to(host)
+    (project.folder / "specs/prompts/theirs.yaml").write_text(THEIRS)
+    project.edit("config.yaml", f"mirror: {world}", f"mirror: {mirror}")
 
 
 def train_for_longer(project: Project) -> None:
