@@ -1,6 +1,5 @@
 """Fine-tuning through the Snakefile: every kind of task, each protocol, pipelines, and failed runs."""
 
-import hashlib
 import json
 import re
 from pathlib import Path
@@ -16,6 +15,7 @@ from pubmill.workflow.failed_cells import FAILED_CELLS
 from tests.chat_stub import ChatStub, serving
 from tests.real_chat import real_server, write_chat_model
 from tests.workflow.conftest import TABLE, Project, copy_of
+from tests.workflow.prompted_models import PROMPTED, PUBLISHED, REAL, publish_prompt
 
 SQUAD = "shin2020/no-pretraining/squad-v1/standard"
 FACTOID = "shin2020/no-pretraining/bioasq-factoid@7b/standard"
@@ -36,46 +36,7 @@ weights:
   mapping: {bc5-chem: {chemical: ""}}
 """
 ASKED = "off-the-shelf/prompted/bc5-chem/as-it-is"
-PROMPTED = """name: prompted
-label: Prompted
-lowercase: false
-tables: [gu2020/table06]
-weights:
-  kind: prompted
-  server: SERVER
-  model: tiny
-  datasets: [bc5-chem]
-  prompt: theirs
-  shots: 1
-  seeds: [1, 2]
-  structured: true
-  price: {prompt: 1, answer: 2.5, currency: EUR}
-  system: {name: developer/tiny, version: "1", prompt: that of pubmill, local: true}
-"""
-PUBLISHED = "Chemicals, please.\n\nInput: <<>>\nOutput:"
-THEIRS = f"""name: theirs
-label: Their prompts
-citation: nobody's
-templates:
-  bc5-chem:
-    url: https://example.org/%5BNER%5D/prompt.txt
-    sha256: {hashlib.sha256(PUBLISHED.encode()).hexdigest()}
-    place: <<>>
-    input: "{{words}}"
-"""
 SERVED = "off-the-shelf/served/bc5-chem/as-it-is"
-REAL = """name: served
-label: Served
-lowercase: false
-tables: [gu2020/table06]
-weights:
-  kind: prompted
-  server: SERVER
-  model: MODEL
-  datasets: [bc5-chem]
-  length: 8
-  system: {name: random/llama, version: "1", prompt: that of pubmill, local: true}
-"""
 EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24, "alrowili2021": 12}
 """Epochs after which the small models of these tests no longer predict the same for every example."""
 FAILED = "blurb/no-pretraining/bc5-chem/standard"
@@ -153,12 +114,12 @@ def made(
     project.edit("config.yaml", "local_files: {}", f"local_files: {supplied}")
     write_pipeline(folder)
     supply_predictions(folder)
-    model = folder.with_name("served")
+    model = folder.with_name("served.gguf")
     write_chat_model(model)
     publish_prompt(project, world)
     with serving(ChatStub(first_word, faults=[429, "cut"])) as stub, real_server(model) as address:
         (folder / "specs/models/prompted.yaml").write_text(PROMPTED.replace("SERVER", stub.url))
-        served = REAL.replace("SERVER", address).replace("MODEL", str(model))
+        served = REAL.replace("SERVER", address).replace("MODEL", model.name)
         (folder / "specs/models/served.yaml").write_text(served)
         project.run("--", *targets, check=False)
         # Runs requested by path, which the study does not ask for, enter the table now.
@@ -172,17 +133,6 @@ def made(
         said
     )
     return project
-
-
-def publish_prompt(project: Project, world: Path) -> None:
-    """Add the spec of a prompt that others published, and a mirror that has it beside the miniature data."""
-    mirror = project.folder.with_name("mirror")
-    (mirror / "example.org/%5BNER%5D").mkdir(parents=True)
-    (mirror / "example.org/%5BNER%5D/prompt.txt").write_text(PUBLISHED)
-    for host in world.iterdir():
-        (mirror / host.name).symlink_to(host)
-    (project.folder / "specs/prompts/theirs.yaml").write_text(THEIRS)
-    project.edit("config.yaml", f"mirror: {world}", f"mirror: {mirror}")
 
 
 def train_for_longer(project: Project) -> None:
