@@ -8,6 +8,7 @@ import typer
 from pubmill.cli.checkout import checkout
 from pubmill.cli.studies import Settings, StudyName, configured_graph
 from pubmill.cli.verbs import Verb
+from pubmill.messages.wording import counted
 
 
 def seeds(
@@ -30,7 +31,11 @@ def seeds(
     recipes = [graph.tables.recipe(name) for name in graph.requests.result_tables()]
     results, is_current = Path(graph.results), graph.records.is_current
     plans = [row_plans(recipe, results, is_current, documents) for recipe in recipes]
-    print(as_text([one for of_table in plans for one in of_table]))
+    rows = [one for of_table in plans for one in of_table]
+    print(as_text(rows))
+    if left := sum(row.shown for recipe in recipes for row in recipe.rows) - len(rows):
+        why = "of several folds, or without two models of several seeds"
+        print(f"not compared by seeds: {counted(left, 'row')} ({why})")
 
 
 VERB = Verb("Look", seeds)

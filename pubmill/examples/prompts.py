@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from pubmill.examples.argument_transforms import markers, original
+from pubmill.errors import PubmillError
+from pubmill.examples.argument_transforms import dummies, markers, original
 from pubmill.examples.kinds import (
     MentionsExample,
     MultilabelExample,
@@ -16,6 +18,7 @@ from pubmill.examples.kinds import (
 )
 from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.recipes.datasets import Glosses
+from pubmill.recipes.finetuning import Dummies
 
 NOTHING = "none"
 """The answer that prompts ask for where there is nothing to be said."""
@@ -29,7 +32,7 @@ UNSAID = {
 """Task -> what is annotated in a dataset without glosses; mentions: those of its types."""
 TYPES = "Write the type and a colon before each mention; the types are {labels}. "
 """Stands in prompts for mentions of several types."""
-PLACES = ("annotated", "types", "labels", "words", "text", "text_pair", "question", "context")
+PLACES = ("annotated", "types", "labels", "words", "text", "text_pair", "dummies", "question", "context")
 """What may stand in braces in a template."""
 _PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
 
@@ -39,10 +42,12 @@ FIELDS = ("id", "document", "words", "text", "text_pair", "question", "context",
 
 
 class Wording(NamedTuple):
-    """What the prompts of a dataset say beside the input: a template, and the words for its places."""
+    """What the prompts of a dataset say beside the input: a template, the words for its places, and the dummy
+    words of its published form."""
 
     template: str
     words: dict[str, str]
+    dummies: Dummies | None = None
 
 
 class Worded(Protocol):
@@ -54,10 +59,31 @@ class Worded(Protocol):
     def mentions(self) -> str | None: ...
     @property
     def glosses(self) -> Glosses | None: ...
+    @property
+    def dummies(self) -> Dummies | None: ...
+
+
+def published_template(file: Path, place: str, template: str) -> str:
+    """Return a published prompt with a template of the input at its place for that.
+
+    Raises a `PubmillError` if the place does not stand there exactly once.
+    """
+    text = file.read_text(encoding="utf-8-sig")
+    if text.count(place) != 1:
+        raise PubmillError(
+            f"{file}: {place} stands {text.count(place)} times in this prompt; expected once, where the "
+            "input belongs. Mend `place` in the spec of the prompt"
+        )
+    return text.replace(place, template)
 
 
 def wording_of(spec: Worded, labels: Sequence[str], template: str) -> Wording:
-    """Return the wording for a dataset: a template, with the dataset's labels and their glosses."""
+    """Return the wording for a dataset: a template, with the dataset's labels and their glosses.
+
+    Raises a `PubmillError` for a template with dummies and a dataset without.
+    """
+    if "{dummies}" in template and spec.dummies is None:
+        raise PubmillError("the prompt has {dummies}, and the dataset's spec has no `dummies`")
     named = list(filter(None, labels))
     meanings = spec.glosses.labels if spec.glosses else {}
     explained = [f"{label} ({meanings[label]})" if label in meanings else label for label in named]
@@ -65,7 +91,7 @@ def wording_of(spec: Worded, labels: Sequence[str], template: str) -> Wording:
     unsaid = spec.mentions or " or ".join(named) or "what is looked for"
     annotated = spec.glosses.annotated if spec.glosses else UNSAID.get(spec.task, unsaid)
     types = TYPES.replace("{labels}", shown) if len(named) > 1 else ""
-    return Wording(template, {"annotated": annotated, "types": types, "labels": shown})
+    return Wording(template, {"annotated": annotated, "types": types, "labels": shown}, spec.dummies)
 
 
 def prompt_of(example: Any, wording: Wording) -> str:
@@ -78,6 +104,9 @@ def prompt_of(example: Any, wording: Wording) -> str:
         values["text"] = f"{example.text}\n\nConcepts: {'; '.join(_named_concepts(example))}"
     if isinstance(example, SequenceExample) and example.entities:
         values["text"] = marked_text(example)
+        if wording.dummies and "{dummies}" in wording.template:
+            types, overlap = wording.dummies.types, wording.dummies.overlap
+            values["dummies"] = dummies(example.text, example.entities, types, overlap).text
     return _PLACE.sub(lambda found: values.get(found[1], ""), wording.template)
 
 

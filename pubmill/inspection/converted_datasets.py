@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pubmill.errors import PubmillError
+from pubmill.examples.prompts import published_template
 from pubmill.messages import commands
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
-from pubmill.specs.prompt_specs import PromptSpec
+from pubmill.specs.prompt_specs import PromptSpec, PublishedPrompt
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import BELOW, CARD, Paths
@@ -28,6 +29,25 @@ def check_name(specs: Specs, dataset: str) -> None:
         raise PubmillError(unknown("dataset", dataset, specs.datasets))
 
 
+def prompt_file(root: Path, results: Path, prompt: str | PublishedPrompt) -> Path | None:
+    """Return the downloaded file of a published prompt; a `PubmillError` has the command that fetches it."""
+    return None if isinstance(prompt, str) else _file_of(root, results, prompt)
+
+
+def _file_of(root: Path, results: Path, prompt: PublishedPrompt) -> Path:
+    file = results / BELOW.source_of_url(prompt.url)
+    if not file.is_file():
+        raise _not_made(root, results, file, file)
+    return file
+
+
+def template_text(root: Path, results: Path, prompt: str | PublishedPrompt) -> str:
+    """Return the whole template of a prompt, for a published one with the text of its file."""
+    if isinstance(prompt, str):
+        return prompt
+    return published_template(_file_of(root, results, prompt), prompt.place, prompt.input)
+
+
 def prompts_of(specs: Specs, name: str) -> PromptSpec:
     """Return prompts; a `PubmillError` with the nearest names if there are none of this name."""
     if name not in specs.prompts:
@@ -39,11 +59,14 @@ def converted_folder(root: Path, results: Path, dataset: str) -> Path:
     """Return the folder of a converted dataset; a `PubmillError` has the command that makes it."""
     folder = results / BELOW.dataset(dataset)
     if not (folder / CARD).is_file():
-        study = study_of_scale(results.name, root / "studies", str(folder))
-        options = commands.configuration_options(study)
-        command = commands.run_files(f"{folder / CARD}", configuration=options)
-        raise PubmillError(f"{folder} is not there yet. Make it: {command}")
+        raise _not_made(root, results, folder, folder / CARD)
     return folder
+
+
+def _not_made(root: Path, results: Path, missing: Path, file: Path) -> PubmillError:
+    study = study_of_scale(results.name, root / "studies", str(missing))
+    command = commands.run_files(f"{file}", configuration=commands.configuration_options(study))
+    return PubmillError(f"{missing} is not there yet. Make it: {command}")
 
 
 def datasets_with_splits(names: Sequence[str], results: Path, splits: Sequence[str]) -> list[str]:

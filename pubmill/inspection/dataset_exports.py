@@ -98,7 +98,10 @@ def write_bigbio(made: Converted, folder: Path) -> list[Path]:
 def write_lm_eval(made: Converted, folder: Path) -> list[Path]:
     """Write a task of lm-evaluation-harness: prompts and answers as Parquet, YAML, and its scoring."""
     spec = made.spec
-    wording = wording_of(spec, made.labels, made.specs.prompts[PLAIN].template(made.name, spec.task))
+    template = made.specs.prompts[PLAIN].template(made.name, spec.task)
+    if not isinstance(template, str):
+        raise PubmillError(f"specs/prompts/{PLAIN}.yaml: the prompt of {made.name} is a file of others")
+    wording = wording_of(spec, made.labels, template)
     tables = {
         split: task_table(examples, spec.kind, wording, made.labels, spec.negative)
         for split, examples in made.splits().items()

@@ -92,10 +92,19 @@ class Price:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PublishedText:
+    """A prompt in a file of others: the part of it that stands for the input, and the file's SHA-256."""
+
+    place: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class AskRecipe:
     """How a language model is asked for the test examples of a dataset.
 
-    `prompt`: the template; `task`, `mentions`, `glosses`, `dummies`: those of the dataset's spec.
+    `prompt`: the template, or, with `published`, that of the input inside of a file; `task`, `mentions`,
+    `glosses`, `dummies`: those of the dataset's spec.
     """
 
     asking: Asking
@@ -104,6 +113,7 @@ class AskRecipe:
     mentions: str | None = None
     glosses: Glosses | None = None
     dummies: Dummies | None = None
+    published: PublishedText | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, kw_only=True)

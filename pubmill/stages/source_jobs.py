@@ -48,6 +48,9 @@ class Sources(GraphPart):
                     yield file.url, _check_arguments(file)
             for copy in dataset.concepts.files if dataset.concepts else ():
                 yield copy.url, _check_arguments(copy)
+        for prompts in self._specs.prompts.values():
+            for prompt in prompts.published():
+                yield prompt.url, ["--sha256", prompt.sha256]
         for model in self._specs.models.values():
             if isinstance(model.released, ArchiveWeights):
                 found = model.released.sha256

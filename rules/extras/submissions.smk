@@ -24,13 +24,14 @@ rule ask:
         **PLACES,
         **graph.ask.params,
         server=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).server),
+        prompt=lambda w: graph.ask.prompt_option(w),
         price=not_compared(lambda w: as_arguments(graph.pipelines.supplied.price_option(w.asked))),
         at_once=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).at_once),
     message:
         graph.ask.label
     shell:
         "python {params.extras:q}/submissions/programs/ask.py --recipe {params.recipe:q}"
-        " --server {params.server:q} --at-once {params.at_once:q} {params.price:q}"
+        " --server {params.server:q} --at-once {params.at_once:q} {params.prompt:q} {params.price:q}"
         " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 

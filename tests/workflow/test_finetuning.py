@@ -15,6 +15,7 @@ from pubmill.workflow.failed_cells import FAILED_CELLS
 from tests.chat_stub import ChatStub, serving
 from tests.real_chat import real_server, write_chat_model
 from tests.workflow.conftest import TABLE, Project, copy_of
+from tests.workflow.prompted_models import PROMPTED, PUBLISHED, REAL, publish_prompt
 
 SQUAD = "shin2020/no-pretraining/squad-v1/standard"
 FACTOID = "shin2020/no-pretraining/bioasq-factoid@7b/standard"
@@ -35,34 +36,7 @@ weights:
   mapping: {bc5-chem: {chemical: ""}}
 """
 ASKED = "off-the-shelf/prompted/bc5-chem/as-it-is"
-PROMPTED = """name: prompted
-label: Prompted
-lowercase: false
-tables: [gu2020/table06]
-weights:
-  kind: prompted
-  server: SERVER
-  model: tiny
-  datasets: [bc5-chem]
-  shots: 1
-  seeds: [1, 2]
-  structured: true
-  price: {prompt: 1, answer: 2.5, currency: EUR}
-  system: {name: developer/tiny, version: "1", prompt: that of pubmill, local: true}
-"""
 SERVED = "off-the-shelf/served/bc5-chem/as-it-is"
-REAL = """name: served
-label: Served
-lowercase: false
-tables: [gu2020/table06]
-weights:
-  kind: prompted
-  server: SERVER
-  model: MODEL
-  datasets: [bc5-chem]
-  length: 8
-  system: {name: random/llama, version: "1", prompt: that of pubmill, local: true}
-"""
 EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24, "alrowili2021": 12}
 """Epochs after which the small models of these tests no longer predict the same for every example."""
 FAILED = "blurb/no-pretraining/bc5-chem/standard"
@@ -128,7 +102,9 @@ def targets() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPathFactory) -> Project:
+def made(
+    finished: Project, targets: list[str], world: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Project:
     """A finished project with these runs, and one run whose training must end in NaN."""
     folder = tmp_path_factory.mktemp("finetuned") / "project"
     project = copy_of(finished, folder)
@@ -138,16 +114,18 @@ def made(finished: Project, targets: list[str], tmp_path_factory: pytest.TempPat
     project.edit("config.yaml", "local_files: {}", f"local_files: {supplied}")
     write_pipeline(folder)
     supply_predictions(folder)
-    model = folder.with_name("served")
+    model = folder.with_name("served.gguf")
     write_chat_model(model)
+    publish_prompt(project, world)
     with serving(ChatStub(first_word, faults=[429, "cut"])) as stub, real_server(model) as address:
         (folder / "specs/models/prompted.yaml").write_text(PROMPTED.replace("SERVER", stub.url))
-        served = REAL.replace("SERVER", address).replace("MODEL", str(model))
+        served = REAL.replace("SERVER", address).replace("MODEL", model.name)
         (folder / "specs/models/served.yaml").write_text(served)
         project.run("--", *targets, check=False)
         # Runs requested by path, which the study does not ask for, enter the table now.
         done = project.run("--logger", "pubmill", "--", TABLE, check=False)
     test = folder / "results/demo/datasets/bc5-chem/test.jsonl.gz"
+    assert all(PUBLISHED.partition("<<>>")[0] in said[-1]["content"] for said in stub.messages)
     assert sum(stub.asked.values()) == 2 * len([*read_examples(test, TokensExample)]) + 2, "and two faults"
     said = done.stdout + done.stderr
     assert done.returncode == FAILED_CELLS, said

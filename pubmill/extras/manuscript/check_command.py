@@ -39,7 +39,7 @@ def check(
     else:
         for finding in checked.findings:
             print(escape_controls(str(finding)))
-        print(f"findings: {len(checked.findings)}", file=sys.stderr)
+        print(f"findings: {len(checked.findings)}, against the tables of {study}", file=sys.stderr)
     if checked.findings:
         raise typer.Exit(1)
 

@@ -55,6 +55,7 @@ def ask(
     from pubmill.inspection.converted_datasets import (
         check_name,
         converted_folder,
+        prompt_file,
         prompts_of,
         specs_of_results,
     )
@@ -74,9 +75,12 @@ def ask(
     stated = read(Price, price, option="--price") if price else None
     path, beside = folder / f"seed-{seed}" / f"{dataset}.jsonl", folder / "asked"
     write_label_beside(path)
-    recipe = asked_of(found.datasets[dataset], asking, prompts_of(found, prompt))
+    spec, prompts = found.datasets[dataset], prompts_of(found, prompt)
+    recipe = asked_of(spec, asking, prompts)
+    published = prompt_file(root, results, prompts.template(dataset, spec.task))
     budget = Budget(requests=most_requests, tokens=most_tokens)
-    record, left = ask_dataset(recipe, converted, ChatServer(url=server), path, at_once, budget, stated)
+    asked = ChatServer(url=server)
+    record, left = ask_dataset(recipe, converted, asked, path, at_once, budget, stated, published)
     write_json(beside / f"{dataset}.seed-{seed}.json", as_values(record))
     write_json(beside / f"{dataset}.mapping.json", answers_to_labels(recipe_of(converted)))
     write_json(beside / "system.json", as_values(system_of(record)))

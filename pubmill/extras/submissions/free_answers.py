@@ -84,11 +84,19 @@ def _items(value: Any) -> Iterable[FreeItem]:
     if isinstance(value, list):
         for one in value:
             yield _item(one)
+    elif isinstance(value, dict) and value and _is_marked(value):  # {label: 0 or 1}
+        yield from (FreeItem(label) for label, mark in value.items() if int(mark))
     elif isinstance(value, dict) and value and all(isinstance(one, list) for one in value.values()):
         for kind, texts in value.items():  # {type: [mention, ...]}
             yield from (_item(text)._replace(type=kind) for text in texts)
     else:
         yield _item(value)
+
+
+def _is_marked(value: dict[str, Any]) -> bool:
+    """Return whether a JSON object has 0 or 1 for each of several labels."""
+    marks = all(mark in (0, 1, "0", "1") for mark in value.values())
+    return marks and not set(value) & {*NAMES, *TYPES}
 
 
 def _item(value: Any) -> FreeItem:

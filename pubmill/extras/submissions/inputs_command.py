@@ -36,6 +36,7 @@ def inputs(
         converted_folder,
         prompts_of,
         specs_of_results,
+        template_text,
     )
     from pubmill.recipes.submissions import System
 
@@ -48,7 +49,7 @@ def inputs(
     check_access(recipe)
     examples = examples_of(converted, recipe)
     template = prompts_of(found, prompt).template(dataset, spec.task)
-    wording = wording_of(spec, recipe.labels, template)
+    wording = wording_of(spec, recipe.labels, template_text(root, results, template))
     for path in write_inputs(folder, examples, recipe, wording):
         print(path)
     unused = sorted(set(spec.glosses.labels) - set(recipe.labels)) if spec.glosses else []

@@ -6,6 +6,7 @@ from typing import Any
 from pubmill.extras.submissions.ask_recipes import asked_of
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
 from pubmill.recipes.submissions import Asking, AskRecipe, SuppliedRecipe
+from pubmill.specs.prompt_specs import PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import Score
@@ -21,7 +22,21 @@ class Ask(Stage):
     needs = Needs(2_000, DAY)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"dataset": self._paths.dataset_files(wildcards.dataset)}
+        found: Inputs = {"dataset": self._paths.dataset_files(wildcards.dataset)}
+        if published := self._published(wildcards):
+            found["prompt"] = published
+        return found
+
+    def prompt_option(self, wildcards: Any) -> list[str]:
+        """Return the program's argument that names the file of a published prompt."""
+        published = self._published(wildcards)
+        return ["--prompt", published] if published else []
+
+    def _published(self, wildcards: Any) -> str | None:
+        prompts = self._specs.prompts[self.graph.pipelines.supplied.asked(wildcards.asked).prompt]
+        spec = self._specs.datasets[wildcards.dataset]
+        template = prompts.template(spec.name, spec.task)
+        return self._paths.source_of_url(template.url) if isinstance(template, PublishedPrompt) else None
 
     def recipe_of(self, wildcards: Any) -> AskRecipe:
         """Return the recipe of a seed; without one, for the digest of all seeds, of the first."""

@@ -3,7 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from pubmill.examples.prompts import Wording, prompt_of, wording_of
+import pytest
+
+from pubmill.errors import PubmillError
+from pubmill.examples.prompts import Wording, prompt_of, published_template, wording_of
+from pubmill.recipes.finetuning import Dummies
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
 from pubmill.specs.loading import load
 from tests.unit import toy_examples as toy
@@ -70,3 +74,27 @@ def test_every_label_whose_name_is_a_code_has_a_gloss(root: Path) -> None:
 
 def test_every_task_has_a_template() -> None:
     assert {task for tasks in TASKS.values() for task in tasks} == toy.TEMPLATES.keys()
+
+
+def test_a_published_prompt_has_the_input_at_its_place(tmp_path: Path, root: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text('\ufeffAnswer {"a": } for {Input}\n', encoding="utf-8")
+    spec = load(root / "specs", "full").datasets["chemprot@blurb"]
+    [example, *_] = toy.examples("rel")
+    types = {entity.type: f"@{entity.type}$" for entity in example.entities}  # type: ignore[attr-defined]
+    wording = wording_of(spec, ["CPR:3", "CPR:9"], published_template(file, "{Input}", "{dummies}"))
+    found = prompt_of(example, wording._replace(dummies=Dummies(types=types, overlap="@BOTH$")))
+    assert found.startswith('Answer {"a": } for ') and all(dummy in found for dummy in types.values())
+
+
+@pytest.mark.parametrize(("text", "times"), [("no place", 0), ("{Input} and {Input}", 2)])
+def test_a_published_prompt_without_one_place_is_an_error(tmp_path: Path, text: str, times: int) -> None:
+    (tmp_path / "p.txt").write_text(text)
+    with pytest.raises(PubmillError, match=rf"p\.txt: {{Input}} stands {times} times in this prompt"):
+        published_template(tmp_path / "p.txt", "{Input}", "{text}")
+
+
+def test_dummies_of_a_dataset_without_any_are_an_error(root: Path) -> None:
+    spec = load(root / "specs", "full").datasets["biosses"]
+    with pytest.raises(PubmillError, match="the dataset's spec has no `dummies`"):
+        wording_of(spec, [], "{dummies}")

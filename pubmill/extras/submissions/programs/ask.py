@@ -4,7 +4,8 @@
         --server http://localhost:8000/v1 --at-once 8 \\
         --dataset datasets/DATASET --output answers/MODEL/seed-1/DATASET.jsonl
 
-Inputs:  the converted dataset and the recipe (pubmill.recipes.submissions.AskRecipe)
+Inputs:  the converted dataset, the file of a published prompt, and the recipe
+         (pubmill.recipes.submissions.AskRecipe)
 Outputs: a JSON line for each answer, and beside it DATASET.asked.json: settings, tokens, what the server says
          of itself (pubmill.extras.submissions.asked_records.AskedRecord)
 
@@ -34,6 +35,7 @@ def main(
     at_once: Annotated[int, "requests at the same time"],
     dataset: Annotated[Path, "the converted dataset"],
     output: Annotated[Path, "answers to write, .jsonl"],
+    prompt: Annotated[Path | None, "the file of a published prompt"] = None,
     price: Annotated[str | None, "JSON: what the server charges (pubmill.recipes.submissions.Price)"] = None,
 ) -> None:
     keep_private([dataset])
@@ -41,7 +43,7 @@ def main(
     store = output.with_name(f".{output.stem}.{digest}.partial")
     record, _ = ask_dataset(
         recipe, dataset, ChatServer(url=server), store, at_once, Budget(),
-        read(Price, price, option="--price") if price else None,
+        read(Price, price, option="--price") if price else None, prompt,
     )  # fmt: skip
     write_json(output.with_suffix(".asked.json"), as_values(record))
     store.replace(output)

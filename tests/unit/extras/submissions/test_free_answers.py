@@ -17,6 +17,10 @@ from pubmill.extras.submissions.free_answers import FreeItem, read_answer
         ("<thinking>\n```x```\n</thinking> no", ["no"], ["reasoning"]),
         ('{"answer": {"text": "x"}}', ["x"], ["json"]),
         ("[]", [], ["json"]),
+        ('{"x y": 1, "z": 0, "u": "1"}', ["x y", "u"], ["json"]),
+        ('{"x": 0}', [], ["json"]),
+        ('{"x": 1, "z": ""}', ['{"x": 1, "z": ""}'], []),
+        ('{"score": 1}', ["1"], ["json"]),
         ("```\na\n```\n```\nb\n```", ["```", "a", "```", "```", "b", "```"], []),  # two answers are none
         ('{"label": "a"', ['{"label": "a"'], []),
         ('{"why": "x"}', ['{"why": "x"}'], []),

@@ -1,31 +1,37 @@
-"""`pubmill ask` and a real server: `transformers serve` with a tiny random model."""
+"""`pubmill ask` and a real server: that of llama.cpp with a tiny random model."""
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pubmill.examples.prompts import wording_of
 from pubmill.extras.submissions.asked_answers import Budget
 from pubmill.extras.submissions.asking import ask_dataset
 from pubmill.extras.submissions.chat_server import ChatServer
-from pubmill.extras.submissions.scores import examples_of
+from pubmill.extras.submissions.json_answers import schema_of
+from pubmill.extras.submissions.predictions import answers_to_labels
+from pubmill.extras.submissions.scores import examples_of, score_submission
 from pubmill.extras.submissions.submission import recipe_of
 from pubmill.extras.submissions.worked_examples import requests_for
 from pubmill.recipes.submissions import Asking, AskRecipe
-from tests.real_chat import real_server, write_chat_model
+from tests.real_chat import prompt_tokens, real_server, write_chat_model
 from tests.unit.extras.submissions import toy_datasets
+from tests.unit.extras.submissions.test_asking import recipe_for
 
-pytest.importorskip("fastapi", reason="the packages of `transformers serve` are not installed")
+pytest.importorskip("xllamacpp", reason="the server of llama.cpp (xllamacpp) is not installed")
 LENGTH = 6
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("served") / "tiny"
-    write_chat_model(folder)
-    return folder
+    file = tmp_path_factory.mktemp("served") / "tiny.gguf"
+    write_chat_model(file)
+    return file
 
 
 @pytest.fixture(scope="module")
@@ -34,26 +40,22 @@ def address(model: Path) -> Iterator[str]:
         yield found
 
 
-def asking(model: Path, temperature: float = 0.0) -> AskRecipe:
-    settings = Asking(model=str(model), length=LENGTH, temperature=temperature)
-    return AskRecipe(asking=settings, task="ner", prompt=toy_datasets.TEMPLATES["ner"])
+def asking(model: Path, **settings: Any) -> AskRecipe:
+    asked = Asking(model=model.name, **{"length": LENGTH, **settings})
+    return AskRecipe(asking=asked, task="ner", prompt=toy_datasets.TEMPLATES["ner"])
 
 
 def test_its_answers_and_counts_are_recorded(model: Path, address: str, tmp_path: Path) -> None:
-    from transformers import AutoTokenizer
-
     folder, recipe = toy_datasets.make(tmp_path, "ner"), asking(model)
     record, left = ask_dataset(recipe, folder, ChatServer(url=address), tmp_path / "a.jsonl", 2, Budget())
     reading = recipe_of(folder, None)
     examples = list(examples_of(folder, reading))
     wording = wording_of(recipe, reading.labels, recipe.prompt)
     requests = requests_for(examples, [], wording, recipe.asking, None)
-    tokenizer = AutoTokenizer.from_pretrained(model)
-    texts = [tokenizer.apply_chat_template(one["messages"], tokenize=False) for one in requests.values()]
     assert left == 0 and record.answers == len(examples) and not record.hosted
-    assert record.prompt_tokens == sum(len(tokenizer(text)["input_ids"]) for text in texts)
+    assert record.prompt_tokens == sum(prompt_tokens(one["messages"]) for one in requests.values())
     assert 0 < record.answer_tokens <= LENGTH * len(examples)
-    assert record.models == {f"{model}@main": len(examples)}
+    assert record.models == {str(model): len(examples)}
 
 
 def test_a_temperature_of_0_gives_the_same_answers_and_nothing_is_asked_twice(
@@ -73,3 +75,26 @@ def test_a_temperature_of_0_gives_the_same_answers_and_nothing_is_asked_twice(
     nobody = ChatServer(url="http://127.0.0.1:9/v1", pause=lambda _: None)
     record, left = ask_dataset(recipe, folder, nobody, stores[0], 1, Budget())
     assert left == 0 and stores[0].read_bytes() == stored and record.answers == len(contents[0])
+
+
+@pytest.mark.parametrize("name", ["rel", "doc"])  # answers of labels end, a random model's strings do not
+def test_its_answers_have_the_form_of_the_schema_that_it_enforces(
+    name: str, model: Path, address: str, tmp_path: Path
+) -> None:
+    """A random model says nothing that a parser could read unless the server holds it to the schema."""
+    folder = toy_datasets.make(tmp_path, name)
+    reading = toy_datasets.recipe(tmp_path, name)
+    settings = Asking(model=model.name, length=400, structured=True, logprobs=True)
+    recipe = replace(recipe_for(name), asking=settings)
+    record, left = ask_dataset(recipe, folder, ChatServer(url=address), tmp_path / "a.jsonl", 2, Budget())
+    contents = [
+        one["response"]["body"]["choices"][0] for one in map(json.loads, (tmp_path / "a.jsonl").open())
+    ]
+    whole = [json.loads(one["message"]["content"]) for one in contents if one["finish_reason"] == "stop"]
+    validator = jsonschema.Draft202012Validator(schema_of(reading.kind, reading.labels))
+    assert left == 0 and len(whole) == record.answers - record.cut > 0
+    assert not [fault for answer in whole for fault in validator.iter_errors(answer)]
+    found = score_submission(
+        tmp_path / "a.jsonl", replace(reading, mapping=answers_to_labels(reading)), tmp_path
+    )
+    assert 0 <= found.metrics[toy_datasets.METRICS[name]] <= 1
