@@ -63,9 +63,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
 
 
-def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
+def trained(recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
     run = finetune(FinetuningJob(recipe, model, dataset, 1, "test"))
     assert isinstance(run, Run)
+    return run
+
+
+def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
+    run = trained(recipe, model, dataset)
     keep(folder, run.task, run.model, run.report, dataset)
     return run
 
@@ -103,14 +108,14 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
 def test_confidences_are_the_probabilities_of_the_predictions(
     name: str, model: Path, datasets: dict[str, Path]
 ) -> None:
-    recipe = {**OURS, **STANDARD}[name]
-    run = finetune(FinetuningJob(replace(recipe, epochs=1), model, datasets[recipe.task], 1, "test"))
-    assert isinstance(run, Run)
+    recipe = replace({**OURS, **STANDARD}[name], epochs=1)
+    run = trained(recipe, model, datasets[recipe.task])
     split = encode_split(run.task, read_split(datasets[recipe.task], "test", run.task.kind))
     predictor = Predictor(recipe, run.task, run.model)
     if name == "span":
-        with pytest.raises(PubmillError, match="a model for the task span predicts no probabilities"):
-            predictor.predict_with_confidences(split)
+        pytest.raises(PubmillError, predictor.predict_with_confidences, split).match(
+            "the task span predicts no"
+        )
         return
     found, labels = predictor.predict_with_confidences(split), len(run.task.labels)
     assert [predicted for predicted, _ in found] == predictor.predict(split)
@@ -146,8 +151,7 @@ def test_the_pipeline_of_transformers_gives_our_labels(
 ) -> None:
     """On words joined by blanks, at the first subword of each."""
     recipe = replace(TOKENS, tagging=tagging, max_length=100, epochs=1)
-    run = finetune(FinetuningJob(recipe, write(tmp_path / "base"), datasets["tokens"], 1, "test"))
-    assert isinstance(run, Run)
+    run = trained(recipe, write(tmp_path / "base"), datasets["tokens"])
     examples = read_split(datasets["tokens"], "test", TokensExample)
     split = encode_split(run.task, examples)
     bias = run.model.head.get_submodule("linear").get_parameter("bias")
@@ -368,17 +372,13 @@ def test_what_does_not_load_as_it_was_is_not_kept(
     model: Path, datasets: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An encoder whose weights are written otherwise leaves no folder."""
-    run = finetune(FinetuningJob(TOKENS, model, datasets["tokens"], 1, "test"))
-    assert isinstance(run, Run)
+    run = trained(TOKENS, model, datasets["tokens"])
     original = BertModel.from_pretrained
 
     def other(folder: Path, *arguments: Any, **named: Any) -> Any:
         weights = load_file(folder / "model.safetensors")
-        save_file(
-            {name: value * 1.01 for name, value in weights.items()},
-            folder / "model.safetensors",
-            {"format": "pt"},
-        )
+        scaled = {name: value * 1.01 for name, value in weights.items()}
+        save_file(scaled, folder / "model.safetensors", {"format": "pt"})
         return original(folder, *arguments, **named)
 
     monkeypatch.setattr("transformers.AutoModel.from_pretrained", other)
