@@ -21,7 +21,7 @@ from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.model_cards import model_card
+from pubmill.pretraining.model_cards import corpus_of_model, model_card
 from pubmill.recipes.models import (
     ArchivedWeights,
     ExportRecipe,
@@ -35,7 +35,7 @@ from pubmill.recipes.writing import as_values
 from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.encoder_checks import load_settings, makes_lowercase
-from pubmill.storage.files import read_json, sha256, writing_folder
+from pubmill.storage.files import read_json, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import (
     check_finite,
     check_links,
@@ -49,6 +49,7 @@ from pubmill.storage.model_folder_checks import (
 from pubmill.storage.model_folders import (
     CONFIG,
     COPIED,
+    CORPUS_KEY,
     PICKLED,
     TOKENIZER_FILES,
     VOCABULARY_FILES,
@@ -97,6 +98,9 @@ def export(
                     _copy_released(unpacked, temporary, recipe.model)
         check_model(temporary, recipe.model, exact=made_here)
         _set_lowercase(temporary, recipe)
+        if statistics and isinstance(weights, PretrainedWeights):
+            config = read_json(temporary / CONFIG)
+            write_json(temporary / CONFIG, config | {CORPUS_KEY: corpus_of_model(read_json(statistics))})
         if (temporary / "README.md").exists():
             (temporary / "README.md").rename(temporary / "README.original.md")
         (temporary / "README.md").write_text(

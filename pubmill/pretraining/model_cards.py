@@ -96,13 +96,22 @@ def _licence_text(kind: str, original: Path | None) -> str:
 
 def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the pretraining corpus: name, day, size, documents of each source, rejected documents."""
-    recipe = statistics.get("recipe", {})
-    named = {"corpus": name} if (name := recipe.get("corpus")) else {}
-    day = {"last revision": day} if (day := statistics.get("day")) else {}
-    size = {key: statistics[key] for key in ("documents", "words", "bytes") if key in statistics}
+    facts = corpus_of_model(statistics)
+    named = {name: facts[name] for name in ("corpus",) if name in facts}
+    day = {"last revision": facts["day"]} if "day" in facts else {}
+    size = {key: facts[key] for key in ("documents", "words", "bytes") if key in facts}
     by_source = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
     parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
-    return named | day | {"last files": recipe.get("last_files", {})} | size | parts
+    return named | day | {"last files": facts.get("last_files", {})} | size | parts
+
+
+def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what identifies the corpus of a model, from its stats.json: its name, the day of the last
+    revision of a document, its size, and the last file of each source."""
+    recipe = statistics.get("recipe", {})
+    values = {name: recipe.get(name) for name in ("corpus", "last_files")}
+    values |= {name: statistics.get(name) for name in ("day", "documents", "words", "bytes")}
+    return {name: value for name, value in values.items() if value}
 
 
 def _vocabulary_fields(vocab: Path | None) -> dict[str, Any]:

@@ -197,7 +197,7 @@ class ExportModel(Stage):
 
     name, group, label = "export_model", "models", "Making the model {wildcards.model}"
     version = 2
-    amended: ClassVar[Mapping[str, int]] = {"pretraining": 1}
+    amended: ClassVar[Mapping[str, int]] = {"pretraining": 2}
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return `pretraining` for a model whose card describes a corpus."""

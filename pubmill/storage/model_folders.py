@@ -3,6 +3,8 @@
 from pathlib import Path
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
+CORPUS_KEY = "pretraining_corpus"
+"""Key of the configuration of a model pretrained here: name, day, size and last files of its corpus."""
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 """Files of every tokenizer made here."""
 VOCABULARY_FILES = ("vocab.txt", "vocab.json", "merges.txt", "spiece.model")

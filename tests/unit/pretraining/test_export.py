@@ -12,6 +12,7 @@ import sentencepiece
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError
 from transformers import (
+    AutoConfig,
     AutoModel,
     AutoModelForMaskedLM,
     AutoModelForPreTraining,
@@ -115,7 +116,8 @@ def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Pa
         "years": {"1999": 1},
         "by_source": {"pubmed": {"documents": 1234567, "words": 8}},
         "rejected": {"too_short": 3},
-        "recipe": {"corpus": "abstracts"},
+        "day": "2026-02-03",
+        "recipe": {"corpus": "abstracts", "last_files": {"pubmed": "pubmed26n1335"}},
     }
     write_json(tmp_path / "stats.json", statistics)
     made = recipe("pretraining", scale="small")
@@ -133,6 +135,8 @@ def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Pa
         "0.0006",
         "not comparable",
         "| corpus | abstracts |",
+        "| last revision | 2026-02-03 |",
+        "| last files: pubmed | pubmed26n1335 |",
         "| documents by source: pubmed | 1,234,567 |",
         "| rejected: too short | 3 |",
         "## Intended use and limits",
@@ -141,6 +145,13 @@ def test_the_card_says_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Pa
     ):
         assert fact in card
     assert "9.5" not in card
+    assert AutoConfig.from_pretrained(tmp_path / "m").pretraining_corpus == {
+        "corpus": "abstracts",
+        "last_files": {"pubmed": "pubmed26n1335"},
+        "day": "2026-02-03",
+        "documents": 1234567,
+        "words": 8,
+    }
 
 
 @pytest.mark.parametrize(
