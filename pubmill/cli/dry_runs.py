@@ -28,7 +28,7 @@ def print_dry_run(
     from pubmill.cli.studies import specs_folder
     from pubmill.specs.study import check_study
     from pubmill.stages import checked_graph, published_values
-    from pubmill.tables.published_values import check_keys, read_published
+    from pubmill.tables.published_values import check_published
     from pubmill.workflow.causes import cause_lines
     from pubmill.workflow.listed_jobs import jobs_of_study
     from pubmill.workflow.run_display import NOTHING
@@ -37,8 +37,7 @@ def print_dry_run(
 
     graph = checked_graph(*check_study(config, specs_folder(), files))
     for table in graph.requests.result_tables():
-        recipe, values = graph.tables.recipe(table), Path(published_values(table, specs_folder()))
-        check_keys(recipe, read_published(values, recipe.left_out))
+        check_published(Path(published_values(table, specs_folder())), graph.tables.recipe(table))
     jobs = jobs_of_study(root, config, targets)
     progress = RunProgress()
     progress.planned = Counter(job.rule for job in jobs if job.to_do)

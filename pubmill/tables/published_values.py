@@ -46,9 +46,7 @@ def published(paper: str, table: str, specs: Path = Path("specs")) -> DataFrame:
 
 def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> DataFrame:
     """Read `tableNN.published.csv` except what is `left_out`, indexed by `file:line`."""
-    lines = published_lines(path)
-    of_metric = lines["row"] + "/" + lines["metric"]
-    lines = lines[~lines["row"].isin(left_out) & ~of_metric.isin(left_out)][COLUMNS]
+    lines = _lines_kept(path, left_out)
     blank = (lines["value"] == "") & (lines["note"] != "")
     numbers = lines["value"].str.fullmatch(r"[+-]?\d+(\.\d+)?")
     wrong = [
@@ -66,6 +64,12 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
     lines = lines.rename(columns={"value": "printed"})
     lines.insert(3, "value", lines["printed"].map(_parse_number).astype("float64"))
     return lines
+
+
+def _lines_kept(path: Path, left_out: Mapping[str, str]) -> DataFrame:
+    lines = published_lines(path)
+    of_metric = lines["row"] + "/" + lines["metric"]
+    return lines[~lines["row"].isin(left_out) & ~of_metric.isin(left_out)][COLUMNS]
 
 
 def _parse_number(printed: str) -> float:
@@ -150,6 +154,21 @@ def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
             f"correct the names, or add to {recipe.table}.yaml `left_out: {{ROW: why}}`, or `ROW/METRIC: why`"
         )
         raise PubmillError("\n".join([head, *lost, advice]))
+
+
+def check_published(path: Path, recipe: TableRecipe) -> None:
+    """Refuse published values that are wrong or have no cell; one error names both kinds."""
+    faults: dict[str, None] = {}
+    for check in (
+        lambda: read_published(path, recipe.left_out),
+        lambda: check_keys(recipe, _lines_kept(path, recipe.left_out)),
+    ):
+        try:
+            check()
+        except PubmillError as error:
+            faults[str(error)] = None
+    if faults:
+        raise PubmillError("\n".join(faults))
 
 
 def _lost_name(names: Sequence[str], known: Sequence[str]) -> str:

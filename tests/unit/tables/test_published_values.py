@@ -9,6 +9,7 @@ from pubmill.recipes.tables import Composite
 from pubmill.tables.cells import PublishedValue
 from pubmill.tables.published_values import (
     NAMES,
+    check_published,
     half_unit,
     notes_on_missing,
     published,
@@ -71,6 +72,19 @@ def test_all_mistakes_of_a_kind_are_named_together(tmp_path: Path) -> None:
         "prints none",
         f"{path}:2: entity_f1 is a score of 0 to 100 points, not 841",
     ]
+
+
+def test_wrong_values_and_values_without_a_cell_are_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "table06.published.csv"
+    path.write_text(made_up.PUBLISHED + "bret,bc2gm,entity_f1,80.9,\nbert,hoc,micro_f1,8O.9,\n")
+    with pytest.raises(PubmillError) as refused:
+        check_published(path, made_up.recipe())
+    for part in ("the value '8O.9' is not a number", "no cell bret / bc2gm / entity_f1", "; the nearest: "):
+        assert part in str(refused.value)
+    path.write_text("column,row\n")
+    with pytest.raises(PubmillError) as once:
+        check_published(path, made_up.recipe())
+    assert str(once.value).count("the header is") == 1
 
 
 @pytest.mark.parametrize("text", ["", "\n", "row;column\n", "column,row,metric,value,note,more\n"])
