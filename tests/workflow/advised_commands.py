@@ -152,7 +152,7 @@ ADVICE: dict[str, Callable[[], str]] = {
     "dataset_diagnoses._diagnose_dataset": not_at_this_scale,
     "cell_explanations._missing_file_commands": to_do,
     "cell_explanations.command": lambda: explainer().command(["datasets/bc2gm/card.json"]),
-    "converted_datasets.converted_folder": lambda: said_by(
+    "converted_datasets._not_made": lambda: said_by(
         "-m", "pubmill.cli", "export", "bc2gm", "folder", "--results", "results/full"
     ),
     "report_content.study_command": lambda: report_command("command"),
