@@ -30,7 +30,7 @@ NEGATIVE = {"rel": "none"}
 
 
 def docs(name: str) -> list[dict[str, Any]]:
-    spec = SimpleNamespace(task=TASKS[name], mentions=None, glosses=None)
+    spec = SimpleNamespace(task=TASKS[name], mentions=None, glosses=None, dummies=None)
     wording = wording_of(spec, LABELS[name], toy.TEMPLATES[spec.task])
     made = task_table(toy.examples(name), toy.KINDS[name], wording, LABELS[name], NEGATIVE.get(name))
     rows: list[dict[str, Any]] = made.to_pylist()
