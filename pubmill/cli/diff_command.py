@@ -1,17 +1,15 @@
 """`pubmill diff`."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import Settings, StudyOption
+from pubmill.cli.studies import Settings, StudyOption, configuration, paths, study_files
 from pubmill.cli.verbs import Verb
-from pubmill.specs.study import DEMO, configuration_files
-from pubmill.storage.result_paths import paths_of_scale
+from pubmill.specs.study import DEMO
 
 SIDE = "a record, a folder of runs, a study, PROTOCOL/SETTING, a git commit, or the lock of a corpus"
 LOCK = ".lock"
@@ -34,7 +32,8 @@ def diff(
     """
     root = checkout()
     if left.endswith(LOCK) and right.endswith(LOCK):
-        _print_days(Path(left), Path(right), as_json, root, study, config or [])
+        results = Path(paths(configuration(study_files(study), config)).results)
+        _print_days(Path(left), Path(right), as_json, results)
         return
     from pubmill.inspection.diff.differences import as_json as differences_as_json
     from pubmill.inspection.diff.differences import differences, print_differences
@@ -49,22 +48,16 @@ def diff(
         print_differences(console(), found)
 
 
-def _print_days(
-    first: Path, second: Path, as_json: bool, root: Path, study: str, settings: Sequence[str]
-) -> None:
-    """Print how two days of a corpus differ, and what was made from them in the results of a study and in
-    those that the locks are in."""
+def _print_days(first: Path, second: Path, as_json: bool, results: Path) -> None:
+    """Print how two days of a corpus differ, and what was made from them in some results and in those that
+    the locks are in."""
     from pubmill.corpus.lock_differences import lock_differences
     from pubmill.corpus.locks import read_totals
-    from pubmill.inspection.diff.corpus_models import made_from, vocabulary_differences
-    from pubmill.inspection.doctor.dataset_diagnoses import merged_config
+    from pubmill.inspection.diff.corpus_models import made_from, results_folders, vocabulary_differences
 
     found = lock_differences(first, second)
-    merged = merged_config(root / "config.yaml", configuration_files(study, root / "studies"), settings)
-    own = Path(paths_of_scale(merged["scale"], merged["results"]).results)
-    results = [own, *(folder for lock in (first, second) if (folder := results_of(lock)))]
-    folders = {folder.resolve(): folder for folder in results}
-    made = [made_from(read_totals(lock), folders.values()) for lock in (first, second)]
+    folders = results_folders(results, (first, second))
+    made = [made_from(read_totals(lock), folders) for lock in (first, second)]
     vocabularies = vocabulary_differences(*made)
     if as_json:
         days = [{name: list(map(str, paths)) for name, paths in one._asdict().items()} for one in made]
@@ -76,12 +69,6 @@ def _print_days(
     for which, one in zip(("first", "second"), made, strict=True):
         print("\n".join(one.lines(which)))
     print("".join(f"{one.line()}\n" for one in vocabularies), end="")
-
-
-def results_of(lock: Path) -> Path | None:
-    """Return the results folder that a lock is in (RESULTS/corpora/CORPUS/corpus.lock); None for a copy."""
-    corpora = lock.absolute().parents[1]
-    return corpora.parent if corpora.name == "corpora" else None
 
 
 VERB = Verb("Look", diff)

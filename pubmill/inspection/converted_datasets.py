@@ -30,11 +30,10 @@ def check_name(specs: Specs, dataset: str) -> None:
 
 
 def prompt_file(root: Path, results: Path, prompt: str | PublishedPrompt) -> Path | None:
-    """Return the downloaded file of a published prompt; a `PubmillError` has the command that fetches it."""
-    return None if isinstance(prompt, str) else _file_of(root, results, prompt)
-
-
-def _file_of(root: Path, results: Path, prompt: PublishedPrompt) -> Path:
+    """Return the downloaded file of a published prompt, None for a template; a `PubmillError` has the command
+    that fetches it."""
+    if isinstance(prompt, str):
+        return None
     file = results / BELOW.source_of_url(prompt.url)
     if not file.is_file():
         raise _not_made(root, results, file, file)
@@ -43,9 +42,10 @@ def _file_of(root: Path, results: Path, prompt: PublishedPrompt) -> Path:
 
 def template_text(root: Path, results: Path, prompt: str | PublishedPrompt) -> str:
     """Return the whole template of a prompt, for a published one with the text of its file."""
-    if isinstance(prompt, str):
-        return prompt
-    return published_template(_file_of(root, results, prompt), prompt.place, prompt.input)
+    file = prompt_file(root, results, prompt)
+    if isinstance(prompt, str) or file is None:
+        return str(prompt)
+    return published_template(file, prompt.place, prompt.input)
 
 
 def prompts_of(specs: Specs, name: str) -> PromptSpec:

@@ -100,31 +100,35 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row], besid
     texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
     if lists or len(flags) > 2:
         return _multilabel_form(texts, lists, flags, first, every, beside)
-    score = score_of(texts)
-    named = {name: key for key, name in named_columns(texts, score, str(path)).items()} if score else {}
-    if "text_pair" in named:
-        options = {**named, "score": named.pop("label"), **beside}
-        del options["label"]
-        unread = _unread(texts, options)
-        return FileForm(
-            "regression", "similarity", "pearson", f"{CONVERTER}:regression", options, unread=unread
-        )
+    if form := _score_form(path, texts, beside):
+        return form
     joined = joined_labels(texts)
     label = joined[0] if joined else label_of(texts, str(path), "column or key")
     names = {name: key for key, name in named_columns(texts, label, str(path)).items()}
-    unread = _unread(texts, names)
     found = sorted({str(one.get(label)) for one in every})
     if separator := joined[1] if joined else _separator(found):
         names.pop("text_pair", None)
         parts = {part.strip() for value in found for part in value.split(separator)}
         options = {**names, "separator": separator, "labels": sorted(parts - {""}), **beside}
-        unread = _unread(texts, names)
-        form = f"{CONVERTER}:multilabel"
-        return FileForm("multilabel", "classification", "micro_f1", form, options, unread=unread)
+        unread, converter = _unread(texts, names), f"{CONVERTER}:multilabel"
+        return FileForm("multilabel", "classification", "micro_f1", converter, options, unread=unread)
     numbered = label_names(path).get(label, []) if path.suffix == ".parquet" else []
     labels = {str(n): name for n, name in enumerate(numbered)} if numbered else found
     options = {**names, "labels": labels, **beside}
-    return FileForm("sequence", "classification", "macro_f1", f"{CONVERTER}:sequence", options, unread=unread)
+    unread, converter = _unread(texts, names), f"{CONVERTER}:sequence"
+    return FileForm("sequence", "classification", "macro_f1", converter, options, unread=unread)
+
+
+def _score_form(path: Path, texts: Mapping[str, Sequence[str]], beside: Options) -> FileForm | None:
+    """Return the form of pairs of texts with a score; None without scores or with one text."""
+    score = score_of(texts)
+    named = {name: key for key, name in named_columns(texts, score, str(path)).items()} if score else {}
+    if "text_pair" not in named:
+        return None
+    options: Options = {**named, "score": named["label"]}
+    del options["label"]
+    unread, converter = _unread(texts, options), f"{CONVERTER}:regression"
+    return FileForm("regression", "similarity", "pearson", converter, options | beside, unread=unread)
 
 
 def _unread(texts: Mapping[str, Sequence[str]], names: Options) -> tuple[str, ...]:

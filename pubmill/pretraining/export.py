@@ -98,9 +98,10 @@ def export(
                     _copy_released(unpacked, temporary, recipe.model)
         check_model(temporary, recipe.model, exact=made_here)
         _set_lowercase(temporary, recipe)
-        if statistics and isinstance(weights, PretrainedWeights):
+        corpus = read_json(statistics) if statistics else {}
+        if corpus and isinstance(weights, PretrainedWeights):
             config = read_json(temporary / CONFIG)
-            write_json(temporary / CONFIG, config | {CORPUS_KEY: corpus_of_model(read_json(statistics))})
+            write_json(temporary / CONFIG, config | {CORPUS_KEY: corpus_of_model(corpus)})
         if (temporary / "README.md").exists():
             (temporary / "README.md").rename(temporary / "README.original.md")
         (temporary / "README.md").write_text(
@@ -108,7 +109,7 @@ def export(
                 recipe.model,
                 facts,
                 recipe.scale,
-                read_json(statistics) if statistics else {},
+                corpus,
                 as_values(recipe.pretraining),
                 checkpoint,
                 vocab,

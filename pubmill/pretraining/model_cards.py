@@ -44,6 +44,8 @@ OWN_LICENCE = (
     "None is given by pubmill, whose code is under the Apache License 2.0: it is for those who trained the "
     "model to say, within the terms of what it was trained on."
 )
+CORPUS_FACTS = ("corpus", "day", "last_files", "documents", "words", "bytes")
+"""What the card says of what `corpus_of_model` returns, in this order."""
 UNKNOWN_LICENCE = (
     "Not stated in the card that it came with (README.original.md, if there was one); see its source."
 )
@@ -97,12 +99,10 @@ def _licence_text(kind: str, original: Path | None) -> str:
 def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the pretraining corpus: name, day, size, documents of each source, rejected documents."""
     facts = corpus_of_model(statistics)
-    named = {name: facts[name] for name in ("corpus",) if name in facts}
-    day = {"last revision": facts["day"]} if "day" in facts else {}
-    size = {key: facts[key] for key in ("documents", "words", "bytes") if key in facts}
+    shown = {"last revision" if key == "day" else key: facts[key] for key in CORPUS_FACTS if key in facts}
     by_source = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
     parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
-    return named | day | {"last files": facts.get("last_files", {})} | size | parts
+    return shown | parts
 
 
 def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,6 +47,15 @@ def published(paper: str, table: str, specs: Path = Path("specs")) -> DataFrame:
 def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({})) -> DataFrame:
     """Read `tableNN.published.csv` except what is `left_out`, indexed by `file:line`."""
     lines = _lines_kept(path, left_out)
+    if wrong := _wrong_values(lines):
+        raise PubmillError("\n".join(wrong))
+    lines = lines.rename(columns={"value": "printed"})
+    lines.insert(3, "value", lines["printed"].map(_parse_number).astype("float64"))
+    return lines
+
+
+def _wrong_values(lines: DataFrame) -> list[str]:
+    """Return the faults of values that are no numbers, or no scores."""
     blank = (lines["value"] == "") & (lines["note"] != "")
     numbers = lines["value"].str.fullmatch(r"[+-]?\d+(\.\d+)?")
     wrong = [
@@ -54,16 +63,11 @@ def read_published(path: Path, left_out: Mapping[str, str] = MappingProxyType({}
         "where the paper prints none"
         for line in lines[~blank & ~numbers].itertuples()
     ]
-    wrong += [
+    return wrong + [
         f"{line.Index}: {line.metric} is a score of 0 to 100 points, not {line.value}"
         for line in lines[numbers & lines["metric"].isin(METRICS)].itertuples()
         if abs(float(line.value)) > HIGHEST
     ]
-    if wrong:
-        raise PubmillError("\n".join(wrong))
-    lines = lines.rename(columns={"value": "printed"})
-    lines.insert(3, "value", lines["printed"].map(_parse_number).astype("float64"))
-    return lines
 
 
 def _lines_kept(path: Path, left_out: Mapping[str, str]) -> DataFrame:
@@ -142,32 +146,29 @@ def _cell_names(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]
 
 def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
     """Refuse published values without a cell, which a misspelt name would silently drop."""
+    if lost := _lost_values(recipe, published):
+        raise PubmillError("\n".join(lost))
+
+
+def _lost_values(recipe: TableRecipe, published: DataFrame) -> list[str]:
+    """Return the faults of values without a cell, between a heading and advice."""
     cells = _cell_names(recipe.columns, recipe.all_rows)[NAMES]
     known = [" / ".join(names) for names in cells.itertuples(index=False)]
     lost = [
         f"{where}: no cell {_lost_name(names, known)}"
         for where, *names in published[~_has_cell(recipe, published)][NAMES].itertuples()
     ]
-    if lost:
-        head = f"{recipe.paper}/{recipe.table}: published values without a cell"
-        advice = (
-            f"correct the names, or add to {recipe.table}.yaml `left_out: {{ROW: why}}`, or `ROW/METRIC: why`"
-        )
-        raise PubmillError("\n".join([head, *lost, advice]))
+    head = f"{recipe.paper}/{recipe.table}: published values without a cell"
+    advice = (
+        f"correct the names, or add to {recipe.table}.yaml `left_out: {{ROW: why}}`, or `ROW/METRIC: why`"
+    )
+    return [head, *lost, advice] if lost else []
 
 
 def check_published(path: Path, recipe: TableRecipe) -> None:
     """Refuse published values that are wrong or have no cell; one error names both kinds."""
-    faults: dict[str, None] = {}
-    for check in (
-        lambda: read_published(path, recipe.left_out),
-        lambda: check_keys(recipe, _lines_kept(path, recipe.left_out)),
-    ):
-        try:
-            check()
-        except PubmillError as error:
-            faults[str(error)] = None
-    if faults:
+    lines = _lines_kept(path, recipe.left_out)
+    if faults := [*_wrong_values(lines), *_lost_values(recipe, lines)]:
         raise PubmillError("\n".join(faults))
 
 

@@ -24,7 +24,7 @@ rule ask:
         **PLACES,
         **graph.ask.params,
         server=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).server),
-        prompt=lambda w: graph.ask.prompt_option(w),
+        prompt=not_compared(graph.ask.prompt_option),
         price=not_compared(lambda w: as_arguments(graph.pipelines.supplied.price_option(w.asked))),
         at_once=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).at_once),
     message:

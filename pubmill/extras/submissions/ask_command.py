@@ -45,7 +45,7 @@ def ask(
     FOLDER/seed-N/DATASET.jsonl is scored by `pubmill score`, and FOLDER is a model for `pubmill new model`.
     """
     root = checkout()
-    from pubmill.extras.submissions.ask_recipes import asked_of
+    from pubmill.extras.submissions.ask_recipes import asked_of, with_whole_prompt
     from pubmill.extras.submissions.asked_answers import Budget
     from pubmill.extras.submissions.asked_records import system_of
     from pubmill.extras.submissions.asking import ask_dataset
@@ -76,11 +76,10 @@ def ask(
     path, beside = folder / f"seed-{seed}" / f"{dataset}.jsonl", folder / "asked"
     write_label_beside(path)
     spec, prompts = found.datasets[dataset], prompts_of(found, prompt)
-    recipe = asked_of(spec, asking, prompts)
-    published = prompt_file(root, results, prompts.template(dataset, spec.task))
+    file = prompt_file(root, results, prompts.template(dataset, spec.task))
+    recipe = with_whole_prompt(asked_of(spec, asking, prompts), file)
     budget = Budget(requests=most_requests, tokens=most_tokens)
-    asked = ChatServer(url=server)
-    record, left = ask_dataset(recipe, converted, asked, path, at_once, budget, stated, published)
+    record, left = ask_dataset(recipe, converted, ChatServer(url=server), path, at_once, budget, stated)
     write_json(beside / f"{dataset}.seed-{seed}.json", as_values(record))
     write_json(beside / f"{dataset}.mapping.json", answers_to_labels(recipe_of(converted)))
     write_json(beside / "system.json", as_values(system_of(record)))

@@ -1,5 +1,10 @@
 """Recipes of asking a language model about a dataset."""
 
+from dataclasses import replace
+from pathlib import Path
+
+from pubmill.errors import PubmillError
+from pubmill.examples.prompts import published_template
 from pubmill.recipes.submissions import Asking, AskRecipe, PublishedText
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.prompt_specs import PromptSpec, PublishedPrompt
@@ -19,4 +24,15 @@ def asked_of(spec: DatasetSpec, asking: Asking, prompts: PromptSpec) -> AskRecip
         glosses=spec.glosses,
         dummies=spec.dummies,
         published=published,
+    )
+
+
+def with_whole_prompt(recipe: AskRecipe, file: Path | None) -> AskRecipe:
+    """Return a recipe whose prompt is the whole one, for a published one with the text of its file."""
+    if recipe.published is None:
+        return recipe
+    if file is None:
+        raise PubmillError("the prompt is a published one, and its file is not given (--prompt)")
+    return replace(
+        recipe, prompt=published_template(file, recipe.published.place, recipe.prompt), published=None
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.examples.prompts import published_template, wording_of
+from pubmill.examples.prompts import wording_of
 from pubmill.extras.submissions.asked_answers import Budget, ask_all, read_answers
 from pubmill.extras.submissions.asked_records import AskedRecord, record_of
 from pubmill.extras.submissions.chat_server import ChatServer
@@ -24,10 +24,9 @@ def ask_dataset(
     at_once: int,
     budget: Budget,
     price: Price | None = None,
-    prompt: Path | None = None,
 ) -> tuple[AskedRecord, int]:
     """Ask what the file `store` has no answer to; return the record of its answers, and how many examples
-    remain unasked because the budget was spent. `prompt`: the file of a published prompt.
+    remain unasked because the budget was spent.
 
     Raises a `PubmillError` for a credentialed dataset and a server that may be of somebody else.
     """
@@ -37,10 +36,7 @@ def ask_dataset(
             f"{reading.dataset} is a credentialed dataset: its text must not be sent to {server.url}, which "
             "may be a service of others (physionet's rule). Run the model on a machine of your own"
         )
-    template = recipe.prompt
-    if recipe.published is not None and prompt is not None:
-        template = published_template(prompt, recipe.published.place, template)
-    wording = wording_of(recipe, reading.labels, template)
+    wording = wording_of(recipe, reading.labels, recipe.prompt)
     train = examples_of(dataset, replace(reading, split="train")) if recipe.asking.shots else []
     schema = schema_of(reading.kind, reading.labels)
     requests = requests_for(examples_of(dataset, reading), train, wording, recipe.asking, schema)

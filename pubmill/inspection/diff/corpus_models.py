@@ -28,6 +28,13 @@ class MadeFrom(NamedTuple):
         ]
 
 
+def results_folders(results: Path, locks: Iterable[Path]) -> list[Path]:
+    """Return a results folder and those that locks are in (RESULTS/corpora/CORPUS/corpus.lock), each once."""
+    corpora = [lock.absolute().parents[1] for lock in locks]
+    found = [results, *(folder.parent for folder in corpora if folder.name == "corpora")]
+    return list({folder.resolve(): folder for folder in found}.values())
+
+
 def made_from(totals: Mapping[str, Any], results: Iterable[Path]) -> MadeFrom:
     """Return what was made from the corpus with these totals (day, documents, words, bytes) below some
     results folders. A table whose records have other weights than the models have now is not listed."""

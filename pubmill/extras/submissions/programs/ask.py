@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pubmill.errors import run
+from pubmill.extras.submissions.ask_recipes import with_whole_prompt
 from pubmill.extras.submissions.asked_answers import Budget
 from pubmill.extras.submissions.asking import ask_dataset
 from pubmill.extras.submissions.chat_server import ChatServer
@@ -42,8 +43,8 @@ def main(
     digest = hashlib.sha256(as_json(as_values(recipe)).encode()).hexdigest()[:12]
     store = output.with_name(f".{output.stem}.{digest}.partial")
     record, _ = ask_dataset(
-        recipe, dataset, ChatServer(url=server), store, at_once, Budget(),
-        read(Price, price, option="--price") if price else None, prompt,
+        with_whole_prompt(recipe, prompt), dataset, ChatServer(url=server), store, at_once, Budget(),
+        read(Price, price, option="--price") if price else None,
     )  # fmt: skip
     write_json(output.with_suffix(".asked.json"), as_values(record))
     store.replace(output)

@@ -15,6 +15,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import write_examples
 from pubmill.examples.prompts import right_answer, wording_of
+from pubmill.extras.submissions.ask_recipes import with_whole_prompt
 from pubmill.extras.submissions.asked_answers import Budget, ask_all, read_answers
 from pubmill.extras.submissions.asked_records import AskedRecord, system_of
 from pubmill.extras.submissions.asking import ask_dataset
@@ -24,7 +25,7 @@ from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.supplied import report, supply
 from pubmill.extras.submissions.worked_examples import requests_for
-from pubmill.recipes.submissions import Asking, AskRecipe, Price, SuppliedRecipe
+from pubmill.recipes.submissions import Asking, AskRecipe, Price, PublishedText, SuppliedRecipe
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.extras.submissions import toy_datasets
 from tests.waiting import wait_until
@@ -76,6 +77,15 @@ def test_right_answers_are_read_as_the_gold(name: str, structured: bool, tmp_pat
     assert found.metrics[toy_datasets.METRICS[name]] == pytest.approx(1.0)
     assert (record.prompt_tokens, record.models, record.cut) == (120, {"tiny": 12}, 0)
     assert system_of(record).local and system_of(record).version == "tiny, stub-1"
+
+
+def test_a_published_prompt_is_asked_whole_or_not_at_all(tmp_path: Path) -> None:
+    recipe = replace(recipe_for("doc"), published=PublishedText(place="<<>>", sha256="0" * 64))
+    with pytest.raises(PubmillError, match=r"its file is not given \(--prompt\)"):
+        with_whole_prompt(recipe, None)
+    (tmp_path / "theirs.txt").write_text("Say. <<>> Answer:")
+    assert with_whole_prompt(recipe, tmp_path / "theirs.txt").prompt == f"Say. {recipe.prompt} Answer:"
+    assert with_whole_prompt(recipe_for("doc"), None) == recipe_for("doc")
 
 
 def test_worked_examples_are_of_train_and_no_gold_of_test_is_sent(tmp_path: Path) -> None:
