@@ -147,14 +147,11 @@ def fixed_width(encoder: "PreTrainedModel", longest: int) -> int | None:
     padding or no other width; None for all others.
 
     FNet and Funnel mix all positions, and ConvBERT and Nystromformer convolve over them, so that an input in
-    another batch would have other encodings. Axial positions (Reformer) and landmarks (Nystromformer) fix the
-    width.
+    another batch would have other encodings. Axial positions (Reformer) fix the width.
     """
     config: Any = encoder.config
     if config.model_type == "reformer" and config.axial_pos_embds:
         return math.prod(config.axial_pos_shape)
-    if config.model_type == "nystromformer" and config.num_landmarks != config.segment_means_seq_len:
-        return int(config.segment_means_seq_len)
     return longest if config.model_type in READ_PADDING else None
 
 

@@ -15,6 +15,8 @@ TOKENS = {
     "padding": ("pad_token", "eos_token"),
 }
 """Parts of every input -> the tokens that can stand for them."""
+BOTH_WAYS = ("xlnet", "bert-generation")
+"""Types of models that transformers has for generation only, and that read both ways."""
 LENGTHS = (
     "max_position_embeddings",
     "max_encoder_position_embeddings",
@@ -57,9 +59,11 @@ def load_settings(
 
 def check_encoder(config: "PreTrainedConfig", name: str) -> None:
     """Raise a `PubmillError` unless a configuration is of a model that encodes texts."""
-    if has_encoder_alone(config) or is_read_by_decoder(config):
+    if config.model_type == "nystromformer" and config.num_landmarks != config.segment_means_seq_len:
+        found = "landmarks fewer than segment_means_seq_len, with which transformers can't mask padding"
+    elif has_encoder_alone(config) or is_read_by_decoder(config):
         return
-    if getattr(config, "is_encoder_decoder", False):
+    elif getattr(config, "is_encoder_decoder", False):
         found = "an encoder with a decoder, and transformers has no class that reads texts with either"
     elif not hasattr(config, "vocab_size"):
         found = "a model without a vocabulary of pieces (vocab_size)"
@@ -99,7 +103,8 @@ def is_causal(config: "PreTrainedConfig") -> bool:
 
     kind: Any = type(config)
     causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
-    alone = kind in causal and kind not in masked and not config.is_encoder_decoder
+    alone = kind in causal and kind not in masked and config.model_type not in BOTH_WAYS
+    alone = alone and not config.is_encoder_decoder
     return alone or is_read_by_decoder(config) or bool(getattr(config, "is_decoder", False))
 
 

@@ -258,7 +258,6 @@ FURTHER: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
     "llama": (LlamaConfig, LlamaModel, llama_byte_pairs, {"num_key_value_heads": 1}),
     "qwen3": (Qwen3Config, Qwen3Model, gpt2_byte_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
 }
-NYSTROM = {"num_landmarks": 4, "segment_means_seq_len": 32}
 FUNNEL = {"block_sizes": [1, 1, 1], "num_decoder_layers": 1, "d_head": 16, "d_inner": 64}
 BART = {"encoder_layers": LAYERS, "decoder_layers": LAYERS, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
 BART |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
@@ -277,9 +276,9 @@ FURTHER |= {
     "layoutlm": (LayoutLMConfig, LayoutLMModel, wordpiece, {}),
     "fnet": (FNetConfig, FNetModel, albert_unigrams, {}),
     "convbert": (ConvBertConfig, ConvBertModel, wordpiece, {"embedding_size": 16, "conv_kernel_size": 3}),
-    "nystromformer": (NystromformerConfig, NystromformerModel, wordpiece, NYSTROM),
+    "nystromformer": (NystromformerConfig, NystromformerModel, wordpiece, {}),
 }
-FIXED = {"funnel": 64, "fnet": 64, "convbert": 64, "nystromformer": 32}
+FIXED = {"funnel": 64, "fnet": 64, "convbert": 64, "nystromformer": 64}
 """Width of all batches of encoders that read padding."""
 OFFSET = {"roberta", "roberta-wordpiece", "xlm-roberta", "longformer", "mpnet"}
 ARCHITECTURES = FAMILIES | FURTHER

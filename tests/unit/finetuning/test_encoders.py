@@ -19,6 +19,7 @@ from transformers import (
     CLIPTextConfig,
     LEDConfig,
     MptConfig,
+    NystromformerConfig,
     OPTConfig,
     OPTModel,
     PegasusConfig,
@@ -115,6 +116,7 @@ def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family
         (PegasusConfig(), "an encoder with a decoder, and transformers has no class that reads texts"),
         (CanineConfig(), "a model without a vocabulary of pieces"),
         (CLIPTextConfig(), "no model of text alone"),
+        (NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),
     ],
     ids=lambda value: type(value).__name__,
 )
