@@ -11,7 +11,6 @@ from typing import Any
 from pandas import DataFrame, Series, isna
 
 from pubmill.recipes.tables import NOT_RUN, Aggregate, Composite, ResultHeading, TableRecipe, values_of
-from pubmill.tables.answer_costs import asked_cost
 from pubmill.tables.cells import (
     NO_RECORD,
     Cell,
@@ -134,16 +133,8 @@ def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCel
 
 def _seed_scores(runs: DataFrame) -> dict[CellKey, tuple[SeedScore, ...]]:
     """Return the runs of each cell."""
-    lines = runs[["seed", "score", "failed", "fold", "path", "seconds", "collapsed"]]
+    lines = runs[["seed", "score", "failed", "fold", "path", "seconds", "collapsed", "asked"]]
     lines = lines.rename(columns={"score": "value", "path": "record"})
-    lines["asked"] = Series(
-        [
-            asked_cost(*notes) if is_recorded else None
-            for is_recorded, *notes in runs[["recorded", "recipe", "encoded"]].itertuples(index=False)
-        ],
-        runs.index,
-        object,
-    )
     seeds = Series([SeedScore(**_without_nan(line)) for line in lines.to_dict("records")], runs.index, object)
     return dict(seeds.groupby([runs[key] for key in CELL], sort=False).agg(tuple))
 

@@ -13,6 +13,8 @@ from pubmill.extras.submissions.asked_answers import tokens_of
 from pubmill.extras.submissions.chat_server import ChatServer, Fact
 from pubmill.recipes.submissions import Asking, Budget, Price, SubmissionRecipe, System
 
+UNLIMITED = Budget()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
@@ -24,7 +26,7 @@ class Terms:
 
     server: ChatServer
     at_once: int
-    budget: Budget = Budget()
+    budget: Budget = UNLIMITED
     price: Price | None = None
     licence: str | None = None
 
