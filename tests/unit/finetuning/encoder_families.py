@@ -258,11 +258,25 @@ FURTHER: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
     "llama": (LlamaConfig, LlamaModel, llama_byte_pairs, {"num_key_value_heads": 1}),
     "qwen3": (Qwen3Config, Qwen3Model, gpt2_byte_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
 }
-FUNNEL = {"block_sizes": [1, 1, 1], "num_decoder_layers": 1, "d_head": 16, "d_inner": 64}
-BART = {"encoder_layers": LAYERS, "decoder_layers": LAYERS, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
+FUNNEL: dict[str, Any] = {"block_sizes": [1, 1, 1], "num_decoder_layers": 1, "d_head": 16, "d_inner": 64}
+BART: dict[str, Any] = {
+    "encoder_layers": LAYERS,
+    "decoder_layers": LAYERS,
+    "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+}
 BART |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
-LED = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64, "attention_window": 8}
-LONG_T5 = {**T5, "encoder_attention_type": "transient-global", "local_radius": 5, "global_block_size": 4}
+LED: dict[str, Any] = {
+    "max_encoder_position_embeddings": 64,
+    "max_decoder_position_embeddings": 64,
+    "attention_window": 8,
+}
+LONG_T5: dict[str, Any] = {
+    **T5,
+    "encoder_attention_type": "transient-global",
+    "local_radius": 5,
+    "global_block_size": 4,
+}
 FURTHER |= {
     "llama-sentencepiece": (LlamaConfig, LlamaModel, llama_metaspace_pairs, {"num_key_value_heads": 1}),
     "gemma": (GemmaConfig, GemmaModel, gemma_metaspace_pairs, {"num_key_value_heads": 1, "head_dim": 16}),

@@ -144,12 +144,25 @@ def test_the_longest_text_is_that_of_encoder_and_decoder(config: Any, longest: i
 
 def test_an_encoding_has_the_size_that_the_model_gives() -> None:
     """OPT of 350 million parameters projects its encodings; Reformer's have two streams."""
-    shape = {"vocab_size": 9, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    shape: dict[str, Any] = {
+        "vocab_size": 9,
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+    }
     encoder = OPTModel(OPTConfig(**shape, ffn_dim=8, word_embed_proj_dim=16, max_position_embeddings=16))
     made = forward(encoder, torch.arange(3, 8)[None], torch.ones(1, 5, dtype=torch.int64), None)
     assert made.shape[-1] == encoding_size(encoder) == 16
-    axial = {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16], "attn_layers": ["local"]}
-    settings = {"attention_head_size": 16, "max_position_embeddings": 64, "feed_forward_size": 8}
+    axial: dict[str, Any] = {
+        "axial_pos_shape": [8, 8],
+        "axial_pos_embds_dim": [16, 16],
+        "attn_layers": ["local"],
+    }
+    settings: dict[str, Any] = {
+        "attention_head_size": 16,
+        "max_position_embeddings": 64,
+        "feed_forward_size": 8,
+    }
     twice = ReformerModel(ReformerConfig(**shape, **axial, **settings))
     assert fixed_width(twice, 10) == 64
     made = forward(twice, torch.ones(1, 64, dtype=torch.int64), torch.ones(1, 64, dtype=torch.int64), None)
