@@ -151,7 +151,7 @@ def fixed_width(encoder: "PreTrainedModel", longest: int) -> int | None:
     """
     config: Any = encoder.config
     if config.model_type == "reformer" and config.axial_pos_embds:
-        return math.prod(config.axial_pos_shape)
+        return int(math.prod(config.axial_pos_shape))
     return longest if config.model_type in READ_PADDING else None
 
 

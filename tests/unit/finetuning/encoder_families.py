@@ -189,7 +189,7 @@ def llama_byte_pairs(folder: Path) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
 
 
-def metaspace_pairs(special: list[str]) -> tuple[dict[str, int], list[tuple[str, str]]]:
+def metaspace_pairs(special: list[str]) -> tuple[dict[str, int], Any]:
     """Pieces and merges of SentencePiece's BPE, learnt from sentences."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
