@@ -27,8 +27,6 @@ DOCUMENT_READINGS = {
     "pairs": "relations between mentions or concepts",
 }
 """Value of --as -> what documents must have for it."""
-NOVEL = [(one,) for one in NOVELTY]
-"""Further arguments of a relation whose novelty is stated."""
 Options = dict[str, Any]
 
 
@@ -153,7 +151,7 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
     options |= {} if separators == "|,;" else {"separators": separators}
     if one_label:
         return options | {"negative": "none"} | ({"several": "each"} if several else {})
-    stated = by_concept and all(relation.arguments[2:] in NOVEL for relation in related)
+    stated = by_concept and all(relation.novelty in NOVELTY for relation in related)
     return options | ({"novelty": True} if stated else {})
 
 
