@@ -68,7 +68,11 @@ def test_mentions_of_a_sentence_are_pairs_if_they_are_related_themselves(tmp_pat
 
 def test_novelty_is_an_infon_of_bioc(tmp_path: Path) -> None:
     mentions = [
-        {"text": text, "infons": {"type": kind, "identifier": name}, "locations": [{"offset": at, "length": 4}]}
+        {
+            "text": text,
+            "infons": {"type": kind, "identifier": name},
+            "locations": [{"offset": at, "length": 4}],
+        }
         for at, text, kind, name in ((4, "drug", "Chemical", "C2"), (13, "pain", "Disease", "D1"))
     ]
     infons = {"entity1": "D1", "entity2": "C2", "type": "causes", "novel": "Novel"}
