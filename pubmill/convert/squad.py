@@ -31,10 +31,12 @@ class _Answer(json_files.JsonModel):
     answer_start: Annotated[int, Field(ge=0)]
 
 
+def _as_text(value: Any) -> Any:
+    return str(value) if type(value) is int else value
+
+
 class _Question(json_files.JsonModel):
-    id: Annotated[
-        str, BeforeValidator(lambda value: str(value) if type(value) is int else value), Field(min_length=1)
-    ]
+    id: Annotated[str, Field(min_length=1), BeforeValidator(_as_text)]
     question: str
     answers: tuple[_Answer, ...] = ()
     is_impossible: bool = False
@@ -100,7 +102,7 @@ def _parse_question(path: Path, title: str | None, context: str, question: _Ques
 
 
 def read(source: ConverterInput) -> Iterator[SpanExample]:
-    """Yield the examples of one split, JSON or gzipped JSON; their document is the title of the article, if any.
+    """Yield the examples of one split, JSON or gzipped JSON; their document is the title of the article.
 
     Questions must be marked as impossible exactly if they have no answers; their `plausible_answers`, which
     are wrong, are left out and counted.

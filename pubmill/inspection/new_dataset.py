@@ -39,6 +39,8 @@ LABELLED = ("sequence", "relations")
 """Kinds of which a spec also expects the number of each label."""
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
+DIVISIBLE = tuple(suffix for suffix in READERS if suffix != ".tsv")
+"""Suffixes of files that may have the rows of all splits; of `.tsv`, most have no headings."""
 _SHARD = re.compile(r"\d{5}-of-\d{5}")
 _READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)$")
 _HUB_ID = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>[0-9a-f]{{40}}))?")
@@ -122,7 +124,7 @@ def _own_files(path: Path) -> Iterator[Path]:
     if path.is_dir():
         inside = [sorted(path.iterdir()), sorted(path.rglob("*"))]
         named = [[one for one in files if one.is_file() and split_of(one.name)] for files in inside]
-        only = [one for one in inside[0] if one.is_file() and suffix_of(one) in READERS]
+        only = [one for one in inside[0] if one.is_file() and suffix_of(one) in DIVISIBLE]
         yield from named[0] or named[1] or only[: len(only) == 1]
     elif path.is_file():
         yield path
@@ -137,7 +139,7 @@ def _by_split(given: Sequence[str]) -> dict[str, str]:
     if (
         len(given) == 1
         and split_of(given[0].rpartition("/")[2]) is None
-        and suffix_of(Path(given[0])) in READERS
+        and suffix_of(Path(given[0])) in DIVISIBLE
     ):
         return {ROWS: given[0]}
     found: dict[str, str] = {}
