@@ -1,6 +1,6 @@
 """The configuration of a study: which part of the specs, at which scale, and where files are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -113,6 +113,31 @@ def check_files(files: Iterable[str | Path]) -> None:
             errors.append(f"{place}: __use_yte__: expressions are not evaluated; write the values out")
     if errors:
         raise PubmillError("\n".join(errors))
+
+
+OF_THE_DEMO = frozenset({"title", "scale", "tables", "models", "datasets", "mirror"})
+"""Keys of config.yaml that describe its own study, the demo."""
+
+
+def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str]) -> dict[str, Any]:
+    """Return a merged configuration in which a study has nothing of config.yaml's own study, the demo.
+
+    `base`: config.yaml; `given`: the keys of all settings over it. A key that another study leaves out has
+    the default of `Study`; a `PubmillError` names those without one. Only the mirror, which holds the files
+    of the demo's scale, is that of each study of this scale.
+    """
+    if merged.get("study") == base.get("study"):
+        return merged
+    own = OF_THE_DEMO if merged.get("scale") != base.get("scale") else OF_THE_DEMO - {"mirror"}
+    fields = Study.model_fields
+    left_out = [key for key in fields if key in own and key not in given]
+    if lacking := [f"`{key}:`" for key in left_out if fields[key].is_required()]:
+        strange = f"; unknown: {', '.join(given - fields.keys())}" if given - fields.keys() else ""
+        raise PubmillError(
+            f"configuration: study {merged.get('study')} lacks {', '.join(lacking)}; write it into its file "
+            f"(config.yaml has the demo's alone){strange}"
+        )
+    return merged | {key: fields[key].default for key in left_out}
 
 
 def check_study(

@@ -33,12 +33,16 @@ def test_results_decide_and_the_choice_is_reported(
     make(checkout, "demo", "gu2020/table06")
     assert meant("table06") == "demo"
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith("pubmill: study demo is meant (gu2020/table06 is in demo, contrasts, gu2020, small)")
+    assert said.startswith(
+        "pubmill: study demo is meant (gu2020/table06 is in demo, contrasts, gu2020, small)"
+    )
     assert said.endswith("name another with --study")
 
 
 def test_a_table_of_several_papers_or_none_is_refused(checkout: Path) -> None:
-    with pytest.raises(PubmillError, match="table10 may be gu2020/table10 or tinn2021/table10; write the pap"):
+    with pytest.raises(
+        PubmillError, match="table10 may be gu2020/table10 or tinn2021/table10; write the pap"
+    ):
         meant("table10")
     make(checkout, "full", "tinn2021/table10")
     assert meant("table10") == "tinn2021"
