@@ -9,11 +9,12 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown
-from pubmill.specs import Name, RecipeWeights, Specs, Strict, load, problem_text, strict_yaml
+from pubmill.specs import Name, RecipeWeights, Specs, Strict, problem_text, strict_yaml
 from pubmill.specs.hyperparameter_choice import HyperparameterChoice
 from pubmill.specs.own_settings import with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.spec_types import dotted_key
+from pubmill.specs.used_specs import load_used
 from pubmill.storage import name_patterns as names
 
 DEMO = "demo"
@@ -145,6 +146,8 @@ def check_study(
 ) -> tuple[Study, Specs]:
     """Check the merged configuration of a run and load the specs at its scale.
 
+    Mistakes in specs that the study does not use are reported, and stop nothing.
+
     `files`: the files that it was merged from, for the places of its mistakes.
     """
     try:
@@ -155,7 +158,9 @@ def check_study(
             for e in error.errors()
         ]
         raise PubmillError("\n".join(lines)) from None
-    specs = load(specs_folder, study.scale)
+    used = {kind: getattr(study, kind) or () for kind in ("tables", "models", "datasets")}
+    used["models"] += study.pretrain
+    specs = load_used(specs_folder, study.scale, used)
     known: dict[str, tuple[str, dict[str, Any]]] = {
         "tables": ("table", {**specs.tables, **specs.fact_tables}),
         "models": ("model", specs.models),
