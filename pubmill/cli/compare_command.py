@@ -35,6 +35,7 @@ def compare(
     the variance between these is printed too.
     """
     checkout()
+    from pubmill.planning.terminal_tables import print_markdown, print_text
     from pubmill.report.table_rendering import COMPARISON_RENDERERS
     from pubmill.specs import load
     from pubmill.specs.model_specs import engines_of_models
@@ -50,9 +51,9 @@ def compare(
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     chosen = with_columns(read_table(file), columns)
     found = comparisons(chosen, Path(results.results))
-    print(COMPARISON_RENDERERS["md"](found))
+    print_markdown(COMPARISON_RENDERERS["md"](found))
     for line in engine_lines(chosen, engines_of_models(load(specs_folder(), merged["scale"]).models)):
-        print(line)
+        print_text(line)
 
 
 VERB = Verb("Look", compare)
