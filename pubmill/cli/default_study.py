@@ -10,6 +10,7 @@ from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
 from pubmill.specs.study import DEMO, study_of_scale
+from pubmill.storage.result_paths import Paths, RunKey
 
 
 def study_of_words(
@@ -86,7 +87,8 @@ def _runs(results: Path, side: str) -> list[Path]:
     if Path(side).exists():
         return [Path(side)] if Path(side).is_relative_to(results) else []
     protocol, _, setting = side.partition("/")
-    return list(results.glob(f"*/runs/{protocol}/*/*/{setting}")) if setting else []
+    at_any_scale = Paths("*").run(RunKey(protocol, "*", "*", setting))
+    return list(results.glob(at_any_scale)) if setting else []
 
 
 def _report(study: str, why: str) -> None:
