@@ -32,6 +32,18 @@ class Author(Strict):
     orcid: Annotated[str, Field(pattern=r"^https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX]$")]
 
 
+class ServerLicence(Strict):
+    """What allows to send the text of a credentialed dataset to a server of others.
+
+    - `server`: its address, as the model's spec has it.
+    - `statement`: why the dataset's licence allows it, such as the agreement with the service; it is shown
+      beside the scores.
+    """
+
+    server: Annotated[str, Field(pattern=r"^https://[^\s@]+$")]
+    statement: Annotated[str, Field(min_length=1)]
+
+
 def _not_reserved(name: str) -> str:
     """Refuse the name of the page that lies beside the reports."""
     if name == "audit":
@@ -63,6 +75,7 @@ class Study(Strict):
     - `mirror`: a folder with HOST/PATH for each address, in place of the network; null: the network.
     - `save_minutes`: how often a running pretraining saves itself.
     - `local_files`: folders of your own, by the key that a spec names.
+    - `server_licences`: credentialed dataset -> the server of others to which its text may be sent.
     - `container`: the image in which jobs run with `--sdm apptainer`: a file (.sif), or an address such as
       docker://HOST/NAME@sha256:DIGEST; null: none.
     """
@@ -85,6 +98,7 @@ class Study(Strict):
     floors: bool = False
     author: Author | None = None
     local_files: dict[str, str] = Field(default_factory=dict)
+    server_licences: dict[Name, ServerLicence] = Field(default_factory=dict)
     # Snakemake doesn't quote it.
     container: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./:@%+=,-]*$")] | None = None
 
@@ -165,6 +179,7 @@ def check_study(
         "tables": ("table", {**specs.tables, **specs.fact_tables}),
         "models": ("model", specs.models),
         "pretrain": ("model", specs.models),
+        "server_licences": ("dataset", specs.datasets),
         "datasets": (
             "dataset",
             {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},
