@@ -25,13 +25,13 @@ known = $(if $(filter-out undefined,$(origin $1)),$(if $(filter-out $2,$(or $($1
 $(if $(filter test test-all,$(MAKECMDGOALS)),$(call known,ROOM,$(ROOMS)))
 $(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 
-.PHONY: help setup world demo test test-long test-all numeric kernels rehearse bench attack data-check docs lint format lock dist sbom clean
+.PHONY: help setup world demo test test-all numeric kernels rehearse bench attack data-check docs lint format lock dist sbom clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
 	@echo "make test    the tests that a change needs (ROOM=corpus: the unit tests of one room)"
-	@echo "make test-long  hundreds of cases, kills and clusters, without those marked weekly"
+	@echo "make test LONG=1  also kills, clusters and many cases, as continuous integration does"
 	@echo "make test-all  all tests, including hundreds of cases, kills and clusters"
 	@echo "make numeric comparisons of float numbers with the kernels of old processors (in test-all)"
 	@echo "make kernels compile the GPU kernels by Triton, and run them on its interpreter, without a GPU"
@@ -73,14 +73,10 @@ demo: world
 	@echo "The report: $(REPORT)"
 
 # Else each of the hundreds of programs that tests start compiles what it imports.
-test test-long test-all numeric: export PYTHONDONTWRITEBYTECODE =
+test test-all numeric: export PYTHONDONTWRITEBYTECODE =
 
-test: world
-	$(PYTEST) -m "not long" $(ROOM:%=tests/unit/%)
-
-# What continuous integration runs after `make test`.
-test-long: world numeric
-	$(PYTEST) -m "long and not weekly"
+test: world $(if $(LONG),numeric)
+	$(PYTEST) -m "not $(if $(LONG),weekly,long)" $(ROOM:%=tests/unit/%)
 
 # First, so that the closing line is that of all tests.
 test-all: world $(if $(ROOM),,numeric)
