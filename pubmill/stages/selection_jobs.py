@@ -65,7 +65,7 @@ class DivideByPart(Stage):
     """
 
     name, group = "divide_by_part", "select"
-    label = "Dividing {wildcards.table} of {wildcards.corpus} by part, from {wildcards.block}0"
+    label = "Dividing {wildcards.table} of {wildcards.corpus} by part, from {wildcards.block}00"
     version = 1
 
     def inputs_of(self, wildcards: Any) -> Inputs:
