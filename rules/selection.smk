@@ -35,6 +35,8 @@ rule fingerprint:
         graph.paths.log(graph.paths.fingerprint("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
+    group:
+        graph.fingerprint.bundle
     conda:
         "../envs/data.yaml"
     resources:
