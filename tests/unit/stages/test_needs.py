@@ -127,7 +127,7 @@ def test_jobs_of_single_files_are_bundled_by_their_place(targets: Graph) -> None
         for stage in (SelectDocuments, Fingerprint, CountWords)
         for part in ("0000", "0023", "0024")
     }
-    assert len(set(parts.values())) == 6 and all(name.startswith(BUNDLE) for name in parts.values())
+    assert len(set(parts.values())) == 6 and all(str(name).startswith(BUNDLE) for name in parts.values())
     of = {
         word: SimpleNamespace(corpus=corpus, part="0000", splitting=word) for word in ("bert", "white-space")
     }
