@@ -31,6 +31,7 @@ $(if $(filter bench,$(MAKECMDGOALS)),$(call known,BENCH,$(BENCHES)))
 help:
 	@echo "make demo    the whole pipeline on miniature data; ends with $(REPORT)"
 	@echo "make test    the tests that a change needs (ROOM=corpus: the unit tests of one room)"
+	@echo "make test LONG=1  also kills, clusters and many cases, as continuous integration does"
 	@echo "make test-all  all tests, including hundreds of cases, kills and clusters"
 	@echo "make numeric comparisons of float numbers with the kernels of old processors (in test-all)"
 	@echo "make kernels compile the GPU kernels by Triton, and run them on its interpreter, without a GPU"
@@ -74,8 +75,8 @@ demo: world
 # Else each of the hundreds of programs that tests start compiles what it imports.
 test test-all numeric: export PYTHONDONTWRITEBYTECODE =
 
-test: world
-	$(PYTEST) -m "not long" $(ROOM:%=tests/unit/%)
+test: world $(if $(LONG),numeric)
+	$(PYTEST) -m "not $(if $(LONG),weekly,long)" $(ROOM:%=tests/unit/%)
 
 # First, so that the closing line is that of all tests.
 test-all: world $(if $(ROOM),,numeric)

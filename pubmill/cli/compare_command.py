@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
+from pubmill.cli.default_study import study_of_words
 from pubmill.cli.studies import (
+    AnyStudy,
     Configfiles,
     Settings,
-    StudyOption,
     configuration,
     paths,
     specs_folder,
@@ -19,13 +20,12 @@ from pubmill.cli.studies import (
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
-from pubmill.specs.study import DEMO
 
 
 def compare(
     table: Annotated[str, typer.Argument(help="a finished table of the study, for example table06")],
     columns: Annotated[list[str], typer.Argument(help="keys or labels of two columns, or their beginnings")],
-    study: StudyOption = DEMO,
+    study: AnyStudy = None,
     configfile: Configfiles = None,
     config: Settings = None,
 ) -> None:
@@ -35,6 +35,7 @@ def compare(
     the variance between these is printed too.
     """
     checkout()
+    from pubmill.planning.terminal_tables import print_markdown, print_text
     from pubmill.report.table_rendering import COMPARISON_RENDERERS
     from pubmill.specs import load
     from pubmill.specs.model_specs import engines_of_models
@@ -42,6 +43,7 @@ def compare(
     from pubmill.tables.comparisons import comparisons, with_columns
     from pubmill.tables.engine_comparison import engine_lines
 
+    study = study_of_words(study, table, configfile, config)
     merged = configuration([*study_files(study), *(configfile or ())], config)
     results, name = paths(merged), table_of_study(table, merged)
     file = Path(results.table(name, "json"))
@@ -49,9 +51,9 @@ def compare(
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     chosen = with_columns(read_table(file), columns)
     found = comparisons(chosen, Path(results.results))
-    print(COMPARISON_RENDERERS["md"](found))
+    print_markdown(COMPARISON_RENDERERS["md"](found))
     for line in engine_lines(chosen, engines_of_models(load(specs_folder(), merged["scale"]).models)):
-        print(line)
+        print_text(line)
 
 
 VERB = Verb("Look", compare)

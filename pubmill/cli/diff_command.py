@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
-from pubmill.cli.studies import Settings, StudyOption, configuration, paths, study_files
+from pubmill.cli.default_study import study_of_sides
+from pubmill.cli.studies import AnyStudy, Settings, configuration, paths, study_files
 from pubmill.cli.verbs import Verb
 from pubmill.specs.study import DEMO
 
@@ -18,7 +19,7 @@ LOCK = ".lock"
 def diff(
     left: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
     right: Annotated[str, typer.Argument(metavar="B", help="the same")],
-    study: StudyOption = DEMO,
+    study: AnyStudy = None,
     config: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
@@ -32,7 +33,7 @@ def diff(
     """
     root = checkout()
     if left.endswith(LOCK) and right.endswith(LOCK):
-        results = Path(paths(configuration(study_files(study), config)).results)
+        results = Path(paths(configuration(study_files(study or DEMO), config)).results)
         _print_days(Path(left), Path(right), as_json, results)
         return
     from pubmill.inspection.diff.differences import as_json as differences_as_json
@@ -40,7 +41,7 @@ def diff(
     from pubmill.inspection.diff.sides import Context, side_of
     from pubmill.planning.terminal_tables import console
 
-    context = Context(root, study, config or [])
+    context = Context(root, study_of_sides(study, (left, right), config), config or [])
     found = differences(side_of(left, context), side_of(right, context))
     if as_json:
         print(differences_as_json(found), end="")

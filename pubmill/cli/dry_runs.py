@@ -18,6 +18,14 @@ def is_plain(options: Sequence[str], why: bool) -> bool:
     return bool(options) and not others
 
 
+def check_no_run(config: dict[str, Any]) -> None:
+    """Raise a `PubmillError` if another run holds the results of a configuration."""
+    from pubmill.cli.studies import paths
+    from pubmill.workflow.run_start import lock_results
+
+    lock_results(paths(config).results).release()
+
+
 def print_dry_run(
     root: Path, config: dict[str, Any], files: list[str], targets: list[str], why: bool
 ) -> None:

@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from pubmill.cli.checkout import checkout
+from pubmill.cli.default_study import study_of_words
 from pubmill.cli.studies import (
+    AnyStudy,
     Configfiles,
     Settings,
-    StudyOption,
     configuration,
     configured_graph,
     specs_folder,
@@ -25,7 +26,7 @@ def explain(
     table: Annotated[str, typer.Argument(help="for example gu2020/table06", autocompletion=table_names)],
     row: Annotated[str | None, typer.Argument(help="key or label of a row, or its beginning")] = None,
     column: Annotated[str | None, typer.Argument(help="key or label of a column, or its beginning")] = None,
-    study: StudyOption = DEMO,
+    study: AnyStudy = None,
     configfile: Configfiles = None,
     config: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
@@ -44,6 +45,8 @@ def explain(
 
     if row and not column:
         raise PubmillError("COLUMN is missing: name ROW and COLUMN for a cell, neither for the whole table")
+    needs_study = row or "/" not in table
+    study = study_of_words(study, table, configfile, config) if needs_study else study or DEMO
     files = [*study_files(study), *(configfile or ())]
     table = table if "/" in table else table_of_study(table, configuration(files, config))
     if row is None or column is None:

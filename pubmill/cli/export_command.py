@@ -59,6 +59,7 @@ def export(
 
 def _write_form(made: "Converted", folder: Path, form: str | None) -> None:
     from pubmill.convert.exports import publish
+    from pubmill.planning.terminal_tables import print_text
     from pubmill.stages.dataset_recipes import dataset_card, published_recipe
 
     recipe = published_recipe(made.name, made.spec, form)
@@ -67,7 +68,7 @@ def _write_form(made: "Converted", folder: Path, form: str | None) -> None:
     written = publish(recipe, made.folder, folder)
     for split, file in written.items():
         known = "the published bytes" if file["equal"] else otherwise
-        print(f"{folder / file['name']}: {split}, sha256 {file['sha256']} ({known})")
+        print_text(f"{folder / file['name']}: {split}, sha256 {file['sha256']} ({known})")
     if form == "hugging-face":
         files = {split: file["name"] for split, file in written.items()}
         with writing(folder / "README.md") as temporary:

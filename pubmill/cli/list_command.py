@@ -20,10 +20,12 @@ def list_names(
     Each line has a name as other verbs take it, and what it is.
     """
     checkout()
+    from pubmill.planning.terminal_tables import print_text
+
     rows = listed_studies() if kind == "studies" else specs_of(kind)
     width = max(len(name) for name, _ in rows)
     for name, what in rows:
-        print(f"{name:<{width}}  {what}".rstrip())
+        print_text(f"{name:<{width}}  {what}".rstrip(), hanging=width + 2)
 
 
 def listed_studies() -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ def seeds(
     looks. There are two answers: on the scored documents, and on other documents of their kind.
     """
     checkout()
+    from pubmill.planning.terminal_tables import print_text
     from pubmill.tables.seed_plan import as_text, row_plans
 
     graph = configured_graph(study, None, config, every_seed=True)
@@ -32,10 +33,10 @@ def seeds(
     results, is_current = Path(graph.results), graph.records.is_current
     plans = [row_plans(recipe, results, is_current, documents) for recipe in recipes]
     rows = [one for of_table in plans for one in of_table]
-    print(as_text(rows))
+    print_text(as_text(rows))
     if left := sum(row.shown for recipe in recipes for row in recipe.rows) - len(rows):
         why = "of several folds, or without two models of several seeds"
-        print(f"not compared by seeds: {counted(left, 'row')} ({why})")
+        print_text(f"not compared by seeds: {counted(left, 'row')} ({why})")
 
 
 VERB = Verb("Look", seeds)

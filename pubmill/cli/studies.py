@@ -108,6 +108,13 @@ def dataset_names() -> list[str]:
 
 StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]
 StudyOption = Annotated[str, typer.Option(help="study whose results are used", autocompletion=study_names)]
+AnyStudy = Annotated[
+    str | None,
+    typer.Option(
+        help="study whose results are used; by default, one that has what is named",
+        autocompletion=study_names,
+    ),
+]
 
 Configfiles = Annotated[
     list[str] | None, typer.Option(metavar="FILE", help="settings over those of the study; may be repeated")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pubmill.cli.checkout import checkout, make_demo_files, show, start_snakemake
-from pubmill.cli.dry_runs import is_plain, print_cost, print_dry_run
+from pubmill.cli.dry_runs import DRY, check_no_run, is_plain, print_cost, print_dry_run
 from pubmill.cli.studies import (
     OWN_SPECS,
     configuration,
@@ -90,6 +90,8 @@ def table(
     page = paths(config | {"own_tables": own}).table(name, "html")
     all_words = words._replace(configfiles=files, settings=[*words.settings, *settings])
     chosen, arguments = configuration(files, all_words.settings), snakemake_words([page], [], all_words)
+    if not DRY.intersection(words.options):
+        check_no_run(chosen)
     print_cost(root, chosen, files, page)
     if is_plain(words.options, why=False):
         show(commands.run(commands.program("snakemake"), *arguments))

@@ -3,9 +3,10 @@
 A document's text is that of its passages, each at its offset; a line feed stands between them. These options
 of both functions say how a file is read; where they are needed and missing, the error names them:
 
-- `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat` or `dygie` (whose words and sentences are kept), of the
-  source of the split or `archive`; or `drugprot`, of the sources `SPLIT_abstracts`, `SPLIT_entities` and
-  `SPLIT_relations`. With a source `SPLIT_documents`, the split is of the documents that it names.
+- `form`: `pubtator`, `bioc-xml`, `bioc-json`, `brat`, `doccano` or `dygie` (whose words and sentences are
+  kept), of the source of the split or `archive`; or `drugprot`, of the sources `SPLIT_abstracts`,
+  `SPLIT_entities` and `SPLIT_relations`. With a source `SPLIT_documents`, the split is of the documents that
+  it names.
 - `folder`: for an archive, the folder of the split in it.
 - `types`: the types that are kept, as a list, or a mapping to the examples' types; all by default. Others are
   counted as `left_out.mentions_of_other_types`.

@@ -17,7 +17,10 @@ Options of `read`, of which only `labels` is required:
   `[word, pos, chunk, label]`).
 - `outside`: the file's label for O.
 - `scheme`: one of `SCHEMES`; all except `iob2`, which must be well-formed, are converted to BIO.
-- `documents`: one of `MARKS`.
+- `documents`: one of `MARKS`. With `conllu`, the file is CoNLL-U: other comments, ranges of words (`1-2`) and
+  empty nodes (`1.1`) are not read.
+- `misc`: the key whose value is the label, if the column `label` has `KEY=VALUE|...`, as CoNLL-U's last one;
+  a word without it is outside of mentions.
 - `files`: split -> `{source, member, from, before}`, for a split that is not a source of its own: `source` is
   the role, `member` the file in an archive (its name, or the end of its path), and the split consists of the
   documents from the identifier `from` on, up to but excluding the identifier `before`.
@@ -37,7 +40,18 @@ from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.messages.quotations import quote, show, withheld
 from pubmill.storage.archives import decode, members
 
-OPTIONS = ("labels", "types", "keep", "separator", "columns", "outside", "scheme", "documents", "files")
+OPTIONS = (
+    "labels",
+    "types",
+    "keep",
+    "separator",
+    "columns",
+    "outside",
+    "scheme",
+    "documents",
+    "files",
+    "misc",
+)
 LABELS: dict[str, Callable[[str], str]] = {
     "first_character": lambda label: label[0],
     "as_written": lambda label: label,
@@ -60,6 +74,7 @@ MARKS: dict[str, str | None] = {
     "docstart": "-DOCSTART- {}",
     "parenthesised": "-DOCSTART- ({})",
     "medline": "###MEDLINE:{}",
+    "conllu": "# newdoc id = {}",
     "unnamed": None,
 }
 """Templates of document marks, with the identifier in the braces. `medline` is the GENIA corpus's own form;
@@ -79,6 +94,13 @@ class _Form:
     types: Sequence[str]
     keep: Sequence[str]
     relabel: Callable[[str], str]
+    misc: str
+
+    def is_read(self, line: str) -> bool:
+        """Return whether a line is no comment, range of words or empty node of CoNLL-U."""
+        comments = self.mark == MARKS["conllu"]
+        first, tab, _ = line.partition("\t")
+        return not comments or not line or (bool(tab) and first.isdecimal()) or _is_mark(line, self.mark)
 
 
 class _ConllSentence(NamedTuple):
@@ -152,6 +174,7 @@ def _form_of_options(source: ConverterInput) -> _Form:
         types=types,
         keep=keep,
         relabel=chosen.option("labels", LABELS),
+        misc=chosen.options["misc"],
     )
 
 
@@ -179,6 +202,7 @@ _DEFAULTS = {
     "outside": "O",
     "scheme": "iob2",
     "documents": "docstart",
+    "misc": "",
 }
 
 
@@ -280,7 +304,7 @@ def _sentences(numbered: Iterable[tuple[str, str]], form: _Form) -> Iterator[_Co
     document: str | None = None
     start, empty = "", False
     rows: list[tuple[str, str, str]] = []
-    for place, line in chain(numbered, [("", "")]):
+    for place, line in ((place, line) for place, line in chain(numbered, [("", "")]) if form.is_read(line)):
         mark = _is_mark(line, form.mark)
         if line and not mark:
             rows.append((place, *_parse_row(line, form, place)))
@@ -321,7 +345,11 @@ def _parse_row(line: str, form: _Form, place: str) -> tuple[str, str]:
         raise PubmillError(
             f"{place}: expected one word, without white space or control characters, found {quote(word)}"
         )
-    return word, _parse_label(values[form.columns.index("label")], form, place)
+    label = values[form.columns.index("label")]
+    if form.misc:
+        stated = [one.partition("=")[2] for one in label.split("|") if one.startswith(f"{form.misc}=")]
+        label = stated[0] if stated else form.outside
+    return word, _parse_label(label, form, place)
 
 
 def _is_word(text: str) -> bool:

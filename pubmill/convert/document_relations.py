@@ -10,7 +10,8 @@ The options of `pubmill.convert.annotated_texts` say how a file is read. Further
   which those of one sentence are pairs (DrugProt).
 - `separators`: the characters that separate the concepts of a mention, and of a relation's argument; `|,;` by
   default.
-- `novelty`: the fifth column of a PubTator relation says whether it is `Novel` or `No`.
+- `novelty`: each relation states whether it is `Novel` or `No`: in the fifth column of PubTator, the infon
+  `novel` of BioC.
 
 A relation of two concepts whose types are no pair is counted as `left_out.relations_of_other_pairs`; BioRED's
 evaluation leaves these out too. One whose concepts have no mentions stays, since the official evaluations
@@ -38,11 +39,6 @@ class DocumentReading(Pairs):
 
     arguments: Literal["mentions", "concepts"] = "concepts"
     novelty: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.novelty and self.form != "pubtator":
-            raise PubmillError("the converter's option `novelty` is for the form pubtator")
 
 
 _OTHER = {"mentions": "concepts", "concepts": "mentions"}
@@ -162,7 +158,9 @@ def _arguments(relation: FileRelation, reading: DocumentReading, where: str) -> 
 def _novelty(relation: FileRelation, reading: DocumentReading, where: str) -> list[str]:
     if not reading.novelty:
         return []
-    stated = relation.arguments[2:]
-    if len(stated) != 1 or stated[0] not in NOVELTY:
-        raise PubmillError(f"{where}: a relation's fifth column must be {' or '.join(NOVELTY)}")
-    return [stated[0]]
+    if relation.novelty not in NOVELTY:
+        raise PubmillError(
+            f"{where}: the novelty of a relation (PubTator's fifth column, BioC's infon `novel`) must be "
+            f"{' or '.join(NOVELTY)}"
+        )
+    return [relation.novelty]

@@ -2,12 +2,16 @@
 
 The options name the keys of the rows, as `pubmill.formats.row_files` has them: `id` and `document` for all
 kinds, and `record`, the element in XML that is a row. Other keys are ignored. A split may be of several
-files, with the roles `SPLIT`, `SPLIT_2`, ..., which are read in this order.
+files, with the roles `SPLIT`, `SPLIT_2`, ..., which are read in this order; or the source `rows` has the rows
+of all splits, `split_column` names the column with their splits, and `split_values` the split of each value.
 
 - `sequence`: `text`, `label`, and `text_pair` for pairs; `labels`: all labels, as a list or a mapping from
-  the file's labels (also numbers, as text) to the examples' labels.
-- `multilabel`: `text` and either `label`, a list or a text in which `separator` divides labels, or `columns`,
-  the names of columns of 0 and 1 that are labels; `labels` as above.
+  the file's labels (also numbers, as text) to the examples' labels. `choices`, for questions with answers to
+  choose from: the key of a mapping of letters to texts, of a list of texts (A, B, ...), or a list of keys,
+  one for each text; they become the second text, and the label is a letter, or one of the texts.
+- `multilabel`: `text`, to which `choices` are added if there are any, and either `label`, a list or a text in
+  which `separator` divides labels, or `columns`, the names of columns of 0 and 1 that are labels; `labels` as
+  above.
 - `tokens`: `words` and `label`, lists of one length; `labels`: the BIO label of each number, or `as_written`.
 - `regression`: `text`, `text_pair` and `score`.
 - `span`: `question`, `context`, and `answers` with `text` and `answer_start` in it, as SQuAD has in Parquet.
@@ -15,6 +19,7 @@ files, with the roles `SPLIT`, `SPLIT_2`, ..., which are read in this order.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, one_line
@@ -30,7 +35,7 @@ from pubmill.examples.kinds import (
 from pubmill.formats import row_files
 from pubmill.messages.quotations import quote
 
-_COMMON = ("id", "document", "record")
+_COMMON = ("id", "document", "record", "split_column", "split_values")
 
 
 class _Rows:
@@ -52,8 +57,10 @@ class _Rows:
         number = 0
         for path in self._paths():
             for where, row in row_files.rows(path, self.options.get("record", "")):
-                number += 1
                 one = _Row(where, row, self.options)
+                if not self._has_split(one):
+                    continue
+                number += 1
                 name = f"{self._source.split}-{number:06d}"
                 if "id" in self.options:
                     name = check_id(one.value("id"), where)
@@ -62,7 +69,19 @@ class _Rows:
                 self._seen.add(name)
                 yield name, one
 
+    def _has_split(self, row: "_Row") -> bool:
+        if "split_column" not in self.options:
+            return True
+        splits, value = self.options.get("split_values"), row.value("split_column")
+        if not isinstance(splits, Mapping) or value not in splits:
+            raise PubmillError(
+                f"{row.where}: the split {quote(value)} is not in the option `split_values`: {splits!r}"
+            )
+        return bool(splits[value] == self._source.split)
+
     def _paths(self) -> list[Path]:
+        if "split_column" in self.options:
+            return [self._source.input("rows")]
         split = self._source.split
         roles = [role for role in self._source.inputs if role == split or role.startswith(f"{split}_")]
         return [self._source.input(role) for role in roles or [split]]
@@ -111,6 +130,17 @@ class _Row:
             raise self.fault(option, "a list")
         return value
 
+    def choices(self) -> dict[str, str]:
+        """Return the texts to choose from, by their letters; empty without the option `choices`."""
+        if "choices" not in self._options:
+            return {}
+        named = self._options["choices"]
+        keys = [row_files.value_at(self._row, key) for key in named] if isinstance(named, list) else None
+        found = lettered(self.get("choices") if keys is None else keys)
+        if found is None:
+            raise self.fault("choices", "at least two texts, as a list or by letters")
+        return {letter: one_line(text) for letter, text in found.items()}
+
     def document(self) -> str | None:
         return self.value("document") if "document" in self._options else None
 
@@ -120,23 +150,49 @@ class _Row:
         return labels[str(text)]
 
 
+def lettered(value: Any) -> dict[str, str] | None:
+    """Return texts to choose from by their letters; None for other than a list or mapping of texts."""
+    found = dict(zip(ascii_uppercase, value, strict=False)) if isinstance(value, list) else value
+    if not isinstance(found, dict) or len(found) < 2 or len(found) < len(value):
+        return None
+    texts = all(isinstance(one, str) and one.strip() for pair in found.items() for one in pair)
+    return found if texts else None
+
+
+def _listed_choices(choices: Mapping[str, str]) -> str:
+    return " ".join(f"({letter}) {text}" for letter, text in choices.items())
+
+
 def sequence(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield texts, or pairs of texts, with a label."""
-    rows = _Rows(source, ("text", "label", "labels"), ("text_pair",))
+    rows = _Rows(source, ("text", "label", "labels"), ("text_pair", "choices"))
     labels = rows.labels()
+    if {"text_pair", "choices"} <= rows.options.keys():
+        raise SpecError("the converter has the options `text_pair` and `choices`; give one of them")
     for name, row in rows:
+        pair = _listed_choices(choices) if (choices := row.choices()) else None
         yield SequenceExample(
             id=name,
             document=row.document(),
             text=row.text("text"),
-            text_pair=row.text("text_pair") if "text_pair" in rows.options else None,
-            label=row.label(row.value("label"), labels),
+            text_pair=row.text("text_pair") if "text_pair" in rows.options else pair,
+            label=row.label(_chosen(row, choices, labels), labels),
         )
+
+
+def _chosen(row: _Row, choices: Mapping[str, str], labels: Mapping[str, str]) -> str:
+    """Return the label of a row; the letter of the choice whose text it is."""
+    value = row.value("label")
+    same = [letter for letter, text in choices.items() if text == one_line(value)]
+    found = value if value in labels or len(same) != 1 else same[0]
+    if choices and labels.get(found) not in choices:
+        raise row.fault("label", f"one of the choices ({', '.join(choices)}) or the text of just one")
+    return found
 
 
 def multilabel(source: ConverterInput) -> Iterator[MultilabelExample]:
     """Yield texts with any number of labels."""
-    rows = _Rows(source, ("text", "labels"), ("label", "separator", "columns"))
+    rows = _Rows(source, ("text", "labels"), ("label", "separator", "columns", "choices"))
     if ("label" in rows.options) == ("columns" in rows.options):
         raise SpecError("the converter needs the option `label`, a key with labels, or `columns` of 0 and 1")
     labels = rows.labels()
@@ -145,7 +201,7 @@ def multilabel(source: ConverterInput) -> Iterator[MultilabelExample]:
         yield MultilabelExample(
             id=name,
             document=row.document(),
-            text=row.text("text"),
+            text=" ".join(filter(None, (row.text("text"), _listed_choices(row.choices())))),
             labels=sorted({row.label(label, labels) for label in found}),
         )
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from pubmill.convert import json_files
 from pubmill.convert.exports import WriterOptions
@@ -31,8 +31,12 @@ class _Answer(json_files.JsonModel):
     answer_start: Annotated[int, Field(ge=0)]
 
 
+def _as_text(value: Any) -> Any:
+    return str(value) if type(value) is int else value
+
+
 class _Question(json_files.JsonModel):
-    id: Annotated[str, Field(min_length=1)]
+    id: Annotated[str, Field(min_length=1), BeforeValidator(_as_text)]
     question: str
     answers: tuple[_Answer, ...] = ()
     is_impossible: bool = False
@@ -45,7 +49,7 @@ class _Paragraph(json_files.JsonModel):
 
 
 class _Article(json_files.JsonModel):
-    title: str
+    title: str = None  # type: ignore[assignment]  # may be absent, but not null
     paragraphs: list[_Paragraph]
 
 
@@ -58,7 +62,7 @@ class SquadQuestion:
     """A question of a file with its context, which contains the `answers`."""
 
     id: str
-    title: str
+    title: str | None
     context: str
     question: str
     answers: list[Answer]
@@ -82,7 +86,7 @@ def read_questions(path: Path) -> Iterator[SquadQuestion]:
                 yield _parse_question(path, article.title, paragraph.context, question)
 
 
-def _parse_question(path: Path, title: str, context: str, question: _Question) -> SquadQuestion:
+def _parse_question(path: Path, title: str | None, context: str, question: _Question) -> SquadQuestion:
     for answer in question.answers:
         there = context[answer.answer_start : answer.answer_start + len(answer.text)]
         if there != answer.text:
@@ -98,7 +102,7 @@ def _parse_question(path: Path, title: str, context: str, question: _Question) -
 
 
 def read(source: ConverterInput) -> Iterator[SpanExample]:
-    """Yield the examples of one split, JSON or gzipped JSON; their document is the article's title.
+    """Yield the examples of one split, JSON or gzipped JSON; their document is the title of the article.
 
     Questions must be marked as impossible exactly if they have no answers; their `plausible_answers`, which
     are wrong, are left out and counted.
@@ -116,7 +120,11 @@ def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
         if one.plausible:
             left_out["plausible_answers"] += one.plausible
         yield SpanExample(
-            id=one.id, document=one.title, question=one.question, context=one.context, answers=one.answers
+            id=one.id,
+            document=one.title,
+            question=one.question,
+            context=one.context,
+            answers=one.answers,
         )
 
 

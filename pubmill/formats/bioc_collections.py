@@ -267,6 +267,7 @@ def _parse_relation(node: Node, where: str) -> FileRelation:
         source=node,
         id=None if name is None else str(name),
         concepts=concepts,
+        novelty=str(infons["novel"]) if "novel" in infons else None,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from pubmill.formats import bioc_collections, brat, dygie, pubtator
+from pubmill.formats import bioc_collections, brat, doccano, dygie, pubtator
 from pubmill.formats.bioc_collections import BioCJson, BioCXml
 from pubmill.formats.documents import DocumentFile, InputDocument
 from pubmill.formats.json_text import parse_json
@@ -73,6 +73,7 @@ ANNOTATED: dict[str, Callable[[Texts, str, bool], Iterator[InputDocument]]] = {
     "bioc-xml": _bioc_xml,
     "brat": brat.read_documents,
     "dygie": dygie.read_documents,
+    "doccano": doccano.read_documents,
 }
 """Form of documents with mentions -> its reader."""
 

@@ -42,13 +42,14 @@ class Relation:
 class FileRelation:
     """A relation in the file. `arguments`: identifiers of the related items; `id`: its own identifier;
     `source`: its form in the file; `concepts`: the related concepts, where the file relates these and not
-    mentions."""
+    mentions; `novelty`: what the file states of it (BioRED)."""
 
     type: str
     arguments: tuple[str, ...]
     source: Any
     id: str | None = None
     concepts: tuple[str, ...] = ()
+    novelty: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

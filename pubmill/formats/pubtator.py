@@ -107,15 +107,19 @@ def _parse_document(block: Block, file: str, misplaced: bool) -> InputDocument:
             mentions += [mention] if mention else []
             wrong += mention is None
         else:
-            relations.append(
-                FileRelation(
-                    type=columns[1], arguments=tuple(columns[2:]), source=line, concepts=tuple(columns[2:4])
-                )
-            )
+            relations.append(_parse_relation(columns, line))
     return InputDocument(
         id=name, where=f"{file}:{block[0][0]}", passages=passages_of(pieces, mentions),
         relations=relations, source=([line for _, line in block[: len(pieces)]], mentions), misplaced=wrong,
     )  # fmt: skip
+
+
+def _parse_relation(columns: list[str], line: str) -> FileRelation:
+    novelty = columns[4] if len(columns) == 5 else None
+    concepts = tuple(columns[2:4])
+    return FileRelation(
+        type=columns[1], arguments=tuple(columns[2:]), source=line, concepts=concepts, novelty=novelty
+    )
 
 
 def _mention_line(document: InputDocument, mention: TextMention) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 from pubmill.convert.annotated_texts import has_overlaps, needed_readings
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY
+from pubmill.formats import doccano
 from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
-from pubmill.formats.json_text import parse_json
+from pubmill.formats.json_text import parse_json, parse_row
 from pubmill.formats.text_files import read_lines, read_text
 from pubmill.inspection.file_forms import BY_HAND, FileForm
 from pubmill.storage.archives import members
@@ -27,8 +28,6 @@ DOCUMENT_READINGS = {
     "pairs": "relations between mentions or concepts",
 }
 """Value of --as -> what documents must have for it."""
-NOVEL = [(one,) for one in NOVELTY]
-"""Further arguments of a relation whose novelty is stated."""
 Options = dict[str, Any]
 
 
@@ -67,11 +66,24 @@ def _form_of_line(first: str, path: Path) -> str | None:
         return "bioc-xml" if "<collection" in read_text(path)[:10_000] else None
     if first.startswith("{") and '"sentences"' in first and '"doc_key"' in first:
         return "dygie"
+    if first.startswith("{") and path.suffix in (".json", ".jsonl") and _is_doccano(path):
+        return "doccano"
     if first.lstrip().startswith(("{", "[")) and '"passages"' in read_text(path)[:100_000]:
         content = parse_json(read_text(path), str(path))
         found = content[0] if isinstance(content, list) and content else content
         return "bioc-json" if isinstance(found, dict) and "documents" in found else None
     return None
+
+
+def _is_doccano(path: Path) -> bool:
+    """Return whether every line of a file has a text with spans, of which one at least is there."""
+    try:
+        found = [parse_row(line, "") for line in read_lines(path)]
+    except PubmillError:
+        return False
+    return all(map(doccano.is_doccano, found)) and any(
+        any(row.get(key) for key in doccano.SPANS) for row in found
+    )
 
 
 def documents_form(files: Mapping[str, Path], form: str, reading: str | None) -> FileForm:
@@ -153,7 +165,7 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
     options |= {} if separators == "|,;" else {"separators": separators}
     if one_label:
         return options | {"negative": "none"} | ({"several": "each"} if several else {})
-    stated = by_concept and all(relation.arguments[2:] in NOVEL for relation in related)
+    stated = by_concept and all(relation.novelty in NOVELTY for relation in related)
     return options | ({"novelty": True} if stated else {})
 
 

@@ -28,7 +28,7 @@ def fixture(path: Path, form: FileForm) -> str | None:
         return _masked_document(path)
     if form.converter.endswith("pubmed_rct:read"):
         return _masked_abstract(path, form.options["labels"])
-    if form.converter.endswith("conll:read"):
+    if form.converter.endswith("conll:read") and form.options.get("documents") != "conllu":
         return _masked_sentences(path)
     if form.converter.endswith("tsv:read"):
         return _masked_rows(path, form.options)

@@ -12,7 +12,8 @@ from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
 from pubmill.inspection.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
-from pubmill.inspection.file_forms import BY_HAND, FileForm, label_of, named_columns, score_of
+from pubmill.inspection.choice_forms import choice_keys
+from pubmill.inspection.file_forms import BY_HAND, ROWS, FileForm, label_of, named_columns, score_of
 from pubmill.inspection.question_forms import QUESTION_READINGS, are_questions, questions_form
 from pubmill.inspection.row_forms import joined_labels, row_form
 
@@ -42,7 +43,7 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
         raise PubmillError(f"{first}: the file is empty")
     if first.suffix in OTHER_FILES:
         raise PubmillError(f"{first}: {OTHER_FILES[first.suffix]}")
-    if first.suffix in (".parquet", ".gz"):
+    if first.suffix in (".parquet", ".gz") or ROWS in files:
         return row_form(files)
     if are_questions(first):
         return questions_form(files, reading)
@@ -65,6 +66,8 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
         return row_form(files)
     if line.startswith(("{", "[")):
         return _json_form(files)
+    if line.startswith("#") and "\t" not in line and (row := _first_conllu_row(first)):
+        return _conllu_form(files, len(row))
     return _columns_form(files) if _is_conll(first) else _table_form(files)
 
 
@@ -72,6 +75,48 @@ def _abstracts_form(files: Mapping[str, Path]) -> FileForm:
     labels = {line.partition("\t")[0] for _, line in _all(files) if "\t" in line}
     options = {"labels": sorted(labels)}
     return FileForm("sequence", "classification", "macro_f1", "pubmill.convert.pubmed_rct:read", options)
+
+
+def _first_conllu_row(path: Path) -> list[str]:
+    """Return the columns of the first word of CoNLL-U; none if it is another form."""
+    row = next((line.split("\t") for _, line in lines(path) if line and not _is_comment(line)), [])
+    return row if len(row) > 2 and re.fullmatch(r"1(-\d+)?", row[0]) else []
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith("#") and "\t" not in line
+
+
+def _conllu_form(files: Mapping[str, Path], width: int) -> FileForm:
+    """Return the form of CoNLL-U whose words have BIO labels: in a column of their own, or under a key of the
+    last one."""
+    path = next(iter(files.values()))
+    rows = [line.split("\t") for _, line in _all(files) if line and not _is_comment(line)]
+    rows = [row for row in rows if row[0].isdecimal()]
+    if any(len(row) != width for row in rows):
+        raise PubmillError(f"{path}: CoNLL-U whose words have different numbers of columns; {BY_HAND}")
+    columns: dict[int, list[str]] = {n: [row[n] for row in rows] for n in range(2, width)}
+    own = [n for n, labels in columns.items() if _are_labels(labels)]
+    pairs = [pair.partition("=") for misc in columns[width - 1] for pair in misc.split("|")]
+    keys = [
+        key
+        for key in dict.fromkeys(pair[0] for pair in pairs)
+        if _are_labels([v for k, _, v in pairs if k == key])
+    ]
+    if not own and not keys:
+        raise PubmillError(
+            f"{path}: CoNLL-U, but neither a column nor a key of its last has BIO labels; {BY_HAND}"
+        )
+    place = own[0] if own else width - 1
+    names = {0: "number", 1: "word", place: "label"}
+    options: dict[str, Any] = {"labels": "as_written", "documents": "conllu"}
+    options |= {"columns": [names.get(n, f"column{n + 1}") for n in range(width)]}
+    options |= {} if own else {"misc": keys[0]}
+    return FileForm("tokens", "ner", "entity_f1", "pubmill.convert.conll:read", options)
+
+
+def _are_labels(values: Sequence[str]) -> bool:
+    return all(map(LABEL.fullmatch, values)) and any(value != "O" for value in values)
 
 
 def _is_conll(path: Path) -> bool:
@@ -169,7 +214,7 @@ def _json_form(files: Mapping[str, Path]) -> FileForm:
         return _document_form(path, files)
     if not all(row.keys() >= rows[0].keys() for row in rows):
         raise PubmillError(f"{path}: its lines are not JSON objects with the same keys; {BY_HAND}")
-    if any(isinstance(value, list | dict) for value in rows[0].values()):
+    if any(isinstance(value, list | dict) for value in rows[0].values()) or choice_keys(rows[0]):
         return row_form(files)
     values = {key: tuple(str(row[key]) for row in rows) for key in rows[0]}
     label = label_of(values, f"{path}:1", "key")
@@ -230,7 +275,8 @@ def _document_form(path: Path, files: Mapping[str, Path]) -> FileForm:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise PubmillError(f"{path}: not JSON ({error}); {BY_HAND}") from None
-    if isinstance(found, list) and found and isinstance(found[0], dict):
+    by_id = isinstance(found, dict) and all(isinstance(value, dict) for value in found.values())
+    if by_id or (isinstance(found, list) and found and isinstance(found[0], dict)):
         return row_form(files)
     if not (isinstance(found, dict) and isinstance(found.get("data"), list)):
         raise PubmillError(f"{path}: JSON, but neither JSON lines nor SQuAD's form; {BY_HAND}")

@@ -1,5 +1,6 @@
 """How a dataset's files are read, and which of their columns are label, text and id."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,23 @@ MOST_LABELS = 50
 TEXT_WORDS, PAIR_WORDS = 1.5, 3
 """Mean words from which the longest column is a text, and from which a further one is."""
 BY_HAND = "write the spec by hand, with a converter of your own if docs/converters.md lists no form that fits"
+
+_LABEL_NAME = re.compile(r"(?i)(^|[_@/])(labels?|class|gold|target|category|decision)$")
+SPLITS = {"train": "(?<!pre)train", "dev": r"dev|valid|val", "test": "(?<!la)test|golden"}
+"""Split -> pattern of the file names that have it; `pretraining` and `latest` name no split. BioASQ's
+tests are called golden."""
+ROWS = "rows"
+"""Role of a file with the rows of all splits."""
+
+
+def split_of(name: str) -> str | None:
+    """Return the split that the name of a file has as a word, else in one: `retrieval-test` is of test."""
+    forms = [
+        (split, way.format(form))
+        for way in (r"(?<![a-z])(?:{})(?![a-z])", "{}")
+        for split, form in SPLITS.items()
+    ]
+    return next((split for split, form in forms if re.search(form, name.lower())), None)
 
 
 @dataclass(frozen=True)
@@ -33,7 +51,8 @@ class FileForm:
 
 
 def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
-    """Return the column or key with the fewest different values, of which none is long and most repeat."""
+    """Return the column or key with the fewest different values, of which none is long and most repeat; one
+    that is named as labels are goes before others."""
     sizes = {
         name: len(set(found))
         for name, found in values.items()
@@ -41,7 +60,7 @@ def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
     }
     if not sizes:
         raise PubmillError(f"{where}: no {what} looks like a label (few, short, repeated values); {BY_HAND}")
-    return min(sizes, key=sizes.__getitem__)
+    return min(sizes, key=lambda name: (_LABEL_NAME.search(name) is None, sizes[name]))
 
 
 def named_columns(values: Mapping[str, Sequence[str]], label: str, where: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ import json
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ from pydantic import ValidationError
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError
+from pubmill.formats.document_files import suffix_of
+from pubmill.formats.row_files import READERS
 from pubmill.inspection.dataset_fixtures import fixture
 from pubmill.inspection.dataset_forms import OTHER_FILES, guess
-from pubmill.inspection.file_forms import FileForm
+from pubmill.inspection.file_forms import ROWS, SPLITS, FileForm, split_of
 from pubmill.messages import installation
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
@@ -26,9 +28,6 @@ from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
 from pubmill.storage.name_patterns import HUB_ID
 
-SPLITS = {"train": "(?<!pre)train", "dev": r"dev|valid|val", "test": "(?<!la)test|golden"}
-"""Split -> pattern of the file names that have it; `pretraining` and `latest` name no split. BioASQ's
-tests are called golden."""
 EXPECTED = {
     "tokens": ("sentences", "tokens", "mentions"),
     "span": ("examples", "questions"),
@@ -40,6 +39,8 @@ LABELLED = ("sequence", "relations")
 """Kinds of which a spec also expects the number of each label."""
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
+DIVISIBLE = tuple(suffix for suffix in READERS if suffix != ".tsv")
+"""Suffixes of files that may have the rows of all splits; of `.tsv`, most have no headings."""
 _SHARD = re.compile(r"\d{5}-of-\d{5}")
 _READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)$")
 _HUB_ID = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>[0-9a-f]{{40}}))?")
@@ -48,7 +49,8 @@ _HUB_ID = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>[0-9a-f]{{40}}))?")
 @dataclass(frozen=True)
 class NewDataset:
     """A dataset to be described. `urls`: role -> address; empty for files of this machine, which are then in
-    `folder`. `files`: role -> the file or its copy; the role is the split, or `SPLIT_2` for a second file."""
+    `folder`. `files`: role -> the file or its copy; the role is the split, `SPLIT_2` for a second file,
+    or `rows` for a file with the rows of all splits."""
 
     name: str
     files: dict[str, Path]
@@ -64,10 +66,10 @@ class NewDataset:
             named = {role: {"url": url} for role, url in self.urls.items()}
         return {role: {**one, "sha256": sha256(self.files[role])} for role, one in named.items()}
 
-    @property
-    def splits(self) -> list[str]:
-        """The splits of its files."""
-        return [split for split in SPLITS if split in self.files]
+    def splits(self, form: FileForm) -> list[str]:
+        """Return the splits of its files, or of the rows of its file."""
+        named = form.options.get("split_values", {}).values() if ROWS in self.files else self.files
+        return [split for split in SPLITS if split in named]
 
 
 def new_dataset(
@@ -102,7 +104,7 @@ def _split_folders(folder: Path) -> dict[str, Path]:
     found = [one for one in sorted(folder.iterdir()) if one.is_dir()] if folder.is_dir() else []
     if (folder / "dataset_dict.json").is_file():
         raise PubmillError(f"{folder}: {OTHER_FILES['.arrow']}")
-    by_split = {split: one for one in found if (split := _split_of(one.name))}
+    by_split = {split: one for one in found if (split := split_of(one.name))}
     return {split: by_split[split] for split in SPLITS if split in by_split} if "train" in by_split else {}
 
 
@@ -121,8 +123,9 @@ def _own_files(path: Path) -> Iterator[Path]:
     """Yield a file, or the files of a folder whose names contain a split; if it has none, those below it."""
     if path.is_dir():
         inside = [sorted(path.iterdir()), sorted(path.rglob("*"))]
-        named = [[one for one in files if one.is_file() and _split_of(one.name)] for files in inside]
-        yield from named[0] or named[1]
+        named = [[one for one in files if one.is_file() and split_of(one.name)] for files in inside]
+        only = [one for one in inside[0] if one.is_file() and suffix_of(one) in DIVISIBLE]
+        yield from named[0] or named[1] or only[: len(only) == 1]
     elif path.is_file():
         yield path
     else:
@@ -131,22 +134,18 @@ def _own_files(path: Path) -> Iterator[Path]:
         )
 
 
-def _split_of(name: str) -> str | None:
-    """Return the split that the name of a file has as a word, else in one: `retrieval-test` is of test."""
-    forms = [
-        (split, way.format(form))
-        for way in (r"(?<![a-z])(?:{})(?![a-z])", "{}")
-        for split, form in SPLITS.items()
-    ]
-    return next((split for split, form in forms if re.search(form, name.lower())), None)
-
-
 def _by_split(given: Sequence[str]) -> dict[str, str]:
     """Return split -> file, in the order of the splits; each split must occur once."""
+    if (
+        len(given) == 1
+        and split_of(given[0].rpartition("/")[2]) is None
+        and suffix_of(Path(given[0])) in DIVISIBLE
+    ):
+        return {ROWS: given[0]}
     found: dict[str, str] = {}
     for one in given:
         file = one.rpartition("/")[2]
-        split = _split_of(file)
+        split = split_of(file)
         if split is None:
             raise PubmillError(
                 f"{one}: the file's name shows no split (train, dev or valid, test); rename it"
@@ -173,7 +172,7 @@ def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, 
         commit, names = str(answer["sha"]), [str(one["rfilename"]) for one in answer["siblings"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise PubmillError(f"{page}: the hub's answer is not a list of a dataset's files") from None
-    found = [one for one in names if _READ_ON_THE_HUB.search(one) and _split_of(one)]
+    found = [one for one in names if _READ_ON_THE_HUB.search(one) and split_of(one)]
     found = _of_one_form(found)
     if not found:
         raise PubmillError(f"hub:{identifier} has no train, dev or test file of a form that is read: {names}")
@@ -186,7 +185,7 @@ def _of_one_form(names: Sequence[str]) -> list[str]:
     endings = {name.rpartition(".")[2] for name in names}
     ordered = sorted(endings, key=lambda ending: (ending == "parquet", ending))
     by_ending = [[name for name in names if name.endswith(f".{ending}")] for ending in ordered]
-    return max(by_ending, key=lambda of_one: len(set(map(_split_of, of_one))), default=[])
+    return max(by_ending, key=lambda of_one: len(set(map(split_of, of_one))), default=[])
 
 
 def _fetched(name: str, urls: dict[str, str], mirror: str | None, copies: Path) -> NewDataset:
@@ -222,11 +221,13 @@ def describe(data: NewDataset, reading: str | None = None) -> Described:
     with tempfile.TemporaryDirectory() as folder:
         examples = Path(folder) / "examples"
         card = _converted(data, form, examples)
-        first = {split: next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))) for split in data.splits}
+        first = {
+            split: next(iter(read_jsonl_gz(examples / f"{split}.jsonl.gz"))) for split in data.splits(form)
+        }
         published = _published(data, form, examples, Path(folder) / "published")
     values = {
         "name": data.name, "label": data.name, "kind": form.kind, "task": form.task, "domain": "biomedical",
-        "sources": data.sources, "splits": data.splits, "access": "public", "licence": NOT_STATED,
+        "sources": data.sources, "splits": data.splits(form), "access": "public", "licence": NOT_STATED,
         "citation": "counted in these files", "converter": form.converter, "options": form.options,
         "expect": {split: _counts(form.kind, counts) for split, counts in card["counts"].items()},
         "published": published, "metric": form.metric, "negative": form.negative, "version": 1,
@@ -237,7 +238,7 @@ def describe(data: NewDataset, reading: str | None = None) -> Described:
 def _converted(data: NewDataset, form: FileForm, examples: Path) -> dict[str, Any]:
     """Convert the files; an error in a further one says that the form is that of the first."""
     try:
-        return convert(_recipe(data.name, form, data.files), data.files, examples)
+        return convert(_recipe(data.name, form, data.splits(form)), data.files, examples)
     except PubmillError as error:
         first, *others = data.files.values()
         if not any(str(path) in str(error) for path in others):
@@ -248,10 +249,9 @@ def _converted(data: NewDataset, form: FileForm, examples: Path) -> dict[str, An
         ) from None
 
 
-def _recipe(name: str, form: FileForm, files: Mapping[str, Path]) -> ConversionRecipe:
-    splits = tuple(role for role in files if role in SPLITS)
+def _recipe(name: str, form: FileForm, splits: Iterable[str]) -> ConversionRecipe:
     return ConversionRecipe(
-        dataset=name, kind=form.kind, access="public", splits=splits, converter=form.converter,  # type: ignore[arg-type]
+        dataset=name, kind=form.kind, access="public", splits=tuple(splits), converter=form.converter,  # type: ignore[arg-type]
         options=form.options, expect={}, metric=form.metric, negative=form.negative, version=1,
     )  # fmt: skip
 
@@ -308,7 +308,7 @@ def _write_fixture(data: NewDataset, form: FileForm, small: Mapping[str, Any], f
             temporary.write_text(small[split], encoding="utf-8")
     with tempfile.TemporaryDirectory() as made:
         examples = Path(made) / "examples"
-        card = convert(_recipe(data.name, form, files), files, examples)
+        card = convert(_recipe(data.name, form, data.splits(form)), files, examples)
         expected = {
             split: {
                 "counts": {name: n for name, n in card["counts"][split].items() if n is not None},

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,18 @@ from pubmill.examples.kinds import is_label_list
 from pubmill.formats.row_files import Row, label_names, rows
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import read_text
-from pubmill.inspection.file_forms import BY_HAND, MOST_LABELS, FileForm, label_of, named_columns, score_of
+from pubmill.inspection.choice_forms import choice_form
+from pubmill.inspection.file_forms import (
+    BY_HAND,
+    MOST_LABELS,
+    ROWS,
+    SPLITS,
+    FileForm,
+    label_of,
+    named_columns,
+    score_of,
+    split_of,
+)
 
 CONVERTER = "pubmill.convert.row_examples"
 WORDS = ("tokens", "words")
@@ -31,8 +43,29 @@ def row_form(files: Mapping[str, Path]) -> FileForm:
     if not first:
         raise PubmillError(f"{path}: there are no rows in it")
     every = [row for one in files.values() for _, row in rows(one, record)]
-    beside = {"record": record} if record else {}
-    return _tokens_form(path, first) or _span_form(first) or _sequence_form(path, first, every, beside)
+    beside: Options = {"record": record} if record else {}
+    if ROWS in files:
+        beside |= _split_options(path, every)
+        first = every = [{key: row[key] for key in row if key != beside["split_column"]} for row in every]
+    form = (
+        _tokens_form(path, first)
+        or _span_form(first)
+        or choice_form(first)
+        or _sequence_form(path, first, every)
+    )
+    return replace(form, options=form.options | beside)
+
+
+def _split_options(path: Path, every: Sequence[Row]) -> Options:
+    """Return the options of a file with all splits: the column that has only their names, and these."""
+    for key in every[0]:
+        splits = {str(row.get(key)): split_of(str(row.get(key))) for row in every}
+        if "train" in splits.values() and None not in splits.values() and len(splits) <= len(SPLITS):
+            return {"split_column": key, "split_values": splits}
+    raise PubmillError(
+        f"{path}: its name shows no split, and no column has only names of splits (train, dev or valid, "
+        "test), train among them; give one file for each split, or add such a column"
+    )
 
 
 def _record(path: Path) -> str:
@@ -93,33 +126,41 @@ def _id(every: Sequence[Row]) -> Options:
     return {}
 
 
-def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row], beside: Options) -> FileForm:
+def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> FileForm:
     lists = [key for key in first[0] if _is_label_list([one.get(key) for one in first])]
     flags = [key for key in first[0] if _are_flags([one.get(key) for one in first])]
     keys = [key for key in first[0] if isinstance(first[0][key], str | int | float)]
     texts = {key: tuple("" if one.get(key) is None else str(one[key]) for one in first) for key in keys}
     if lists or len(flags) > 2:
-        return _multilabel_form(texts, lists, flags, first, every, beside)
-    if form := _score_form(path, texts, beside):
+        return _multilabel_form(texts, lists, flags, first, every)
+    if form := _score_form(path, texts):
         return form
     joined = joined_labels(texts)
-    label = joined[0] if joined else label_of(texts, str(path), "column or key")
+    closed = {key: texts[key] for key in texts if {str(row.get(key)) for row in every} <= {*texts[key]}}
+    label = joined[0] if joined else _label(closed, texts, path)
     names = {name: key for key, name in named_columns(texts, label, str(path)).items()}
     found = sorted({str(one.get(label)) for one in every})
     if separator := joined[1] if joined else _separator(found):
         names.pop("text_pair", None)
         parts = {part.strip() for value in found for part in value.split(separator)}
-        options = {**names, "separator": separator, "labels": sorted(parts - {""}), **beside}
+        options: Options = {**names, "separator": separator, "labels": sorted(parts - {""})}
         unread, converter = _unread(texts, names), f"{CONVERTER}:multilabel"
         return FileForm("multilabel", "classification", "micro_f1", converter, options, unread=unread)
     numbered = label_names(path).get(label, []) if path.suffix == ".parquet" else []
-    labels = {str(n): name for n, name in enumerate(numbered)} if numbered else found
-    options = {**names, "labels": labels, **beside}
+    options = {**names, "labels": dict(zip(map(str, count()), numbered, strict=False)) or found}
     unread, converter = _unread(texts, names), f"{CONVERTER}:sequence"
     return FileForm("sequence", "classification", "macro_f1", converter, options, unread=unread)
 
 
-def _score_form(path: Path, texts: Mapping[str, Sequence[str]], beside: Options) -> FileForm | None:
+def _label(closed: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]], path: Path) -> str:
+    """Return the key of the label: if possible one of whose values the other files have no further."""
+    try:
+        return label_of(closed, str(path), "column or key")
+    except PubmillError:
+        return label_of(texts, str(path), "column or key")
+
+
+def _score_form(path: Path, texts: Mapping[str, Sequence[str]]) -> FileForm | None:
     """Return the form of pairs of texts with a score; None without scores or with one text."""
     score = score_of(texts)
     named = {name: key for key, name in named_columns(texts, score, str(path)).items()} if score else {}
@@ -128,7 +169,7 @@ def _score_form(path: Path, texts: Mapping[str, Sequence[str]], beside: Options)
     options: Options = {**named, "score": named["label"]}
     del options["label"]
     unread, converter = _unread(texts, options), f"{CONVERTER}:regression"
-    return FileForm("regression", "similarity", "pearson", converter, options | beside, unread=unread)
+    return FileForm("regression", "similarity", "pearson", converter, options, unread=unread)
 
 
 def _unread(texts: Mapping[str, Sequence[str]], names: Options) -> tuple[str, ...]:
@@ -159,13 +200,13 @@ def _are_flags(values: Sequence[Any]) -> bool:
 
 def _multilabel_form(
     texts: Mapping[str, Sequence[str]], lists: Sequence[str], flags: Sequence[str], first: Sequence[Row],
-    every: Sequence[Row], beside: Options,
+    every: Sequence[Row],
 ) -> FileForm:  # fmt: skip
     others = {key: found for key, found in texts.items() if key not in flags}
     text = max(others, key=lambda key: sum(map(len, others[key])))
     labels = sorted({item for one in every for item in one.get(lists[0]) or []}) if lists else list(flags)
     place = {"label": lists[0]} if lists else {"columns": list(flags)}
-    options = {"text": text, **place, "labels": labels, **_id(first), **beside}
+    options = {"text": text, **place, "labels": labels, **_id(first)}
     return FileForm("multilabel", "classification", "micro_f1", f"{CONVERTER}:multilabel", options)
 
 

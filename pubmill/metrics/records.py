@@ -45,6 +45,9 @@ FROM_TRAINING = (
 )  # fmt: skip
 """Fields that a record copies from the trainer's notes, `seed-N.training.json`."""
 
+ASKED_TOKENS = ("prompt_tokens", "answer_tokens")
+"""Of `encoded`, where a language model was asked: the tokens that it read and wrote for all examples."""
+
 ID = re.compile(r"[\w.,:@-]{1,40}")
 """An id that cannot be text of a dataset: short and without white space."""
 

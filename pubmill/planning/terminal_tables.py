@@ -1,7 +1,11 @@
 """Tables for people: wrapped to the width of a terminal, and complete if the output is a file or a pipe."""
 
+import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable
+from itertools import groupby
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -27,12 +31,45 @@ class _Console(Console):
             yield segment if segment.control else segment._replace(text=escape_controls(segment.text))
 
 
+def terminal_width() -> int | None:
+    """Return the width of the terminal, or that of COLUMNS; None for a pipe or file without it."""
+    wrapped = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size().columns if wrapped else None
+
+
+def print_text(text: str, hanging: int = 4) -> None:
+    """Print lines, which a terminal continues at a word, `hanging` characters further in."""
+    width = terminal_width() or sys.maxsize
+    for line in text.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + hanging)
+        wrapped = textwrap.wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        print("\n".join(wrapped) if len(line) > width else line)
+
+
+def print_markdown(text: str) -> None:
+    """Print Markdown; a terminal gets its tables and paragraphs set to its width."""
+    if terminal_width() is None:
+        print(text)
+        return
+    for is_table, lines in groupby(text.splitlines(), lambda line: line.startswith("|")):
+        if not is_table:
+            print_text("\n".join(line.removeprefix("# ") for line in lines), hanging=0)
+            continue
+        heading, _, *rows = [line.strip("| ").replace("<br>", "\n").split(" | ") for line in lines]
+        made = table(*heading)
+        for row in rows:
+            made.add_row(*row)
+        console().print(made)
+
+
 def console(piped: int = PIPED_WIDTH) -> Console:
     """Return a console for standard output; it uses colours and the terminal's width only on a terminal.
 
-    `piped`: the width of a pipe or file.
+    `piped`: the width of a pipe or file, unless COLUMNS gives one.
     """
-    return _Console(width=None if sys.stdout.isatty() else piped, highlight=False, markup=False)
+    return _Console(width=terminal_width() or piped, highlight=False, markup=False)
 
 
 def table(*headings: str) -> Table:

@@ -33,14 +33,39 @@ class System:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuppliedRecipe:
-    """How the predictions of a model are read that a study shows; the rest is in the dataset's card. `asked`:
-    they are answers to prompts, in which a label stands for itself."""
+class Engine:
+    """What answers, as the study's author states it; answers differ between engines (arXiv 2605.19537).
 
-    system: System
-    mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
-    dummies: Dummies | None = field(default=None, metadata=OMIT_DEFAULT)
-    asked: bool = field(default=False, metadata=OMIT_DEFAULT)
+    - `name`, `version`: those of the program, such as vllm 0.11.0.
+    - `quantisation`: of the weights, such as none, awq or Q4_K_M.
+    - `batching`: how many requests the server joins, or with which settings.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    name: str
+    version: str
+    quantisation: str
+    batching: str | None = None
+
+    def stated(self) -> str:
+        """Return the engine as part of a sentence."""
+        batching = f", batching {self.batching}" if self.batching else ""
+        return f", on {self.name} {self.version}, quantisation {self.quantisation}{batching}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Limits of what is asked of a dataset with a seed, all calls together; None: no limit.
+
+    - `requests`: answers.
+    - `tokens`: read and written, as the server counts them; the last requests may exceed it.
+    """
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    requests: int | None = None
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +78,7 @@ class Asking:
     - `length`: the longest answer in tokens.
     - `structured`: answers are JSON of a schema that the server enforces.
     - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
+    - `engine`: what answers, if it is stated.
     """
 
     model: str
@@ -62,6 +88,7 @@ class Asking:
     length: int = 512
     structured: bool = field(default=False, metadata=OMIT_DEFAULT)
     logprobs: bool = field(default=False, metadata=OMIT_DEFAULT)
+    engine: Engine | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +112,25 @@ class Price:
             f", at {self.prompt:g} and {self.answer:g} {self.currency} for a million tokens read and written"
         )
 
-    def of(self, prompt_tokens: int, answer_tokens: int) -> str:
+    def of(self, prompt_tokens: int, answer_tokens: int) -> float:
+        """Return what so many tokens cost."""
+        return (prompt_tokens * self.prompt + answer_tokens * self.answer) / 1e6
+
+    def in_words(self, prompt_tokens: int, answer_tokens: int) -> str:
         """Return what so many tokens cost, as text."""
-        total = (prompt_tokens * self.prompt + answer_tokens * self.answer) / 1e6
-        return f"{total:.2f} {self.currency}"
+        return f"{self.of(prompt_tokens, answer_tokens):.2f} {self.currency}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuppliedRecipe:
+    """How the predictions of a model are read that a study shows; the rest is in the dataset's card. `asked`:
+    they are answers to prompts, in which a label stands for itself; `price`: what their server charges."""
+
+    system: System
+    mapping: dict[str, str] = field(default_factory=dict, metadata=OMIT_DEFAULT)
+    dummies: Dummies | None = field(default=None, metadata=OMIT_DEFAULT)
+    asked: bool = field(default=False, metadata=OMIT_DEFAULT)
+    price: Price | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from pubmill.metrics import METRICS
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.recipes.tables import Row
 from pubmill.report.latex_escaping import escape_tex
+from pubmill.tables.answer_costs import ColumnCost
 from pubmill.tables.cells import Cell, OtherCell, SeedScore
 
 Model = TypeVar("Model")
@@ -115,6 +116,14 @@ def duration(seconds: float) -> str:
         if whole >= size:
             return f"{whole // size} {large} {whole % size // rest} {small}"
     return f"{whole} s"
+
+
+def cost(of: ColumnCost) -> str:
+    """Format what a column's runs took: the answers' tokens and price, or the time."""
+    runs = f"{of.runs} run{'s' if of.runs > 1 else ''}"
+    if of.asked:
+        return f"{of.asked.stated}, {runs}"
+    return f"{duration(of.seconds)}, {runs}" if of.seconds else f"not stated, {runs}"
 
 
 def sentence(text: str) -> str:
@@ -218,6 +227,7 @@ def environment(escape: Callable[[str], str] | None = None, *folders: Path) -> E
         "fact": fact,
         "surplus": surplus,
         "duration": duration,
+        "cost": cost,
         "p": p_value,
         "other_score": other_score,
         "collapse": collapse,

@@ -5,6 +5,7 @@ from typing import Any
 from pubmill.report.latex_tables import latex_table
 from pubmill.report.rendering import marks, renderers
 from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS
+from pubmill.tables.answer_costs import column_costs
 from pubmill.tables.cells import Table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.fact_table_models import FactTable
@@ -30,7 +31,7 @@ def fact_marks(table: FactTable) -> dict[str, str]:
 
 
 def _table_values(table: Table) -> dict[str, Any]:
-    return {"table": table, "reasons": reasons(table), "links": links(table)}
+    return {"table": table, "reasons": reasons(table), "links": links(table), "costs": column_costs(table)}
 
 
 def _fact_values(table: FactTable) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pubmill.recipes.tables import Column, Row
 from pubmill.report.forest_plots import Forest, forests
 from pubmill.report.table_rendering import reasons
 from pubmill.report.tallies import VerdictTally, tally
+from pubmill.tables.answer_costs import ColumnCost, column_costs
 from pubmill.tables.cells import NO_RECORD, Cell, SeedScore, Table
 from pubmill.tables.comparisons import Comparisons
 
@@ -102,6 +103,11 @@ class TableView:
     def has_card(cell: Cell) -> bool:
         """Return whether a cell has anything of ours."""
         return bool(cell.seeds) or cell.value is not None
+
+    @cached_property
+    def costs(self) -> dict[str, ColumnCost]:
+        """What the runs of each column took, if a language model is asked."""
+        return column_costs(self.table)
 
     @property
     def cards(self) -> dict[Row, list[tuple[Column, Cell]]]:

@@ -5,7 +5,7 @@ checked.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,6 +34,7 @@ from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.prompt_specs import PromptSpec
 from pubmill.specs.protocol_specs import ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
+from pubmill.specs.spec_faults import INCLUDES, SpecFaultsError
 from pubmill.specs.spec_types import Name, Strict, dotted_key, problem_text
 from pubmill.specs.strict_yaml import YamlDocument
 from pubmill.specs.table_checks import hidden_models, obstacles
@@ -94,8 +95,6 @@ WHOLE: dict[str, tuple[strict_yaml.Location, ...]] = {
 as a whole."""
 _STATEMENTS = ("method", "*")
 """Location of the statements about values in specs of every kind; each is replaced as a whole."""
-_INCLUDES = " includes "
-"""Separates the line of an `include:` from the line of the key in the included file."""
 
 
 class Specs(Strict):
@@ -123,8 +122,8 @@ SPEC_PATHS = {"tables": f"{names.SPEC}/{names.SPEC}"}
 """Kind -> pattern of spec paths below the kind's folder, for kinds whose paths are not just a name."""
 
 
-def load(folder: Path, scale: str) -> Specs:
-    """Read, overlay and check all specs; raise one `PubmillError` that lists every mistake."""
+def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
+    """Read, overlay and check all specs, except files `without`; raise one error that lists every mistake."""
     if scale not in scales(folder):
         known = ", ".join(scales(folder))
         raise PubmillError(f"scale: there is no {folder.name}/scales/{scale}.yaml; the scales are {known}")
@@ -134,7 +133,7 @@ def load(folder: Path, scale: str) -> Specs:
     checked_scale = _validate_spec(ScaleSpec, overlay, errors)
     if checked_scale and checked_scale.name != scale:
         errors.append(f"{overlay.where(('name',))}: name must be {scale!r}, as the file is called")
-    documents = {kind: _read_kind(folder, kind, overlay, errors) for kind in KINDS}
+    documents = {kind: _read_kind(folder, kind, overlay, errors, without) for kind in KINDS}
     made = {
         kind: {name: _validate_spec(KINDS[kind], document, errors) for name, document in found.items()}
         for kind, found in documents.items()
@@ -144,17 +143,10 @@ def load(folder: Path, scale: str) -> Specs:
         released = checked_scale.prefer == "released"
         faults = faults_of_pretrainings(made["pretraining"], made["models"], released)
         errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
-    errors = _without_repeats(errors)
     if errors or checked_scale is None:
-        raise PubmillError("\n".join([f"{len(errors)} mistake(s) in {folder}:", *errors]))
+        raise SpecFaultsError(folder, errors)
     made["fact_tables"], made["tables"] = _split_tables(made["tables"])
     return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
-
-
-def _without_repeats(errors: Iterable[str]) -> list[str]:
-    """Return each error once: those of an included spec are not repeated for the specs that include it."""
-    found = dict.fromkeys(errors)
-    return [error for error in found if error.partition(_INCLUDES)[2] not in found]
 
 
 def _split_tables(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -163,12 +155,16 @@ def _split_tables(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     return of_facts, {name: table for name, table in tables.items() if name not in of_facts}
 
 
-def _read_kind(folder: Path, kind: str, overlay: YamlDocument, errors: list[str]) -> dict[str, YamlDocument]:
+def _read_kind(
+    folder: Path, kind: str, overlay: YamlDocument, errors: list[str], without: Collection[str]
+) -> dict[str, YamlDocument]:
     """Read the specs of one kind and apply the overlay to each."""
     documents, shares = {}, strict_yaml.parts(overlay, kind)
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
+        if shown in without:
+            continue
         if not names.fits(SPEC_PATHS.get(kind, names.SPEC), key):
             errors.append(_naming_fault(kind, shown))
             continue
@@ -182,7 +178,7 @@ def _read_kind(folder: Path, kind: str, overlay: YamlDocument, errors: list[str]
     errors += [
         f"{overlay.where((kind, name))}: there is no {folder.name}/{kind}/{name}.yaml"
         for name in shares
-        if name not in documents
+        if name not in documents and f"{folder.name}/{kind}/{name}.yaml" not in without
     ]
     return documents
 
@@ -223,7 +219,7 @@ def with_base(path: Path, shown: str, errors: list[str], kind: str) -> tuple[Yam
     if "include" in base.value:
         errors.append(f"{include}: {base_name} itself has an `include`; only one level is allowed")
         base.value.pop("include")
-    base.lines = {at: f"{include}{_INCLUDES}{line}" for at, line in base.lines.items()}
+    base.lines = {at: f"{include}{INCLUDES}{line}" for at, line in base.lines.items()}
     return strict_yaml.merge(base, document, (*WHOLE.get(kind, ()), _STATEMENTS)), base_name
 
 

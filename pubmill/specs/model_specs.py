@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from pubmill.recipes.submissions import Price, System
+from pubmill.recipes.submissions import Budget, Engine, Price, System
 from pubmill.specs.prompt_specs import PLAIN
 from pubmill.specs.spec_types import Https, LocalKey, Name, Sha256, Spec, Strict
 from pubmill.storage import name_patterns as names
@@ -104,7 +104,10 @@ class PromptedWeights(StatedWeights):
     - `structured`: answers are JSON of a schema that the server enforces.
     - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
     - `price`: what the server charges for a million tokens; nothing is asked again if it changes.
+    - `budget`: the most requests and tokens for each dataset and seed; a job that has spent it stops, keeps
+      its answers, and goes on once the budget is larger.
     - `at_once`: requests at the same time.
+    - `engine`: what answers, with its quantisation and batching; it is asked again if this changes.
     - `engine_of`: the prompted model of which this is another engine or quantisation: it is asked in the same
       way, and `pubmill compare` gives the variance between the two.
     """
@@ -121,7 +124,9 @@ class PromptedWeights(StatedWeights):
     structured: bool = False
     logprobs: bool = False
     price: Price | None = None
+    budget: Budget | None = None
     at_once: Annotated[int, Field(ge=1)] = 8
+    engine: Engine | None = None
     engine_of: Name | None = None
 
     @property

@@ -139,6 +139,9 @@ TYPE_WORDS = {
     "dict_type": "expected keys with values",
     "model_type": "expected keys with values",
     "dataclass_type": "expected keys with values",
+    "bool_type": "expected true or false",
+    "bool_parsing": "expected true or false",
+    "union_tag_not_found": "the key `kind:` is missing",
 }
 """Pydantic's errors about types that YAML calls otherwise -> their messages."""
 

@@ -1,6 +1,6 @@
 """The configuration of a study: which part of the specs, at which scale, and where files are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -9,11 +9,12 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pubmill.errors import PubmillError
 from pubmill.messages.installation import root
 from pubmill.messages.wording import unknown
-from pubmill.specs import Name, RecipeWeights, Specs, Strict, load, problem_text, strict_yaml
+from pubmill.specs import Name, RecipeWeights, Specs, Strict, problem_text, strict_yaml
 from pubmill.specs.hyperparameter_choice import HyperparameterChoice
 from pubmill.specs.own_settings import with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.spec_types import dotted_key
+from pubmill.specs.used_specs import load_used
 from pubmill.storage import name_patterns as names
 
 DEMO = "demo"
@@ -29,6 +30,18 @@ class Author(Strict):
 
     name: Annotated[str, Field(min_length=1)]
     orcid: Annotated[str, Field(pattern=r"^https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX]$")]
+
+
+class ServerLicence(Strict):
+    """What allows to send the text of a credentialed dataset to a server of others.
+
+    - `server`: its address, as the model's spec has it.
+    - `statement`: why the dataset's licence allows it, such as the agreement with the service; it is shown
+      beside the scores.
+    """
+
+    server: Annotated[str, Field(pattern=r"^https://[^\s@]+$")]
+    statement: Annotated[str, Field(min_length=1)]
 
 
 def _not_reserved(name: str) -> str:
@@ -62,6 +75,7 @@ class Study(Strict):
     - `mirror`: a folder with HOST/PATH for each address, in place of the network; null: the network.
     - `save_minutes`: how often a running pretraining saves itself.
     - `local_files`: folders of your own, by the key that a spec names.
+    - `server_licences`: credentialed dataset -> the server of others to which its text may be sent.
     - `container`: the image in which jobs run with `--sdm apptainer`: a file (.sif), or an address such as
       docker://HOST/NAME@sha256:DIGEST; null: none.
     """
@@ -84,6 +98,7 @@ class Study(Strict):
     floors: bool = False
     author: Author | None = None
     local_files: dict[str, str] = Field(default_factory=dict)
+    server_licences: dict[Name, ServerLicence] = Field(default_factory=dict)
     # Snakemake doesn't quote it.
     container: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./:@%+=,-]*$")] | None = None
 
@@ -115,10 +130,37 @@ def check_files(files: Iterable[str | Path]) -> None:
         raise PubmillError("\n".join(errors))
 
 
+OF_THE_DEMO = frozenset({"title", "scale", "tables", "models", "datasets", "mirror"})
+"""Keys of config.yaml that describe its own study, the demo."""
+
+
+def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str]) -> dict[str, Any]:
+    """Return a merged configuration in which a study has nothing of config.yaml's own study, the demo.
+
+    `base`: config.yaml; `given`: the keys of all settings over it. A key that another study leaves out has
+    the default of `Study`; a `PubmillError` names those without one. Only the mirror, which holds the files
+    of the demo's scale, is that of each study of this scale.
+    """
+    if merged.get("study") == base.get("study"):
+        return merged
+    own = OF_THE_DEMO if merged.get("scale") != base.get("scale") else OF_THE_DEMO - {"mirror"}
+    fields = Study.model_fields
+    left_out = [key for key in fields if key in own and key not in given]
+    if lacking := [f"`{key}:`" for key in left_out if fields[key].is_required()]:
+        strange = f"; unknown: {', '.join(given - fields.keys())}" if given - fields.keys() else ""
+        raise PubmillError(
+            f"configuration: study {merged.get('study')} lacks {', '.join(lacking)}; write it into its file "
+            f"(config.yaml has the demo's alone){strange}"
+        )
+    return merged | {key: fields[key].default for key in left_out}
+
+
 def check_study(
     config: dict[str, Any], specs_folder: Path, files: Iterable[str | Path] = ()
 ) -> tuple[Study, Specs]:
     """Check the merged configuration of a run and load the specs at its scale.
+
+    Mistakes in specs that the study does not use are reported, and stop nothing.
 
     `files`: the files that it was merged from, for the places of its mistakes.
     """
@@ -130,11 +172,14 @@ def check_study(
             for e in error.errors()
         ]
         raise PubmillError("\n".join(lines)) from None
-    specs = load(specs_folder, study.scale)
+    used = {kind: getattr(study, kind) or () for kind in ("tables", "models", "datasets")}
+    used["models"] += study.pretrain
+    specs = load_used(specs_folder, study.scale, used)
     known: dict[str, tuple[str, dict[str, Any]]] = {
         "tables": ("table", {**specs.tables, **specs.fact_tables}),
         "models": ("model", specs.models),
         "pretrain": ("model", specs.models),
+        "server_licences": ("dataset", specs.datasets),
         "datasets": (
             "dataset",
             {**specs.datasets, **{name: p for p in specs.protocols.values() for name in p.folds}},

@@ -58,10 +58,19 @@ class SuppliedPredictions(GraphPart):
         assert isinstance(weights, PromptedWeights), model
         return weights
 
-    def price_option(self, model: str) -> dict[str, str]:
-        """Return the option of the program that asks a model: what its server charges, if that is stated."""
-        price = self.asked(model).price
-        return {"price": as_json(price)} if price else {}
+    def licence(self, model: str, dataset: str) -> str | None:
+        """Return why credentialed text may be sent to a model's server, as the study says."""
+        found, weights = self._study.server_licences.get(dataset), self.weights(model)
+        is_its = found and isinstance(weights, PromptedWeights) and found.server == weights.server
+        return found.statement if found and is_its else None
+
+    def asking_options(self, model: str, dataset: str) -> dict[str, str]:
+        """Return options of the program that asks a model that decide no answer: price, budget, and the
+        licence to send the text."""
+        weights, licence = self.asked(model), self.licence(model, dataset)
+        stated = {"price": weights.price, "budget": weights.budget}
+        options = {name: as_json(value) for name, value in stated.items() if value}
+        return options | ({"licence": licence} if licence else {})
 
     def obstacle(self, model: str) -> str | None:
         """Return why a model is unavailable in this run: no extra reads them, or no folder is named."""
@@ -113,7 +122,8 @@ class SuppliedPredictions(GraphPart):
         if dataset not in self.files(model):
             return NONE_SUPPLIED
         credentialed = self._specs.datasets[dataset].access == CREDENTIALED
-        return NOT_LOCAL if credentialed and not self.weights(model).system.local else None
+        is_allowed = self.weights(model).system.local or self.licence(model, dataset)
+        return NOT_LOCAL if credentialed and not is_allowed else None
 
     def seeds(self, model: str, dataset: str) -> list[int]:
         """Return the seeds of a model's predictions for a dataset."""
@@ -156,6 +166,7 @@ class SuppliedPredictions(GraphPart):
             mapping=weights.mapping.get(dataset, {}),
             dummies=self._specs.datasets[dataset].dummies,
             asked=model in self.asked_names(),
+            price=weights.price if isinstance(weights, PromptedWeights) else None,
         )
 
     def statement(self, model: str) -> str:
@@ -167,9 +178,16 @@ class SuppliedPredictions(GraphPart):
             return (
                 f"{label} is {NOT_FINE_TUNED}. It is {system.name}, version {system.version} ({where}), "
                 f"asked with {asked.shots} worked examples, temperature {asked.temperature:g} and at most "
-                f"{asked.length} tokens an answer{asked.price.stated() if asked.price else ''}."
+                f"{asked.length} tokens an answer{asked.engine.stated() if asked.engine else ''}"
+                f"{asked.price.stated() if asked.price else ''}.{self._licences(model)}"
             )
         return (
             f"{label} is {NOT_FINE_TUNED}: its author supplied the predictions, and says that they are by "
             f"{system.name}, version {system.version} ({where})."
         )
+
+    def _licences(self, model: str) -> str:
+        """Return what the study says of credentialed text that is sent to a model's server."""
+        stated = {name: self.licence(model, name) for name in self.asked(model).datasets}
+        sent = (f" Text of {name} is sent to its server: {text}." for name, text in stated.items() if text)
+        return "".join(sent)

@@ -133,7 +133,7 @@ def cells_of_runs(runs: DataFrame, aggregate: Aggregate, published: PublishedCel
 
 def _seed_scores(runs: DataFrame) -> dict[CellKey, tuple[SeedScore, ...]]:
     """Return the runs of each cell."""
-    lines = runs[["seed", "score", "failed", "fold", "path", "seconds", "collapsed"]]
+    lines = runs[["seed", "score", "failed", "fold", "path", "seconds", "collapsed", "asked"]]
     lines = lines.rename(columns={"score": "value", "path": "record"})
     seeds = Series([SeedScore(**_without_nan(line)) for line in lines.to_dict("records")], runs.index, object)
     return dict(seeds.groupby([runs[key] for key in CELL], sort=False).agg(tuple))

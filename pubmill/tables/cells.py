@@ -31,10 +31,31 @@ COLLAPSED = (
 Parsed = TypeVar("Parsed")
 
 
+def _is_none(value: Any) -> bool:
+    return value is None
+
+
+class AskedCost(Shape):
+    """What the answers of a language model cost in a run: tokens read and written, as its server counts them,
+    and the price of them, in `currency`, if it is stated."""
+
+    prompt_tokens: int
+    answer_tokens: int
+    price: float | None = None
+    currency: str | None = None
+
+    @property
+    def stated(self) -> str:
+        """The cost as text."""
+        tokens = f"{self.prompt_tokens:,} + {self.answer_tokens:,} tokens"
+        return tokens if self.price is None else f"{tokens}, {self.price:.2f} {self.currency}"
+
+
 class SeedScore(Shape):
     """One run: its score, or why it has none (`failed`). `fold`: its dataset, if the cell has several;
     `record`: path below the results folder; `seconds`: duration of the fine-tuning; `collapsed`: whether its
-    predictions are constant, which is not written where it is not so."""
+    predictions are constant; `asked`: what a language model's answers cost. Neither of these is written where
+    it is not so."""
 
     seed: int
     value: float | None
@@ -43,6 +64,7 @@ class SeedScore(Shape):
     record: str = ""
     seconds: float | None = None
     collapsed: bool = Field(default=False, exclude_if=operator.not_)
+    asked: AskedCost | None = Field(default=None, exclude_if=_is_none)
 
     @property
     def name(self) -> str:
@@ -75,10 +97,6 @@ class OtherCell(Shape):
     def title(self) -> str:
         """The table as a text names it: `gu2020 Table 6`."""
         return table_title(self.table)
-
-
-def _is_none(value: Any) -> bool:
-    return value is None
 
 
 class Cell(Shape):
@@ -169,6 +187,11 @@ class Table(ResultHeading):
     def collapsed(self) -> bool:
         """Whether a run of a cell collapsed."""
         return any(cell.collapsed for *_, cell in self.read())
+
+    @property
+    def asks(self) -> bool:
+        """Whether a column is of a language model that is asked."""
+        return any(seed.asked for *_, cell in self.read() for seed in cell.seeds)
 
     @property
     def has_runs(self) -> dict[str, bool]:

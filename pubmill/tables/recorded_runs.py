@@ -11,6 +11,7 @@ are the fields of `pubmill.metrics.records.Record`. Text that is None is NaN; ma
 - `recorded`: whether the record exists.
 - `score`: the row's metric, times 100; NaN if the run failed or has no record.
 - `failed`: why there is no score; NaN if there is one. `collapsed`: whether its predictions are constant.
+- `asked`: what a language model's answers cost; empty for other runs.
 - the other fields of the record.
 """
 
@@ -25,6 +26,7 @@ from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import Row, TableRecipe
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import ALL_RECORDS
+from pubmill.tables.answer_costs import asked_cost
 from pubmill.tables.cells import NO_RECORD
 
 CELL = ["column", "row"]
@@ -89,6 +91,8 @@ def with_records(recipe: TableRecipe, records: DataFrame) -> DataFrame:
     runs["recorded"] = runs["path"].isin(records.index)
     runs["failed"] = runs["failed"].where(runs["recorded"], NO_RECORD)
     runs["collapsed"] = runs["collapsed"].fillna(False).astype(bool)
+    costs = [asked_cost(*notes) for notes in records[["recipe", "encoded"]].itertuples(index=False)]
+    runs["asked"] = runs["path"].map(dict(zip(records.index, costs, strict=True))).astype("object")
     runs["score"] = 100 * _own_metric(recipe, runs)
     return runs
 

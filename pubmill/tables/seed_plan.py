@@ -189,8 +189,10 @@ def _items_of(record: Record) -> int:
 PAIRS = ("pair", "difference", "p", "state")
 ON_OTHERS = ("p, others", "state, others")
 MEANING = """\
-p and state: whether the means over seeds differ on the scored documents; others: whether they would on other
-documents of the kind. Each answer is wrong for any pair in at most 5 % of rows, however often you look."""
+p and state: whether the means over seeds differ on the scored documents;
+others: whether they would on other documents of the kind; not decidable: not
+by the last seed. Each answer is wrong for any pair in at most 5 % of rows,
+however often you look."""
 
 
 def as_text(plans: Sequence[RowPlan]) -> str:
@@ -230,5 +232,5 @@ def _pair_name(one: PairState) -> str:
 
 
 def _answer(one: PairState) -> tuple[str, str]:
-    state = "decided" if one.decided else "open" if one.open else "not decidable by the last seed"
+    state = "decided" if one.decided else "open" if one.open else "not decidable"
     return f"{one.p:.3f}", state

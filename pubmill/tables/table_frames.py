@@ -9,7 +9,8 @@
   or `minus`), `other_table`, `other_column`, `other_row`, `other_value`, `other_verdict`. If runs collapsed:
   their number (`collapsed`), and the value without them (`without_collapsed`). If the study has
   floors: `floor` (the highest), `floor_score`, `ceiling`, and the shares of the room between them that our
-  value and the published one take: `share_of_room`, `published_share_of_room`.
+  value and the published one take: `share_of_room`, `published_share_of_room`. If a language model is asked:
+  `prompt_tokens`, `answer_tokens`, `price` and `currency` of the cell's runs together.
 - Facts: `subject`, `column`, `kind`, `measure` (of counts), `value`, `published`, `published_note`, `equal`
   (1 or 0), `reason`. Booleans are 1 and 0, as in the published values.
 
@@ -26,6 +27,7 @@ from pubmill.recipes.fact_tables import FactTableColumn, FactTableRow
 from pubmill.recipes.tables import Column, Row
 from pubmill.statistics.verdict_models import Verdict
 from pubmill.storage.names_in_paths import run_of
+from pubmill.tables.answer_costs import total
 from pubmill.tables.cells import Cell, SeedScore, Table
 from pubmill.tables.fact_table_models import FactCell, FactTable
 
@@ -64,6 +66,17 @@ def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, 
         **(_reference_fields(cell) if table.refers else {}),
         **(_collapse_fields(cell) if table.collapsed else {}),
         **(_floor_fields(table, row, cell) if table.floors else {}),
+        **(_asked_fields(cell) if table.asks else {}),
+    }
+
+
+def _asked_fields(cell: Cell) -> dict[str, Any]:
+    cost = total(seed.asked for seed in cell.seeds if seed.asked)
+    return {
+        "prompt_tokens": cost and cost.prompt_tokens,
+        "answer_tokens": cost and cost.answer_tokens,
+        "price": exact(cost.price) if cost else None,
+        "currency": cost and cost.currency,
     }
 
 

@@ -5,16 +5,19 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from filelock import FileLock
+from snakemake.common.configfile import load_configfile
 from snakemake.shell import shell
 
 from pubmill.errors import Plain, PubmillError, interrupt_plainly, plainly
+from pubmill.messages.installation import own_settings
 from pubmill.messages.run_sources import check_graph_sources, run_sources
 from pubmill.specs import Specs
-from pubmill.specs.study import Study, check_files, check_study
+from pubmill.specs.study import Study, check_files, check_study, without_demo
 from pubmill.stages import Graph
 from pubmill.stages.gpus import read_gpus
 from pubmill.workflow.bundles import bundle
@@ -42,6 +45,17 @@ class Prepared(NamedTuple):
     end: Callable[[], None]
 
 
+def _study_settings(workflow: Any, config: dict[str, Any], root: Path) -> dict[str, Any]:
+    """Return the configuration without what describes the demo alone, if it is that of another study.
+
+    A workflow that imports this one as a module gives a complete configuration, over no config.yaml.
+    """
+    if workflow.modifier.skip_configfile:
+        return config
+    demo, *own = (load_configfile(path) for path in (root / "config.yaml", *own_settings(root)))
+    return without_demo(config, demo, {*chain(*own), *workflow.config_settings.overwrite_config})
+
+
 @plainly
 def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
     """Check the configuration in the checkout `root`, and prepare Snakemake for its graph."""
@@ -54,7 +68,7 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
         check_graph_sources()
     forget_failed_jobs()
     check_files(workflow.configfiles)
-    study, specs = check_study(config, root / "specs", workflow.configfiles)
+    study, specs = check_study(_study_settings(workflow, config, root), root / "specs", workflow.configfiles)
     gpus = read_gpus(root / "specs", root / "benchmarks/pretraining.json")
     graph = Graph(study, specs, gpus=gpus)
     if workflow.is_main_process:

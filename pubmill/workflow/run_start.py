@@ -33,7 +33,7 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     The error names all files that cannot be reached at once, instead of one job failing after another.
     `sources`: digests of the sources when the graph was built, which jobs compare (`run_sources`).
     """
-    held = lock(Path(graph.results) / ".lock")
+    held = lock_results(graph.results)
     wanted = required_files((job for job in jobs_in(workflow.dag) if job.to_do), graph)
     if missing := out_of_reach(wanted, graph.study.mirror):
         raise PubmillError("\n".join(["files cannot be reached:", *missing, _fetch_advice(workflow)]))
@@ -46,6 +46,11 @@ def begin(workflow: Any, graph: Graph, sources: Mapping[str, Mapping[str, str]])
     if run:
         begin_run(Path(graph.results), run)
     return held
+
+
+def lock_results(results: str) -> FileLock:
+    """Lock the results of a scale for a run; raise a `PubmillError` if another run holds them."""
+    return lock(Path(results) / ".lock")
 
 
 def _write_long_recipes(workflow: Any) -> None:

@@ -25,13 +25,13 @@ rule ask:
         **graph.ask.params,
         server=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).server),
         prompt=not_compared(graph.ask.prompt_option),
-        price=not_compared(lambda w: as_arguments(graph.pipelines.supplied.price_option(w.asked))),
+        options=not_compared(graph.ask.options),
         at_once=not_compared(lambda w: graph.pipelines.supplied.asked(w.asked).at_once),
     message:
         graph.ask.label
     shell:
         "python {params.extras:q}/submissions/programs/ask.py --recipe {params.recipe:q}"
-        " --server {params.server:q} --at-once {params.at_once:q} {params.prompt:q} {params.price:q}"
+        " --server {params.server:q} --at-once {params.at_once:q} {params.prompt:q} {params.options:q}"
         " --dataset {params.results:q}/datasets/{wildcards.dataset:q} --output {output:q} > {log:q} 2>&1"
 
 

@@ -34,6 +34,7 @@ BUDGETS = {
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 @pytest.mark.parametrize("case", BUDGETS)
 def test_a_step_keeps_its_budget(case: str, trace: Trace) -> None:
     found: dict[str, Any] = trace("trace_recipes.py", case)[case]

@@ -23,6 +23,7 @@ GOALS = {"NCBI-disease, Trainer padded": 3, "NCBI-disease, Trainer dynamic": 2.4
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_the_largest_batches_fit_into_the_devices_memory(trace: Trace) -> None:
     found = trace("trace_finetuning_memory.py", *PEAKS, TOO_LARGE)
     assert found[TOO_LARGE]["peak"] > H100.memory
@@ -33,6 +34,7 @@ def test_the_largest_batches_fit_into_the_devices_memory(trace: Trace) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_a_step_is_one_graph_and_faster_than_the_trainers(trace: Trace) -> None:
     found = trace("trace_finetuning_speed.py", OURS, *GOALS)
     ours = found[OURS]

@@ -43,6 +43,7 @@ def figures_of_methods(out: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_the_environment_is_bare(python: Path) -> None:
     others = ("pyarrow", "lxml", "pytest", "snakemake")
     code = f"import torch, transformers, importlib.util as u; print(any(map(u.find_spec, {others})))"
@@ -95,6 +96,7 @@ print(gpu_runs.finish(gpu_runs.run(["-c", program], {}), 2))
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_figures_are_written_after_each_row_and_a_failed_one_is_left_out(
     root: Path, python: Path, tmp_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ def test_what_a_part_has_shown_outlasts_its_failure(root: Path, tmp_path: Path) 
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_a_program_that_hangs_is_a_failure(root: Path, python: Path) -> None:
     done = subprocess.run(
         [python, "-c", HANGING], cwd=root, capture_output=True, text=True, timeout=patience(60)
@@ -150,6 +153,7 @@ def test_a_program_that_hangs_is_a_failure(root: Path, python: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_every_table_and_check_is_rehearsed(root: Path, python: Path, tmp_path: Path) -> None:
     parts = ("methods", "profile", "tests", "pretraining", "finetuning", "resume", "processes")
     with closing(Warm(of=str(python))) as warm:

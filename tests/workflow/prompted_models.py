@@ -19,6 +19,8 @@ weights:
   seeds: [1, 2]
   structured: true
   price: {prompt: 1, answer: 2.5, currency: EUR}
+  budget: {requests: 1000, tokens: 1000000}
+  engine: {name: stub, version: "1", quantisation: none}
   system: {name: developer/tiny, version: "1", prompt: that of pubmill, local: true}
 """
 PUBLISHED = "Chemicals, please.\n\nSentence: <<>>\nOutput:"

@@ -103,6 +103,7 @@ def test_the_demo_runs_without_extras(root: Path, world: Path, tmp_path: Path, p
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_the_cores_unit_tests_pass_without_extras(root: Path, world: Path, tmp_path: Path) -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

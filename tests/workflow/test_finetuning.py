@@ -11,6 +11,7 @@ from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.metrics import metrics_of
 from pubmill.prediction.spacy_pipelines import pipeline_sha256
 from pubmill.storage.checksums import folder_sha256
+from pubmill.storage.files import read_jsonl_gz
 from pubmill.workflow.failed_cells import FAILED_CELLS
 from tests.chat_stub import ChatStub, serving
 from tests.real_chat import real_server, write_chat_model
@@ -299,6 +300,14 @@ def test_a_language_model_is_asked_and_shown_in_a_marked_column(made: Project) -
     assert cell["value"] == pytest.approx(50 * sum(scores))
     page = (made.folder / TABLE).read_text()
     assert "It is developer/tiny, version 1 (prompt: that of pubmill), asked with 1 worked examples" in page
+    assert "on stub 1, quantisation none, at 1 and 2.5 EUR for a million" in page
+    [first, _] = cell["seeds"]
+    assert first["asked"]["prompt_tokens"] == asked["prompt_tokens"] and first["asked"]["currency"] == "EUR"
+    shown = (made.folder / TABLE.replace(".html", ".md")).read_text()
+    [costs] = [line for line in shown.splitlines() if line.startswith("| Cost of all runs |")]
+    assert " EUR, 2 runs |" in costs and re.search(r"\| \d+ s, \d+ runs \|", costs), "tokens beside times"
+    sent = made.folder / "results/demo/answers/prompted/seed-1/bc5-chem.requests.jsonl.gz"
+    assert len([*read_jsonl_gz(sent)]) == asked["answers"]
 
 
 def test_a_real_server_fills_a_column_beside_the_fine_tuned_ones(made: Project) -> None:

@@ -72,7 +72,7 @@ def test_a_new_table_with_four_mistakes_is_mended_by_what_is_said(root: Path, tm
     assert typed(*made, "--model", "pubmedbert-base").splitlines()[-2:] == [
         "specs/tables/mine/table01.yaml", "specs/tables/mine/table01.published.csv",
     ]  # fmt: skip
-    study = "study: mine\ntitle: Mine\nscale: full\ntables: [mine/table01]\nmirror: null\n"
+    study = "study: mine\ntitle: Mine\nscale: full\ntables: [mine/table01]\n"
     (project.folder / "studies/mine.yaml").write_text(study)
     table, published = "specs/tables/mine/table01.yaml", "specs/tables/mine/table01.published.csv"
     with (project.folder / published).open() as lines:

@@ -312,6 +312,7 @@ def test_a_job_of_a_bundle_fails_alone(root: Path, slurm: Path, tmp_path: Path, 
     assert made.items() <= {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.done")}.items()
 
 
+@pytest.mark.weekly
 def test_a_cancelled_job_a_lost_node_and_a_restarted_controller_change_no_table(
     slurm: Path, finished: Project, tmp_path: Path
 ) -> None:

@@ -70,11 +70,12 @@ def runs() -> None:
     although the same runs do, with the reasons; the status is 1 if one has none.
     """
     from pubmill.extras.audit.printed_values_of_runs import as_text, check_reasons, findings_on_runs
+    from pubmill.planning.terminal_tables import print_text
     from pubmill.stages.study_graph import graph_of_all_tables
 
     graph = graph_of_all_tables(specs_folder())
     found = findings_on_runs(graph, specs_folder())
-    print(as_text(found))
+    print_text(as_text(found))
     check_reasons(found, graph.specs)
 
 

@@ -29,6 +29,7 @@ def check(
     from pubmill.extras.manuscript.findings import as_json as findings_as_json
     from pubmill.extras.manuscript.manuscript_check import check_manuscript
     from pubmill.extras.manuscript.study_tables import finished_tables
+    from pubmill.planning.terminal_tables import print_text
 
     tables = finished_tables(configured_graph(study, configfile, config))
     checked = check_manuscript(manuscript, tables)
@@ -38,7 +39,7 @@ def check(
         print(findings_as_json(checked.findings), end="")
     else:
         for finding in checked.findings:
-            print(escape_controls(str(finding)))
+            print_text(escape_controls(str(finding)))
         print(f"findings: {len(checked.findings)}, against the tables of {study}", file=sys.stderr)
     if checked.findings:
         raise typer.Exit(1)

@@ -34,8 +34,10 @@ def ask(
         str | None, typer.Option(help="JSON: prompt and answer, for a million tokens, and currency")
     ] = None,
     at_once: Annotated[int, typer.Option(help="requests at the same time", min=1)] = 8,
-    most_requests: Annotated[int | None, typer.Option(help="ends after so many requests", min=1)] = None,
-    most_tokens: Annotated[int | None, typer.Option(help="ends after about so many tokens", min=1)] = None,
+    most_requests: Annotated[
+        int | None, typer.Option(help="most answers, with those of earlier calls", min=1)
+    ] = None,
+    most_tokens: Annotated[int | None, typer.Option(help="most tokens, about", min=1)] = None,
     results: Results = FULL,
 ) -> None:
     """Ask a language model for the test examples of a dataset.
@@ -46,8 +48,7 @@ def ask(
     """
     root = checkout()
     from pubmill.extras.submissions.ask_recipes import asked_of, with_whole_prompt
-    from pubmill.extras.submissions.asked_answers import Budget
-    from pubmill.extras.submissions.asked_records import system_of
+    from pubmill.extras.submissions.asked_records import Terms, system_of
     from pubmill.extras.submissions.asking import ask_dataset
     from pubmill.extras.submissions.chat_server import ChatServer
     from pubmill.extras.submissions.predictions import answers_to_labels
@@ -60,7 +61,7 @@ def ask(
         specs_of_results,
     )
     from pubmill.recipes import read
-    from pubmill.recipes.submissions import Asking, Price
+    from pubmill.recipes.submissions import Asking, Budget, Price
     from pubmill.recipes.writing import as_values
     from pubmill.storage.files import write_json
 
@@ -78,8 +79,12 @@ def ask(
     spec, prompts = found.datasets[dataset], prompts_of(found, prompt)
     file = prompt_file(root, results, prompts.template(dataset, spec.task))
     recipe = with_whole_prompt(asked_of(spec, asking, prompts), file)
-    budget = Budget(requests=most_requests, tokens=most_tokens)
-    record, left = ask_dataset(recipe, converted, ChatServer(url=server), path, at_once, budget, stated)
+    terms = Terms(
+        server=ChatServer(url=server), at_once=at_once, price=stated,
+        budget=Budget(requests=most_requests, tokens=most_tokens),
+    )  # fmt: skip
+    sent = beside / f"{dataset}.seed-{seed}.requests.jsonl.gz"
+    record, left = ask_dataset(recipe, converted, terms, path, sent)
     write_json(beside / f"{dataset}.seed-{seed}.json", as_values(record))
     write_json(beside / f"{dataset}.mapping.json", answers_to_labels(recipe_of(converted)))
     write_json(beside / "system.json", as_values(system_of(record)))
@@ -88,7 +93,10 @@ def ask(
         f"{record.cut} cut off{f', {record.price}' if record.price else ''}"
     )
     if left:
-        raise PubmillError(f"{left} examples are not asked yet; the same command continues")
+        raise PubmillError(
+            f"{left} examples are not asked yet: the budget is spent. With a larger --most-requests or "
+            "--most-tokens, the same command continues"
+        )
     mapping = beside / f"{dataset}.mapping.json"
     print(f"pubmill score {path} --dataset {dataset} --mapping {mapping} --results {results}")
 

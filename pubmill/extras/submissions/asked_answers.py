@@ -1,7 +1,7 @@
 """Answers of a language model, stored as they come: a JSON line for each, in the form of OpenAI's batches.
 
 `pubmill score` reads these files as they are. A line has the example's id, the SHA-256 of its request, and
-the body of the answer.
+the body of the answer; the requests themselves are in a file of their own.
 """
 
 import hashlib
@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,9 @@ from pubmill.errors import PubmillError
 from pubmill.extras.submissions.chat_server import ChatServer
 from pubmill.formats.json_text import parse_row
 from pubmill.messages.progress import report_progress
-from pubmill.storage.files import writing
+from pubmill.metrics.records import ASKED_TOKENS
+from pubmill.recipes.submissions import Budget
+from pubmill.storage.files import write_jsonl_gz, writing
 
 Requests = Mapping[str, dict[str, Any]]
 """Id of an example -> its request."""
@@ -26,17 +27,17 @@ REPORTED = 20.0
 """Seconds between lines of progress."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Budget:
-    """Limits of what is asked in a call; None: no limit."""
-
-    requests: int | None = None
-    tokens: int | None = None
-
-
 def request_digest(request: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a request."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+
+
+def write_requests(path: Path, requests: Requests) -> None:
+    """Write the requests with their digests, by which answers name theirs; a line for each, in order."""
+    write_jsonl_gz(
+        path,
+        ({"custom_id": name, "request": request_digest(one), "body": one} for name, one in requests.items()),
+    )
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -71,17 +72,19 @@ def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
 
 def ask_all(requests: Requests, server: ChatServer, path: Path, at_once: int, budget: Budget) -> int:
     """Ask what the file has no answer to, at most so many requests at once; return how many remain unasked
-    because the budget was spent.
+    because the budget is spent, in which the answers of the file count.
 
     Each answer is on the disk before another request begins. After an error no new request begins; those that
     are under way are kept. The finished file has the order of the examples.
     """
     known = read_answers(path, requests)
     left = [name for name in requests if name not in known]
-    allowed = left if budget.requests is None else left[: budget.requests]
+    allowed = left if budget.requests is None else left[: max(0, budget.requests - len(known))]
+    used = sum(sum(tokens_of(row["response"]["body"])) for row in known.values())
+    tokens = None if budget.tokens is None else budget.tokens - used
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
-        for name, body in _answers(requests, allowed, server, at_once, budget.tokens):
+        for name, body in _answers(requests, allowed, server, at_once, tokens):
             row = {
                 "custom_id": name, "request": request_digest(requests[name]),
                 "response": {"status_code": 200, "body": body},
@@ -130,3 +133,15 @@ def tokens_of(body: Mapping[str, Any]) -> tuple[int, int]:
     """Return the tokens of a request and of its answer, as the server counts them; 0 if it does not."""
     usage = body.get("usage") or {}
     return usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+
+
+def asked_counts(path: Path) -> dict[str, int]:
+    """Return the tokens of a file of answers, read and written, and how many answers were cut off."""
+    bodies = [
+        parse_row(line, f"{path}:{number}")["response"]["body"]
+        for number, line in enumerate(path.read_text(encoding="ascii").splitlines(), 1)
+    ]
+    return {
+        **dict(zip(ASKED_TOKENS, map(sum, zip(*map(tokens_of, bodies), strict=True)), strict=True)),
+        "cut_answers": sum(body["choices"][0].get("finish_reason") == "length" for body in bodies),
+    }

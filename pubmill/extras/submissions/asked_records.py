@@ -10,8 +10,25 @@ from urllib.parse import urlsplit
 
 from pubmill.examples.prompts import Wording
 from pubmill.extras.submissions.asked_answers import tokens_of
-from pubmill.extras.submissions.chat_server import ChatServer
-from pubmill.recipes.submissions import Asking, Price, SubmissionRecipe, System
+from pubmill.extras.submissions.chat_server import ChatServer, Fact
+from pubmill.recipes.submissions import Asking, Budget, Price, SubmissionRecipe, System
+
+UNLIMITED = Budget()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Where and on which terms a model is asked; nothing of this decides an answer.
+
+    `at_once`: requests at the same time; `licence`: why the text of a credentialed dataset may be sent to a
+    server of others.
+    """
+
+    server: ChatServer
+    at_once: int
+    budget: Budget = UNLIMITED
+    price: Price | None = None
+    licence: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +37,9 @@ class AskedRecord:
 
     - `server`: host and port; `hosted`: whether it may be of somebody else.
     - `template`: the prompt; `words`: what stood in its places beside the input.
+    - `served`: what a server of one's own says of its engine, when it was asked last.
+    - `licence`: why the text of a credentialed dataset may be sent to a server of others.
+    - `at_once`: requests at the same time.
     - `models`, `fingerprints`: what the server says of itself in its answers, with how many.
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
     - `cut`: answers that ended at the limit of their length.
@@ -41,17 +61,20 @@ class AskedRecord:
     cut: int
     models: dict[str, int]
     fingerprints: dict[str, int]
+    at_once: int
+    served: dict[str, Fact]
+    licence: str | None = None
     price: str | None = None
     probability: float | None = None
 
 
 def record_of(
     recipe: SubmissionRecipe,
-    server: ChatServer,
+    terms: Terms,
+    served: dict[str, Fact],
     asking: Asking,
     wording: Wording,
     answers: Mapping[str, dict[str, Any]],
-    price: Price | None = None,
 ) -> AskedRecord:
     """Return the record of the answers to a dataset's examples."""
     bodies = [row["response"]["body"] for row in answers.values()]
@@ -61,8 +84,8 @@ def record_of(
     return AskedRecord(
         dataset=recipe.dataset,
         split=recipe.split,
-        server=urlsplit(server.url).netloc.rpartition("@")[2],
-        hosted=server.is_hosted,
+        server=urlsplit(terms.server.url).netloc.rpartition("@")[2],
+        hosted=terms.server.is_hosted,
         asking=asdict(asking),
         template=wording.template,
         words=wording.words,
@@ -72,7 +95,10 @@ def record_of(
         cut=sum(body["choices"][0].get("finish_reason") == "length" for body in bodies),
         models=_counted(bodies, "model"),
         fingerprints=_counted(bodies, "system_fingerprint"),
-        price=price.of(read, written) if price else None,
+        at_once=terms.at_once,
+        served=served,
+        licence=terms.licence,
+        price=terms.price.in_words(read, written) if terms.price else None,
         probability=fmean(found) if found else None,
     )
 

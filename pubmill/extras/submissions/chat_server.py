@@ -24,6 +24,15 @@ TIMEOUT = (20, 600)
 """Seconds to connect, seconds without a byte."""
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 """Statuses after which the same request may succeed."""
+FACT_PAGES = ("/version", "/get_server_info", "/props")
+FACT_TIMEOUT = (5, 20)
+FACTS = (
+    "version", "build_info", "model_ftype", "quantization", "dtype", "kv_cache_dtype", "total_slots",
+    "max_running_requests",
+)  # fmt: skip
+"""What is recorded of a server's own statements; none of it is text of a dataset, an address or a path."""
+Fact = str | int
+LONGEST_FACT = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +74,22 @@ class ChatServer:
                 self.pause(wait)
         raise AssertionError
 
+    def facts(self) -> dict[str, Fact]:
+        """Return what a server of one's own says of its version, quantisation and batches; empty if it says
+        nothing. Addresses: `/version` of vLLM, `/get_server_info` of SGLang, `/props` of llama.cpp."""
+        found: dict[str, Fact] = {}
+        root = self.url.rstrip("/").removesuffix("/v1")
+        for page in () if self.is_hosted else FACT_PAGES:
+            try:
+                response = _session().get(f"{root}{page}", timeout=FACT_TIMEOUT, allow_redirects=False)
+                body = response.json() if response.status_code == requests.codes.ok else {}
+            except (requests.RequestException, ValueError):
+                continue
+            found |= {
+                name: body[name] for name in FACTS if isinstance(body, dict) and _is_fact(body.get(name))
+            }
+        return found
+
     def _post(self, request: dict[str, Any]) -> dict[str, Any]:
         key = os.environ.get(KEY)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -84,6 +109,10 @@ class ChatServer:
                 "far are kept"
             )
         return _whole(response)
+
+
+def _is_fact(value: object) -> bool:
+    return isinstance(value, str | int) and len(str(value)) <= LONGEST_FACT
 
 
 _HERE = threading.local()

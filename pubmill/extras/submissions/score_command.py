@@ -103,14 +103,16 @@ def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, ou
 
 def print_scored(found: "ScoredSubmission", seed: int) -> None:
     """Print the scores, the metric of the dataset first, and what was left aside."""
+    from pubmill.planning.terminal_tables import print_text
+
     shown = [f"{name} {100 * found.metrics[name]:.2f}" for name in found.main_first()]
     recipe = found.recipe
-    print(
+    print_text(
         f"{recipe.dataset} {recipe.split}, seed {seed}, {len(found.examples)} examples, "
         f"{found.submission.form}: {', '.join(shown)}"
     )
     for line in found.shown_left_aside():
-        print(f"  {line}")
+        print_text(f"  {line}")
 
 
 VERB = Verb("Data and predictions", score)

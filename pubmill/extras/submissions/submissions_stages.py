@@ -1,7 +1,7 @@
 """Predictions that users supply, and answers of language models, as runs of the study."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, ClassVar
 
 from pubmill.extras.submissions.ask_recipes import asked_of
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
@@ -9,6 +9,7 @@ from pubmill.recipes.submissions import Asking, AskRecipe, SuppliedRecipe
 from pubmill.specs.prompt_specs import PublishedPrompt
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.gpus import Gpus
+from pubmill.stages.params_text import as_arguments
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import DAY, Inputs, Needs, Origin, Stage
 
@@ -32,6 +33,10 @@ class Ask(Stage):
         published = self._published(wildcards)
         return ["--prompt", published] if published else []
 
+    def options(self, wildcards: Any) -> list[str]:
+        """Return arguments that decide no answer: price, budget, licence."""
+        return as_arguments(self.graph.pipelines.supplied.asking_options(wildcards.asked, wildcards.dataset))
+
     def _published(self, wildcards: Any) -> str | None:
         prompts = self._specs.prompts[self.graph.pipelines.supplied.asked(wildcards.asked).prompt]
         spec = self._specs.datasets[wildcards.dataset]
@@ -49,6 +54,7 @@ class Ask(Stage):
             length=weights.length,
             structured=weights.structured,
             logprobs=weights.logprobs,
+            engine=weights.engine,
         )
         prompts = self._specs.prompts[weights.prompt]
         return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
@@ -63,6 +69,11 @@ class TakePredictions(Stage):
     name, group = "take_predictions", "annotate"
     label = "Reading the predictions of {wildcards.submission} for {wildcards.dataset}, seed {wildcards.seed}"
     version = 3
+    amended: ClassVar[Mapping[str, int]] = {"asked": 2}
+
+    def parts_of(self, wildcards: Any) -> Collection[str]:
+        """Return `asked` for the answers of a language model."""
+        return ("asked",) if wildcards.submission in self.graph.pipelines.supplied.asked_names() else ()
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         dataset, model = wildcards.dataset, wildcards.submission

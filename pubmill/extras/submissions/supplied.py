@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.extras.submissions.asked_answers import asked_counts
 from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import examples_of
 from pubmill.extras.submissions.submission import Submission, copied_from, read_submission, recipe_of
 from pubmill.hardware.provenance import provenance
-from pubmill.recipes.submissions import SubmissionRecipe, SuppliedRecipe
+from pubmill.recipes.submissions import Price, SubmissionRecipe, SuppliedRecipe
 from pubmill.storage.files import sha256
 
 
@@ -61,3 +62,9 @@ def report(
         "failed": None,
         "seconds": 0.0,
     }
+
+
+def with_cost(notes: dict[str, Any], answers: Path, price: Price | None) -> dict[str, Any]:
+    """Return the notes on a run with what its answers cost: tokens, and the price of a million if stated."""
+    recipe = notes["recipe"] | ({"price": asdict(price)} if price else {})
+    return {**notes, "recipe": recipe, "encoded": notes["encoded"] | asked_counts(answers)}

@@ -32,7 +32,7 @@ def print_outcomes(to: Console, outcomes: Sequence[CheckOutcome], unchecked: Seq
         to.print(rows)
     if bare := incomparable(outcomes):
         to.print(f"nothing to compare: {'; '.join(bare)}", soft_wrap=True)
-    to.print(totals(outcomes, unchecked), soft_wrap=True)
+    to.print(totals(outcomes, unchecked))
 
 
 def _count_cells(split: SplitCheck) -> tuple[str, str, Text]:

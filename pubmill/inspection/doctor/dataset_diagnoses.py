@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
 from pubmill.messages.installation import own_settings
 from pubmill.specs import DatasetSpec, File
-from pubmill.specs.study import check_files
+from pubmill.specs.study import check_files, without_demo
 from pubmill.stages import Graph
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.files import read_json
@@ -57,13 +58,15 @@ def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) 
     overlays = [*map(str, own_settings(base.parent)), *overlays]
     check_files([base, *overlays])
     try:
-        config = load_configfile(base)
+        demo, given = load_configfile(base), dict[str, Any]()
         for overlay in overlays:
-            update_config(config, load_configfile(overlay))
-        update_config(config, parse_config(list(settings)))
+            update_config(given, load_configfile(overlay))
+        update_config(given, parse_config(list(settings)))
     except (WorkflowError, ValueError, OSError) as error:
         raise PubmillError(f"configuration: {error}") from None
-    return dict(config)
+    merged = deepcopy(demo)
+    update_config(merged, given)
+    return without_demo(dict(merged), demo, given.keys())
 
 
 def linked(graph: Graph) -> list[str]:

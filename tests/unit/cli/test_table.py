@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from pubmill.cli.studies import configuration
+from pubmill.workflow.run_start import lock_results
 from tests.unit.cli.conftest import Said
 from tests.unit.tiny_encoders import tiny_bert
 
@@ -112,6 +113,15 @@ def test_hyper_parameters_of_ones_own_replace_the_search(
     searched = started(*verb, "--search", "own")
     assert "search=own" in searched and "own_tables=pubmedbert-base+own-search" in searched
     assert "choice=" not in searched and "search=" not in started(*verb)
+
+
+def test_a_held_lock_is_reported_before_the_cost(started: Said) -> None:
+    verb = ("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "demo")
+    held = lock_results("results/demo")
+    assert "another process is at work here" in (said := started(*verb)) and "what it costs" not in said
+    assert started(*verb, "-n", "-j1").endswith("-n -j1")
+    held.release()
+    assert started(*verb).startswith("-m snakemake")
 
 
 def test_a_dry_run_lists_the_jobs_without_starting_snakemake(

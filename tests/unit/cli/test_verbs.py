@@ -70,7 +70,9 @@ def test_an_unknown_word_is_reported_with_the_nearest(started: Said, words: str,
 
 
 def test_a_table_number_of_two_papers_needs_the_paper(started: Said, checkout: Path) -> None:
-    (checkout / "two.yaml").write_text("study: two\ntables: [gu2020/table02, lewis2020/table02]\n")
+    (checkout / "two.yaml").write_text(
+        "study: two\ntitle: Two\nscale: demo\ntables: [gu2020/table02, lewis2020/table02]\n"
+    )
     said = started("run", "two.yaml", "table02")
     assert said == "error: table02 may be gu2020/table02 or lewis2020/table02; write the paper too"
 

@@ -1,5 +1,6 @@
 """Documents with relations between concepts, from PubTator and BioC, and what is counted instead of kept."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,25 @@ def test_mentions_of_a_sentence_are_pairs_if_they_are_related_themselves(tmp_pat
     assert found.relations == [["C2", "D1|D3", "causes"]]
 
 
+def test_novelty_is_an_infon_of_bioc(tmp_path: Path) -> None:
+    mentions = [
+        {
+            "text": text,
+            "infons": {"type": kind, "identifier": name},
+            "locations": [{"offset": at, "length": 4}],
+        }
+        for at, text, kind, name in ((4, "drug", "Chemical", "C2"), (13, "pain", "Disease", "D1"))
+    ]
+    infons = {"entity1": "D1", "entity2": "C2", "type": "causes", "novel": "Novel"}
+    passage = {"offset": 0, "text": "Old drug and pain.", "annotations": mentions}
+    document = {"id": "7", "passages": [passage], "relations": [{"id": "R0", "infons": infons, "nodes": []}]}
+    text = json.dumps({"documents": [document]})
+    [found], _ = read(tmp_path, text, form="bioc-json")
+    assert found.relations == [["C2", "D1", "causes", "Novel"]]
+    with pytest.raises(PubmillError, match="infon `novel`"):
+        read(tmp_path, text.replace(', "novel": "Novel"', ""), form="bioc-json")
+
+
 def test_a_document_that_occurs_again_has_a_number(tmp_path: Path) -> None:
     found, _ = read(tmp_path, FILE * 2)
     assert [one.id for one in found] == ["7", "7-2"] and found[1].document == "7"
@@ -78,7 +98,6 @@ def test_a_document_that_occurs_again_has_a_number(tmp_path: Path) -> None:
         ("7\tcauses\tC2\tD1\tNo", {"arguments": "mentions"}, "has 3 mentions; expected 2"),
         ("7\tcauses\tC2\tD1\tNo", {"pairs": []}, "`pairs` must be a list"),
         ("7\tcauses\tC2\tD1\tNo", {"labels": []}, "needs the option `labels`"),
-        ("7\tcauses\tC2\tD1\tNo", {"form": "brat"}, "`novelty` is for the form pubtator"),
     ],
 )
 def test_what_contradicts_the_options_is_an_error(

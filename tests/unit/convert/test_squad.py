@@ -226,6 +226,13 @@ def questions(draw: st.DrawFn) -> list[SpanExample]:
     return made
 
 
+def test_ids_may_be_numbers_and_articles_may_lack_a_title(tmp_path: Path) -> None:
+    question = {"id": 262, "question": "Who?", "answers": [{"text": "Mice", "answer_start": 0}]}
+    found = {"data": [{"paragraphs": [{"context": "Mice rest.", "qas": [question]}]}]}
+    [example], _ = read(tmp_path / "a.json", json.dumps(found).encode())
+    assert (example.id, example.document) == ("262", None)
+
+
 @given(made=questions())
 def test_writing_and_reading_is_the_identity(
     tmp_path_factory: pytest.TempPathFactory, made: list[SpanExample]

@@ -272,7 +272,7 @@ def test_no_host_at_all_means_no_network(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Path) -> None:
     overlay = tmp_path / "x.yaml"
-    overlay.write_text("study: mine\nlocal_files: {a: /a}\n")
+    overlay.write_text("study: mine\ntitle: Mine\ntables: []\nlocal_files: {a: /a}\n")
     second = tmp_path / "y.yaml"
     second.write_text("local_files: {b: /b}\n")
     config = merged_config(
@@ -280,6 +280,7 @@ def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Pat
     )
     assert config["study"] == "mine" and config["scale"] == "small" and config["results"] == "results"
     assert config["local_files"] == {"a": "/a", "b": "/c"}
+    assert config["models"] is config["mirror"] is None, "those of config.yaml are the demo's"
     with pytest.raises(PubmillError, match=r"there is no file .*none\.yaml; expected a study"):
         merged_config(root / "config.yaml", [str(tmp_path / "none.yaml")], [])
     with pytest.raises(PubmillError, match="name=value"):

@@ -10,7 +10,8 @@ from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.inspection.dataset_fixtures import masked
 from pubmill.inspection.dataset_forms import guess
-from pubmill.inspection.new_dataset import _split_of, describe, new_dataset, write_dataset
+from pubmill.inspection.file_forms import split_of
+from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.storage.files import sha256
@@ -215,7 +216,7 @@ def test_files_of_several_folders_are_refused(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_split_is_a_word_of_the_name_or_else_within_one(name: str, split: str | None) -> None:
-    assert _split_of(name) == split
+    assert split_of(name) == split
 
 
 def test_an_existing_spec_is_not_replaced(tmp_path: Path) -> None:

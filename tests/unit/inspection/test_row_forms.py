@@ -127,7 +127,8 @@ def test_files_of_a_hub_folder_are_found_below_it(tmp_path: Path) -> None:
         ("train.xlsx", "a spreadsheet; save it as CSV"),
         ("train.arrow", "a file of `save_to_disk`; write each split as Parquet"),
         ("dataset_dict.json", "a file of `save_to_disk`; write each split as Parquet"),
-        ("corpus.csv", "no file of the folder is named train; each file holds one split"),
+        ("corpus.csv", "corpus.csv: there are no rows in it"),
+        ("corpus.txt", "no file of the folder is named train; each file holds one split"),
     ],
 )
 def test_files_that_are_not_read_say_what_to_do(tmp_path: Path, name: str, message: str) -> None:

@@ -11,6 +11,7 @@ from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put, put_study, recipe
 from tests.unit.tables import test_fact_cells as made_up_facts
+from tests.unit.tables.test_answer_costs import asked_table
 
 
 def test_tables_of_a_section_follow_those_with_a_number(tmp_path: Path) -> None:
@@ -38,6 +39,14 @@ def test_trials_are_a_stage_where_hyper_parameters_were_chosen(tmp_path: Path) -
 def stages(results: Path) -> dict[str, str]:
     """The stages in the figure of a report, with their counts."""
     return {box.stage: box.counted for box in read_report(recipe(), results).pipeline.boxes}
+
+
+def test_the_cost_of_answers_stands_below_the_table_beside_the_time_of_others(tmp_path: Path) -> None:
+    results = put_study(tmp_path, asked_table(tmp_path))
+    costs = parsed(render(read_report(recipe(), results))).xpath("//dl[contains(@class, 'costs')]")
+    assert [found.xpath("./*/text()") for found in costs] == [
+        ["BERT", "20 s, 2 runs", "Ours", "3,000,000 + 100,000 tokens, 2 runs"]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Studies: those of the papers have all tables of their paper; models that a study pretrains itself."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -8,7 +9,14 @@ from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.models import PretrainedWeights
-from pubmill.specs.study import Study, check_files, check_study, configuration_files, study_of_scale
+from pubmill.specs.study import (
+    Study,
+    check_files,
+    check_study,
+    configuration_files,
+    study_of_scale,
+    without_demo,
+)
 from pubmill.stages import Graph, checked_graph
 
 PAPERS = sorted(path.name for path in (Path(__file__).parents[3] / "specs/tables").iterdir())
@@ -112,3 +120,31 @@ def test_an_empty_study_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty.yaml").write_text("# nothing yet\n")
     with pytest.raises(PubmillError, match="empty.yaml:1: empty; expected the keys of a study"):
         check_files([tmp_path / "empty.yaml"])
+
+
+DEMO_STUDY = {
+    "study": "demo",
+    "title": "D",
+    "scale": "demo",
+    "tables": ["a/b"],
+    "models": ["x"],
+    "mirror": "here",
+}
+
+
+def merged(given: dict[str, Any]) -> dict[str, Any]:
+    return without_demo({**DEMO_STUDY, "results": "there", **given}, DEMO_STUDY, given.keys())
+
+
+def test_a_study_takes_nothing_from_config_yaml_that_describes_the_demo() -> None:
+    mine = {"study": "mine", "title": "M", "scale": "full", "tables": ["c/d"]}
+    none = {"models": None, "datasets": None, "mirror": None, "results": "there"}
+    assert merged(mine) == mine | none
+    chosen = {"models": ["y"], "mirror": "/m"}
+    assert merged(mine | chosen) == mine | none | chosen
+    assert merged(mine | {"scale": "demo"})["mirror"] == "here", "which has the files of the scale"
+    for overlay in ({"tables": ["c/d"]}, {"study": "demo", "mirror": "/m"}):
+        assert merged(overlay) == DEMO_STUDY | {"results": "there"} | overlay
+    lacking = "study mine lacks `title:`, `tables:`; write it into its file .*; unknown: tabels"
+    with pytest.raises(PubmillError, match=lacking):
+        merged({"study": "mine", "scale": "full", "tabels": []})

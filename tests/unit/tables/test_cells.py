@@ -35,7 +35,7 @@ def runs(*values: float | str, fold: str = "") -> DataFrame:
     made = DataFrame(lines, columns=["score", "failed"]).astype({"score": "float64", "failed": "str"})
     seeds = range(1, len(values) + 1)
     made = made.assign(column=KEY[0], row=KEY[1], seed=seeds, fold=fold, path="", seconds=1.0)
-    return made.assign(collapsed=False)
+    return made.assign(collapsed=False, asked=None)
 
 
 def published(printed: str) -> PublishedValue:

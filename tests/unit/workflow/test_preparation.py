@@ -10,7 +10,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.stages import Graph
 from pubmill.storage.result_paths import Paths
-from pubmill.workflow.preparation import check_state_folder, requested_pages
+from pubmill.workflow.preparation import _study_settings, check_state_folder, requested_pages
 
 GRAPH = cast(Graph, SimpleNamespace(paths=Paths("results/demo"), study=SimpleNamespace(study="demo")))
 
@@ -36,3 +36,19 @@ def test_a_folder_that_cannot_hold_the_state_of_snakemake_is_refused(
     monkeypatch.setattr(os, "access", lambda path, mode: path != locked)
     with pytest.raises(PubmillError, match="cannot be written to.*in .snakemake, even for a plan or with -n"):
         check_state_folder(tmp_path)
+
+
+@pytest.mark.parametrize(("imported", "models"), [(False, None), (True, ["x"])])
+def test_a_study_keeps_settings_over_config_yaml_alone(
+    tmp_path: Path, imported: bool, models: object
+) -> None:
+    """A workflow that imports this one gives its whole configuration."""
+    (tmp_path / "config.yaml").write_text("study: demo\nscale: demo\nmodels: [x]\nmirror: world\n")
+    (tmp_path / "workspace.yaml").write_text("mirror: /own\n")
+    given = {} if imported else {"study": "mine", "title": "M", "scale": "full", "tables": []}
+    workflow = SimpleNamespace(
+        modifier=SimpleNamespace(skip_configfile=imported),
+        config_settings=SimpleNamespace(overwrite_config=given),
+    )
+    found = _study_settings(workflow, {"models": ["x"], "mirror": "/own", **given}, tmp_path)
+    assert (found["models"], found["mirror"]) == (models, "/own")

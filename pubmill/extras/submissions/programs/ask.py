@@ -6,25 +6,26 @@
 
 Inputs:  the converted dataset, the file of a published prompt, and the recipe
          (pubmill.recipes.submissions.AskRecipe)
-Outputs: a JSON line for each answer, and beside it DATASET.asked.json: settings, tokens, what the server says
-         of itself (pubmill.extras.submissions.asked_records.AskedRecord)
+Outputs: a JSON line for each answer, and beside it DATASET.requests.jsonl.gz (the requests by digest) and
+         DATASET.asked.json: settings, tokens, what the server says of itself
+         (pubmill.extras.submissions.asked_records.AskedRecord)
 
 Each answer is stored as it comes, in a file beside the output that has the recipe's digest in its name: the
-same command continues. A hosted server is refused for the text of a credentialed dataset.
+same command continues. Without --licence, a hosted server is refused for the text of a credentialed dataset.
 """
 
 import hashlib
 from pathlib import Path
 from typing import Annotated
 
-from pubmill.errors import run
+from pubmill.errors import PubmillError, run
 from pubmill.extras.submissions.ask_recipes import with_whole_prompt
-from pubmill.extras.submissions.asked_answers import Budget
+from pubmill.extras.submissions.asked_records import Terms
 from pubmill.extras.submissions.asking import ask_dataset
 from pubmill.extras.submissions.chat_server import ChatServer
 from pubmill.recipes import read
 from pubmill.recipes.programs import program
-from pubmill.recipes.submissions import AskRecipe, Price
+from pubmill.recipes.submissions import AskRecipe, Budget, Price
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.storage.files import write_json
 from pubmill.storage.privacy import keep_private
@@ -38,17 +39,28 @@ def main(
     output: Annotated[Path, "answers to write, .jsonl"],
     prompt: Annotated[Path | None, "the file of a published prompt"] = None,
     price: Annotated[str | None, "JSON: what the server charges (pubmill.recipes.submissions.Price)"] = None,
+    budget: Annotated[str | None, "JSON: the most that is asked (pubmill.recipes.submissions.Budget)"] = None,
+    licence: Annotated[str | None, "why credentialed text may be sent to a server of others"] = None,
 ) -> None:
     keep_private([dataset])
     digest = hashlib.sha256(as_json(as_values(recipe)).encode()).hexdigest()[:12]
     store = output.with_name(f".{output.stem}.{digest}.partial")
-    record, _ = ask_dataset(
-        with_whole_prompt(recipe, prompt), dataset, ChatServer(url=server), store, at_once, Budget(),
-        read(Price, price, option="--price") if price else None,
+    terms = Terms(
+        server=ChatServer(url=server), at_once=at_once, licence=licence,
+        budget=read(Budget, budget, option="--budget") if budget else Budget(),
+        price=read(Price, price, option="--price") if price else None,
     )  # fmt: skip
+    record, left = ask_dataset(
+        with_whole_prompt(recipe, prompt), dataset, terms, store, output.with_suffix(".requests.jsonl.gz")
+    )
+    tokens = f"{record.prompt_tokens} and {record.answer_tokens} tokens"
+    if left:
+        raise PubmillError(
+            f"the budget is spent: {record.answers} answers, {tokens}; {left} examples are not asked yet. "
+            "The answers are kept: raise `budget` of the model's spec and run again to ask the rest"
+        )
     write_json(output.with_suffix(".asked.json"), as_values(record))
     store.replace(output)
-    tokens = f"{record.prompt_tokens} and {record.answer_tokens} tokens"
     print(f"{record.answers} answers, {tokens}, {record.cut} cut off")
 
 

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pubmill.errors import PubmillError, run
 from pubmill.extras.submissions.submission import runs_on
-from pubmill.extras.submissions.supplied import report, supply
+from pubmill.extras.submissions.supplied import report, supply, with_cost
 from pubmill.hardware.process_limits import limited
 from pubmill.recipes.programs import program
 from pubmill.recipes.submissions import SuppliedRecipe
@@ -39,6 +39,8 @@ def main(
     others = [path for path in runs_on(results, dataset) if path != output]
     submission, reading = supply(recipe, predictions, examples, others)
     notes = report(submission, reading, examples, model, seed)
+    if recipe.asked:
+        notes = with_cost(notes, predictions, recipe.price)
     write_predictions(output, submission.lines, notes)
     left = submission.reading
     print(

@@ -15,9 +15,10 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import write_examples
 from pubmill.examples.prompts import right_answer, wording_of
+from pubmill.extras.submissions import chat_server
 from pubmill.extras.submissions.ask_recipes import with_whole_prompt
-from pubmill.extras.submissions.asked_answers import Budget, ask_all, read_answers
-from pubmill.extras.submissions.asked_records import AskedRecord, system_of
+from pubmill.extras.submissions.asked_answers import ask_all, asked_counts, read_answers, request_digest
+from pubmill.extras.submissions.asked_records import AskedRecord, Terms, system_of
 from pubmill.extras.submissions.asking import ask_dataset
 from pubmill.extras.submissions.chat_server import KEY, PAUSES, ChatServer
 from pubmill.extras.submissions.json_answers import right_json, schema_of
@@ -25,7 +26,16 @@ from pubmill.extras.submissions.predictions import answers_to_labels
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.supplied import report, supply
 from pubmill.extras.submissions.worked_examples import requests_for
-from pubmill.recipes.submissions import Asking, AskRecipe, Price, PublishedText, SuppliedRecipe
+from pubmill.recipes.submissions import (
+    Asking,
+    AskRecipe,
+    Budget,
+    Price,
+    PublishedText,
+    SuppliedRecipe,
+)
+from pubmill.recipes.writing import as_json, as_values
+from pubmill.storage.files import read_jsonl_gz
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.extras.submissions import toy_datasets
 from tests.waiting import wait_until
@@ -51,7 +61,8 @@ def server_at(stub: ChatStub) -> tuple[ChatServer, list[float]]:
 
 def ask_toy(name: str, results: Path, stub: ChatStub, **changes: Any) -> tuple[AskedRecord, Path]:
     folder, store = results / "datasets" / name, results / f"{name}.jsonl"
-    record, left = ask_dataset(recipe_for(name, **changes), folder, server_at(stub)[0], store, 4, Budget())
+    terms, sent = Terms(server=server_at(stub)[0], at_once=4), results / "requests.jsonl.gz"
+    record, left = ask_dataset(recipe_for(name, **changes), folder, terms, store, sent)
     assert left == 0
     return record, store
 
@@ -159,6 +170,47 @@ def test_a_budget_of_tokens_ends_the_command(tmp_path: Path) -> None:
     assert left == 9 and sum(stub.asked.values()) == 3
 
 
+def test_answers_of_earlier_calls_count_in_the_budget(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with serving(ChatStub(lambda prompt: "yes")) as stub:
+        for budget, left in (
+            (Budget(requests=5), 7), (Budget(requests=5), 7), (Budget(tokens=55), 7),
+            (Budget(requests=6, tokens=1000), 6), (Budget(tokens=100), 2), (Budget(), 0),
+        ):  # fmt: skip
+            assert ask_all(REQUESTS, server_at(stub)[0], path, 1, budget) == left
+    assert set(stub.asked.values()) == {1}
+    assert asked_counts(path) == {"prompt_tokens": 120, "answer_tokens": 12, "cut_answers": 0}
+
+
+def test_a_job_that_has_spent_its_budget_keeps_its_answers_and_goes_on_with_a_larger_one(
+    tmp_path: Path, root: Path
+) -> None:
+    folder = toy_datasets.make(tmp_path, "doc")
+    recipe, output = as_json(as_values(recipe_for("doc"))), tmp_path / "answers/doc.jsonl"
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        command = [
+            sys.executable, "pubmill/extras/submissions/programs/ask.py", "--recipe", recipe,
+            "--at-once", "1", "--server", stub.url, "--dataset", str(folder), "--output", str(output),
+            "--budget",
+        ]  # fmt: skip
+        first = subprocess.run([*command, '{"requests": 5}'], cwd=root, capture_output=True, text=True)
+        assert first.returncode == 1 and not output.exists()
+        assert "the budget is spent: 5 answers, 50 and 5 tokens; 7 examples are not asked" in first.stderr
+        subprocess.run([*command, '{"requests": 12}'], cwd=root, check=True)
+    assert len(output.read_text().splitlines()) == 12 and set(stub.asked.values()) == {1}
+
+
+def test_every_request_is_stored_under_the_digest_that_its_answer_names(tmp_path: Path) -> None:
+    toy_datasets.make(tmp_path, "doc")
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        _, store = ask_toy("doc", tmp_path, stub)
+    sent = {row["custom_id"]: row for row in read_jsonl_gz(tmp_path / "requests.jsonl.gz")}
+    answers = [json.loads(line) for line in store.read_text().splitlines()]
+    assert [sent[one["custom_id"]]["request"] for one in answers] == [one["request"] for one in answers]
+    assert [request_digest(one["body"]) for one in sent.values()] == [one["request"] for one in answers]
+    assert {one["body"]["messages"][-1]["content"] for one in sent.values()} == set(stub.asked)
+
+
 def test_a_line_that_a_kill_cut_off_is_asked_again_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     with serving(ChatStub(lambda prompt: "yes")) as stub:
@@ -193,9 +245,10 @@ def test_price_and_probabilities_are_recorded(tmp_path: Path) -> None:
     toy_datasets.make(tmp_path, "doc")
     price = Price(prompt=500_000, answer=1_000_000, currency="EUR")
     with serving(ChatStub(lambda prompt: "none")) as stub:
+        terms = Terms(server=server_at(stub)[0], at_once=4, price=price)
         record, _ = ask_dataset(
-            recipe_for("doc", logprobs=True), tmp_path / "datasets/doc", server_at(stub)[0],
-            tmp_path / "doc.jsonl", 4, Budget(), price,
+            recipe_for("doc", logprobs=True), tmp_path / "datasets/doc", terms, tmp_path / "doc.jsonl",
+            tmp_path / "requests.jsonl.gz",
         )  # fmt: skip
     assert record.price == f"{record.prompt_tokens / 2 + record.answer_tokens:.2f} EUR"
     assert record.probability == pytest.approx(0.5)
@@ -212,9 +265,10 @@ def test_answers_to_other_prompts_are_refused(tmp_path: Path) -> None:
 
 def test_credentialed_text_is_sent_to_no_hosted_server(tmp_path: Path) -> None:
     folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
-    hosted = ChatServer(url="https://api.example.org/v1")
+    hosted, sent = ChatServer(url="https://api.example.org/v1"), tmp_path / "requests.jsonl.gz"
     with pytest.raises(PubmillError, match="must not be sent to https://api.example.org"):
-        ask_dataset(recipe_for("ner"), folder, hosted, tmp_path / "a.jsonl", 1, Budget())
+        ask_dataset(recipe_for("ner"), folder, Terms(server=hosted, at_once=1), tmp_path / "a.jsonl", sent)
+    assert not sent.exists()
     for url, fault in (
         ("http://api.example.org/v1", "unprotected"),
         ("localhost:8000", "expected an address"),
@@ -223,10 +277,24 @@ def test_credentialed_text_is_sent_to_no_hosted_server(tmp_path: Path) -> None:
             ChatServer(url=url)
 
 
+def test_a_licence_lets_credentialed_text_go_to_a_hosted_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        terms = Terms(server=server_at(stub)[0], at_once=4, licence="agreement 17")
+        monkeypatch.setattr(chat_server, "is_public", lambda host: True)
+        record, left = ask_dataset(
+            recipe_for("ner"), folder, terms, tmp_path / "a.jsonl", tmp_path / "requests.jsonl.gz"
+        )
+    assert (left, record.hosted, record.licence, record.served) == (0, True, "agreement 17", {})
+
+
 ASK = """
 import sys
 from pathlib import Path
-from pubmill.extras.submissions.asked_answers import Budget, ask_all
+from pubmill.extras.submissions.asked_answers import ask_all
+from pubmill.recipes.submissions import Budget
 from pubmill.extras.submissions.chat_server import ChatServer
 from tests.unit.extras.submissions.test_asking import REQUESTS
 ask_all(REQUESTS, ChatServer(url=sys.argv[1]), Path(sys.argv[2]), 1, Budget())

@@ -10,7 +10,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pubmill.examples.prompts import wording_of
-from pubmill.extras.submissions.asked_answers import Budget
+from pubmill.extras.submissions.asked_records import Terms
 from pubmill.extras.submissions.asking import ask_dataset
 from pubmill.extras.submissions.chat_server import ChatServer
 from pubmill.extras.submissions.json_answers import schema_of
@@ -25,6 +25,11 @@ from tests.unit.extras.submissions.test_asking import recipe_for
 
 pytest.importorskip("xllamacpp", reason="the server of llama.cpp (xllamacpp) is not installed")
 LENGTH = 6
+SENT = "requests.jsonl.gz"
+
+
+def terms_at(address: str, at_once: int = 2) -> Terms:
+    return Terms(server=ChatServer(url=address), at_once=at_once)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +52,7 @@ def asking(model: Path, **settings: Any) -> AskRecipe:
 
 def test_its_answers_and_counts_are_recorded(model: Path, address: str, tmp_path: Path) -> None:
     folder, recipe = toy_datasets.make(tmp_path, "ner"), asking(model)
-    record, left = ask_dataset(recipe, folder, ChatServer(url=address), tmp_path / "a.jsonl", 2, Budget())
+    record, left = ask_dataset(recipe, folder, terms_at(address), tmp_path / "a.jsonl", tmp_path / SENT)
     reading = recipe_of(folder, None)
     examples = list(examples_of(folder, reading))
     wording = wording_of(recipe, reading.labels, recipe.prompt)
@@ -56,6 +61,7 @@ def test_its_answers_and_counts_are_recorded(model: Path, address: str, tmp_path
     assert record.prompt_tokens == sum(prompt_tokens(one["messages"]) for one in requests.values())
     assert 0 < record.answer_tokens <= LENGTH * len(examples)
     assert record.models == {str(model): len(examples)}
+    assert record.served["total_slots"] == 2 and record.served["build_info"]
 
 
 def test_a_temperature_of_0_gives_the_same_answers_and_nothing_is_asked_twice(
@@ -64,7 +70,7 @@ def test_a_temperature_of_0_gives_the_same_answers_and_nothing_is_asked_twice(
     folder, recipe = toy_datasets.make(tmp_path, "ner"), asking(model)
     stores = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
     for store in stores:
-        ask_dataset(recipe, folder, ChatServer(url=address), store, 1, Budget())
+        ask_dataset(recipe, folder, terms_at(address, 1), store, tmp_path / SENT)
     answers = [[json.loads(line) for line in store.read_text().splitlines()] for store in stores]
     contents = [
         {one["custom_id"]: one["response"]["body"]["choices"][0]["message"]["content"] for one in of_store}
@@ -72,8 +78,8 @@ def test_a_temperature_of_0_gives_the_same_answers_and_nothing_is_asked_twice(
     ]
     assert contents[0] == contents[1] and all(contents[0].values())
     stored = stores[0].read_bytes()
-    nobody = ChatServer(url="http://127.0.0.1:9/v1", pause=lambda _: None)
-    record, left = ask_dataset(recipe, folder, nobody, stores[0], 1, Budget())
+    nobody = Terms(server=ChatServer(url="http://127.0.0.1:9/v1", pause=lambda _: None), at_once=1)
+    record, left = ask_dataset(recipe, folder, nobody, stores[0], tmp_path / SENT)
     assert left == 0 and stores[0].read_bytes() == stored and record.answers == len(contents[0])
 
 
@@ -86,7 +92,7 @@ def test_its_answers_have_the_form_of_the_schema_that_it_enforces(
     reading = toy_datasets.recipe(tmp_path, name)
     settings = Asking(model=model.name, length=400, structured=True, logprobs=True)
     recipe = replace(recipe_for(name), asking=settings)
-    record, left = ask_dataset(recipe, folder, ChatServer(url=address), tmp_path / "a.jsonl", 2, Budget())
+    record, left = ask_dataset(recipe, folder, terms_at(address), tmp_path / "a.jsonl", tmp_path / SENT)
     contents = [
         one["response"]["body"]["choices"][0] for one in map(json.loads, (tmp_path / "a.jsonl").open())
     ]

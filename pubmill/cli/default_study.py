@@ -1,0 +1,95 @@
+"""The study that a verb means when `--study` names none."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pubmill.cli.studies import configuration, paths, studies_folder, study_files, study_names
+from pubmill.errors import PubmillError
+from pubmill.messages.installation import root
+from pubmill.messages.progress import report_progress
+from pubmill.messages.wording import unknown
+from pubmill.specs import strict_yaml
+from pubmill.specs.study import DEMO, study_of_scale
+from pubmill.storage.result_paths import Paths, RunKey
+
+
+def study_of_words(
+    study: str | None, table: str, configfiles: Sequence[str] | None, settings: Sequence[str] | None
+) -> str:
+    """Return the study that is named, or the one that a table's name stands for.
+
+    Of several with this table, those whose results have it come first, then its paper's own study, then the
+    demo; which was chosen is reported. Raises a `PubmillError` if no study has such a
+    table, or if it may be one of several papers.
+    """
+    if study is not None:
+        return study
+    of_studies = {one: _tables(one) for one in study_names()}
+    found = [(one, name) for one, tables in of_studies.items() for name in tables if _fits(table, name)]
+    if not found:
+        known = dict.fromkeys(name for tables in of_studies.values() for name in tables)
+        raise PubmillError(f"{unknown('table', table, known)}. Name another study's file with --study")
+    made = [(one, name) for one, name in found if _is_made(one, name, configfiles, settings)]
+    if len(named := sorted({name for _, name in made or found})) > 1:
+        raise PubmillError(f"{table} may be {' or '.join(named)}; write the paper too")
+    ranked = [
+        one
+        for one, _ in sorted(
+            made or found, key=lambda one: (one[0] != one[1].partition("/")[0], one[0] != DEMO)
+        )
+    ]
+    if len(found) > 1:
+        of_all = ", ".join(dict.fromkeys(one for one, name in found if name == named[0]))
+        _report(ranked[0], f"{named[0]} is in {of_all}")
+    return ranked[0]
+
+
+def _tables(study: str) -> list[str]:
+    """Return the tables of a study as its file lists them; a file with faults has none."""
+    file = [*study_files(study), str(root() / "config.yaml")][0]
+    found = strict_yaml.read(Path(file), file, []).value.get("tables")
+    return list(map(str, found)) if isinstance(found, list) else []
+
+
+def _fits(word: str, table: str) -> bool:
+    """Return whether a word is a table's name, with or without the paper."""
+    return word in (table, table.rpartition("/")[2])
+
+
+def _is_made(
+    study: str, table: str, configfiles: Sequence[str] | None, settings: Sequence[str] | None
+) -> bool:
+    config = configuration([*study_files(study), *(configfiles or ())], settings)
+    return Path(paths(config).table(table, "json")).is_file()
+
+
+def study_of_sides(study: str | None, sides: Sequence[str], settings: Sequence[str] | None) -> str:
+    """Return the study that is named, or the one whose recipes two sides of a difference need.
+
+    It is a study among the sides, else one of the scale at which their runs were made, else the demo; which
+    was chosen is reported.
+    """
+    if study is not None:
+        return study
+    if named := [side for side in sides if side in study_names() or side.endswith(".yaml")]:
+        return named[0]
+    results = Path(configuration([], settings)["results"])
+    scales = {path.relative_to(results).parts[0] for side in sides for path in _runs(results, side)}
+    files = study_of_scale(scales.pop(), studies_folder(), sides[0]) if len(scales) == 1 else []
+    chosen = Path(files[0]).stem if files else DEMO
+    if not all(Path(side).exists() for side in sides):
+        _report(chosen, "a setting and a commit need the recipes of a study")
+    return chosen
+
+
+def _runs(results: Path, side: str) -> list[Path]:
+    """Return folders of the runs that a side names, a path below the results or PROTOCOL/SETTING."""
+    if Path(side).exists():
+        return [Path(side)] if Path(side).is_relative_to(results) else []
+    protocol, _, setting = side.partition("/")
+    at_any_scale = Paths("*").run(RunKey(protocol, "*", "*", setting))
+    return list(results.glob(at_any_scale)) if setting else []
+
+
+def _report(study: str, why: str) -> None:
+    report_progress(f"study {study} is meant ({why}); name another with --study")

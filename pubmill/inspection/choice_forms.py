@@ -1,0 +1,90 @@
+"""Questions with answers to choose from: which keys have the texts, and which one says what is right."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from pubmill.convert.row_examples import lettered
+from pubmill.formats.row_files import Row, value_at
+from pubmill.inspection.file_forms import FileForm
+
+CONVERTER = "pubmill.convert.row_examples"
+QUESTIONS = ("question", "sent1", "query", "stem")
+LABELS = ("answer_idx", "answer_index", "correct_answers", "label", "answer", "cop", "correct")
+_PLACE = re.compile(r"(.*?)([a-hA-H]|[0-7])")
+"""A key of one text: `opa`, `option_B`, `ending0`."""
+
+
+def choice_form(first: Sequence[Row]) -> FileForm | None:
+    """Return the form of questions whose answers are letters, numbers or texts of the choices; None if rows
+    are none."""
+    for choices in (*choice_keys(first[0]), *first[0]):
+        texts = [_texts(row, choices) for row in first]
+        if not all(texts):
+            continue
+        used = {choices} if isinstance(choices, str) else set(choices)
+        others = [key for key in first[0] if key not in used]
+        for label in sorted(
+            others, key=lambda key: (key not in LABELS, LABELS.index(key) if key in LABELS else 0)
+        ):
+            labels = _labels([value_at(row, label) for row in first], [found or {} for found in texts])
+            if labels:
+                return _form(first, choices, label, labels, others)
+    return None
+
+
+def choice_keys(row: Row) -> list[list[str]]:
+    """Return the groups of at least three keys of texts that differ in a letter or number at their end."""
+    found = [(match[1], key) for key in row if isinstance(row[key], str) and (match := _PLACE.fullmatch(key))]
+    groups = [[key for _, key in group] for _, group in groupby(sorted(found), key=lambda one: one[0])]
+    return [
+        keys
+        for keys in groups
+        if len(keys) > 2 and [*map(_place, keys)] == [*range(_place(keys[0]), _place(keys[0]) + len(keys))]
+    ]
+
+
+def _place(key: str) -> int:
+    return ord(key[-1].lower())
+
+
+def _texts(row: Row, choices: str | Sequence[str]) -> dict[str, str] | None:
+    return lettered(row.get(choices) if isinstance(choices, str) else [row.get(key) for key in choices])
+
+
+def _labels(values: Sequence[Any], texts: Sequence[Mapping[str, str]]) -> list[str] | dict[str, str] | None:
+    """Return the labels of right answers: letters, or the letter of each number from 0 or 1; None if a value
+    is no answer of its row."""
+    letters = sorted({letter for one in texts for letter in one})
+    listed = [value if isinstance(value, list) else [value] for value in values]
+    if all(set(map(str, found)) <= one.keys() for found, one in zip(listed, texts, strict=True)):
+        return letters
+    if all(
+        len(found) == 1 and [*one.values()].count(found[0]) == 1
+        for found, one in zip(listed, texts, strict=True)
+    ):
+        return letters
+    numbers = {str(value) for value in values}
+    for start in (0, 1):
+        if numbers <= (named := {str(n): letter for n, letter in enumerate(letters, start)}).keys():
+            return named
+    return None
+
+
+def _form(
+    first: Sequence[Row], choices: str | Sequence[str], label: str, labels: Any, others: Sequence[str]
+) -> FileForm | None:
+    texts = [key for key in others if key != label and all(isinstance(row.get(key), str) for row in first)]
+    named = [key for key in QUESTIONS if key in texts]
+    question = (
+        named[0] if named else max(texts, key=lambda key: sum(len(row[key]) for row in first), default=None)
+    )
+    if question is None:
+        return None
+    unread = tuple(key for key in others if key not in (question, label))
+    options = {"text": question, "choices": choices, "label": label, "labels": labels}
+    kind, metric = (
+        ("multilabel", "micro_f1") if isinstance(first[0][label], list) else ("sequence", "accuracy")
+    )
+    return FileForm(kind, "classification", metric, f"{CONVERTER}:{kind}", options, unread=unread)
