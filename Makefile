@@ -17,7 +17,7 @@ TORCH_BUILD = $(if $(filter-out Linux,$(shell uname)),$(HASHED)/torch.txt,$(if $
 PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 ROOMS := $(filter-out __pycache__,$(notdir $(patsubst %/,%,$(wildcard tests/unit/*/))))
 # benchmarks/gpu.sh runs gpu_runs.py; speedrun.py takes hours.
-BENCHES := $(filter-out gpu_runs speedrun command_times,$(basename $(notdir $(shell grep -l __main__ benchmarks/*.py))))
+BENCHES := $(filter-out gpu_runs speedrun command_times minhash minhash_peer scale_figures slurm_jobs,$(basename $(notdir $(shell grep -l __main__ benchmarks/*.py))))
 FLAGS ?= --quick
 # $(call known,VARIABLE,VALUES): stop if the variable has a value that is not one of these.
 known = $(if $(filter-out undefined,$(origin $1)),$(if $(filter-out $2,$(or $($1),nothing)),$(error \

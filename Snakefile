@@ -55,6 +55,7 @@ wildcard_constraints:
 # Also on a cluster, these run where Snakemake runs: they need the network, which compute nodes seldom have.
 localrules:
     download,
+    take_local,
     plan_pmc,
     fetch_pmc,
     take_vocab,

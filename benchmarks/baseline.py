@@ -107,13 +107,17 @@ def write_baseline(
 
 def run(program: str, *arguments: object) -> Used:
     """Run one of the pipeline's programs to its end."""
-    command = [sys.executable, str(ROOT / "scripts" / program), *map(str, arguments)]
+    return run_command(sys.executable, ROOT / "scripts" / program, *arguments)
+
+
+def run_command(*command: object) -> Used:
+    """Run a command to its end."""
     start = time.monotonic()
-    job = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    job = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(job.pid, 0)
     job.returncode = os.waitstatus_to_exitcode(status)
     if job.returncode:
-        raise SystemExit(f"{program} failed")
+        raise SystemExit(f"{command[1]} failed")
     return Used(time.monotonic() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3)
 
 

@@ -1,16 +1,18 @@
 """Fetch a whole shard of PMC's bucket over HTTP: articles per second, memory, and the cost of being killed.
 
-    .venv/bin/python benchmarks/fetching.py [--quick] [--articles 10000] [--delay 0.05]
+    .venv/bin/python benchmarks/fetching.py [--quick] [--articles 10000] [--delay 0.05] [--faults 0]
 
 A server on this machine answers each request `--delay` seconds late, like a distant one, and counts the
-requests. Its made-up articles (benchmarks/pmc.py) have the size of real ones. scripts/fetch_pmc.py fetches
-them, is killed (SIGKILL) when it has half of them, and fetches the rest; then the whole shard is fetched
-again without interruption, and must have the same bytes. `again` is the share of requests repeated because of
-the kill.
+requests. The share `--faults` of its answers is wrong: by turns, status 503, half of the content, or none.
+Its made-up articles (benchmarks/pmc.py) have the size of real ones. scripts/fetch_pmc.py fetches them, is
+killed (SIGKILL) when it has half of them, and fetches the rest; then the whole shard is fetched again
+without interruption, and must have the same bytes. `again` is the share of requests repeated because of the
+kill and of wrong answers; `at once` is the largest number of requests that the server had at the same time.
 """
 
 import argparse
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -44,10 +46,14 @@ class Fetched(NamedTuple):
 
 
 class Server:
-    """HTTP server for a folder on this machine that delays each answer; `requests` counts them."""
+    """HTTP server for a folder on this machine that delays each answer, and gives a share of wrong ones.
 
-    def __init__(self, folder: Path, delay: float) -> None:
-        self.requests = 0
+    `requests` and `faults` count them; `most` is the largest number of requests at once.
+    """
+
+    def __init__(self, folder: Path, delay: float, faults: float) -> None:
+        self.requests = self.faults = self.now = self.most = 0
+        dice = random.Random(1)
         outer, counting = self, threading.Lock()
 
         class Handler(SimpleHTTPRequestHandler):
@@ -59,9 +65,28 @@ class Server:
             def do_GET(self) -> None:
                 with counting:
                     outer.requests += 1
+                    outer.now += 1
+                    outer.most = max(outer.most, outer.now)
+                    faulty = dice.random() < faults
+                    outer.faults += faulty
+                    kind = outer.faults % 3
                 time.sleep(delay)
                 with suppress(ConnectionError):  # the program was killed
-                    super().do_GET()
+                    self.fail(kind) if faulty else super().do_GET()
+                with counting:
+                    outer.now -= 1
+
+            def fail(self, kind: int) -> None:
+                """Answer with status 503, with half of the file, or not at all."""
+                self.close_connection = True
+                if kind == 0:
+                    self.send_error(503)
+                elif kind == 1:
+                    content = Path(self.translate_path(self.path)).read_bytes()
+                    self.send_response(200)
+                    self.send_header("Content-Length", str(len(content)))
+                    self.end_headers()
+                    self.wfile.write(content[: len(content) // 2])
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -88,16 +113,18 @@ def fetch(url: str, plan: Path, output: Path, half: int = 0) -> Fetched:
     return Fetched(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def measure(folder: Path, count: int, delay: float) -> dict[str, float]:
+def measure(folder: Path, count: int, delay: float, faults: float) -> dict[str, float]:
     bucket = Bucket(folder)
     written = [text.encode() for text in articles(200, seed=1)]
     for pmcid, content in zip(range(FIRST, FIRST + count), cycle(written), strict=False):
         bucket.article(pmcid, 1, content)
     plan = folder / "plan.parquet"
     bucket.plan(plan)
-    server = Server(bucket.root, delay)
+    server = Server(bucket.root, delay, faults)
     size = sum(map(len, islice(cycle(written), count)))
-    print(f"{count} articles, {size / 1e6:.0f} MB, {CONNECTIONS} connections, {delay} s late", flush=True)
+    print(
+        f"{count} articles, {size / 1e6:.0f} MB, {CONNECTIONS} connections, {delay} s late, faults {faults}"
+    )
     disturbed, alone = folder / "disturbed.tar.gz", folder / "alone.tar.gz"
     fetch(server.url, plan, disturbed, half=count // 2)
     fetch(server.url, plan, disturbed)
@@ -110,6 +137,8 @@ def measure(folder: Path, count: int, delay: float) -> dict[str, float]:
         "processor seconds for 1,000 articles": whole.processor / count * 1000,
         "resident MB": whole.memory,
         "again": again,
+        "wrong answers": server.faults,
+        "at once": server.most,
     }
 
 
@@ -120,12 +149,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="200 articles")
     parser.add_argument("--articles", type=int, default=10_000, help="at most 10,000, the size of a shard")
     parser.add_argument("--delay", type=float, default=0.05, help="seconds until the server answers")
+    parser.add_argument("--faults", type=float, default=0.0, help="share of wrong answers")
     arguments = parser.parse_args()
     count = 200 if arguments.quick else arguments.articles
     if not 2 <= count <= 10_000:
         parser.error("--articles: from 2 to 10,000")
     with tempfile.TemporaryDirectory() as folder:
-        for name, value in measure(Path(folder), count, arguments.delay).items():
+        for name, value in measure(Path(folder), count, arguments.delay, arguments.faults).items():
             print(f"{name}: {value:.3g}")
 
 

@@ -1,13 +1,14 @@
 """Cost of a corpus and of one more daily file of PubMed, in processor seconds and bytes written, by stage.
 
     .venv/bin/python benchmarks/updates.py [--files 40] [--citations 2000] [--daily 200] [--touched 1] \\
-        [--days 3]
+        [--days 3] [--check] [--output FILE.json]
 
 A baseline of made-up citations is built with the pipeline's own programs, one process a job. Then each day
 adds a file whose citations are half new and half revisions of citations of `--touched` files of the baseline.
 The jobs of a day are those that `pubmill update` starts: a job runs if the bytes of an input changed.
-Snakemake's own time is not in it. Bytes are those of the files that jobs wrote, downloads excluded. At the
-end the last day is built from scratch, and all files must be the same.
+Snakemake's own time is not in it. Bytes are those of the files that jobs wrote, downloads excluded. With
+`--check`, the last day is built from scratch at the end, and all files must be the same. The slope is that of
+a straight line through the days, by least squares.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
+from statistics import fmean, linear_regression
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -29,11 +31,13 @@ from pubmill.recipes.corpora import EvaluatedDataset
 from pubmill.storage.files import write_jsonl_gz
 from pubmill.storage.result_paths import part_name
 
+BLOCK = 100  # parts that one job divides, as in rules/selection.smk
 SEARCHED = 32  # parts that one job searches, as PARTS_AT_ONCE of pubmill/stages/contamination_jobs.py
+SIZES = {"files": 40, "citations": 2000, "daily": 200, "touched": 1, "days": 3}
 
 
 class Corpus:
-    """A corpus in a folder; `cpu` and `written` are what jobs cost since the last `reset`, by stage."""
+    """A corpus in a folder; `cpu`, `written` and `jobs` are costs since the last `reset`, by stage."""
 
     def __init__(self, folder: Path, index: Path) -> None:
         self.folder, self.index = folder, index
@@ -45,11 +49,13 @@ class Corpus:
     def reset(self) -> None:
         self.cpu: dict[str, float] = defaultdict(float)
         self.written: dict[str, int] = defaultdict(int)
+        self.jobs: dict[str, int] = defaultdict(int)
 
     def job(self, program: str, outputs: Sequence[Path], inputs: Sequence[Path], *arguments: object) -> None:
         """Run a program unless it ran with the same inputs."""
         key = repr([arguments, *(sha256(path.read_bytes()).hexdigest() for path in inputs)])
         if self.done.get(str(outputs[0])) != key:
+            self.jobs[program] += 1
             self.cpu[program] += run(f"{program}.py", *arguments).cpu
             self.written[program] += sum(path.stat().st_size for path in outputs)
             self.done[str(outputs[0])] = key
@@ -64,9 +70,9 @@ class Corpus:
         latest, recipe = at("latest.parquet"), json.dumps({"sources": [{"name": "pubmed", "shards": names}]})
         self.job("latest_versions", [latest], shards, "--parsed", self.parsed.parent, "--output", latest,
                  "--recipe", recipe)  # fmt: skip
-        rows = [at("latest") / part_name(n) for n in range(10 * (len(raw) // 10 + 1))]
-        for first in range(0, len(rows), 10):
-            block = rows[first : first + 10]
+        rows = [at("latest") / part_name(n) for n in range(-(-len(raw) // BLOCK) * BLOCK)]
+        for first in range(0, len(rows), BLOCK):
+            block = rows[first : first + BLOCK]
             self.job(
                 "divide_by_part", block, [latest], "--table", latest, "--first", first, "--outputs", *block
             )
@@ -97,15 +103,29 @@ def write_day(path: Path, records: Sequence[bytes], fresh: int, old: Sequence[in
     write_file(path, records, [*range(fresh, fresh + count - len(revised)), *revised], [])
 
 
-def show(title: str, corpus: Corpus, whole: tuple[float, int] | None) -> tuple[float, int]:
-    """Print what was used since the last reset; return processor seconds and bytes."""
+def show(title: str, corpus: Corpus, costs: list[dict[str, dict[str, float]]]) -> None:
+    """Print what was used since the last reset, also as a share of the first of `costs`; add it to them."""
     cpu, written = sum(corpus.cpu.values()), sum(corpus.written.values())
+    whole = [sum(costs[0][name].values()) for name in ("cpu", "written")] if costs else []
     share = f"  {cpu / whole[0]:.3f} and {written / whole[1]:.3f} of the build" if whole else ""
     print(f"{title}: {cpu:.1f} CPU-s, {written / 1e6:.2f} MB{share}")
-    stages = (f"{name} {corpus.cpu[name]:.1f} s {corpus.written[name] / 1e6:.2f} MB" for name in corpus.cpu)
+    stages = (
+        f"{name} {corpus.jobs[name]} {corpus.cpu[name]:.1f} s {corpus.written[name] / 1e6:.2f} MB"
+        for name in corpus.cpu
+    )
     print("   ", ", ".join(stages), flush=True)
+    costs.append({"cpu": dict(corpus.cpu), "written": dict(corpus.written), "jobs": dict(corpus.jobs)})
     corpus.reset()
-    return cpu, written
+
+
+def show_slopes(costs: Sequence[dict[str, dict[str, float]]]) -> None:
+    """Print the mean cost of a day, and how it rises over the days."""
+    for name, unit, scale in (("cpu", "CPU-s", 1.0), ("written", "MB", 1e6), ("jobs", "jobs", 1.0)):
+        days = [sum(day[name].values()) / scale for day in costs[1:]]
+        slope, _ = linear_regression(range(len(days)), days)
+        print(
+            f"{unit} a day: mean {fmean(days):.2f}, slope {slope:+.4f} a day, {slope * len(days):+.2f} in all"
+        )
 
 
 def evaluation_index(folder: Path, records: Sequence[bytes]) -> Path:
@@ -128,7 +148,8 @@ def measure(folder: Path, chosen: argparse.Namespace) -> None:
         fresh += chosen.citations
     corpus = Corpus(folder / "updated", index)
     corpus.make(raw)
-    whole = show(f"build of {chosen.files} files of {chosen.citations} citations", corpus, None)
+    costs = list[dict[str, dict[str, float]]]()
+    show(f"build of {chosen.files} files of {chosen.citations} citations", corpus, costs)
     for day in range(1, chosen.days + 1):
         first = random.Random(day).randrange(chosen.files - chosen.touched + 1) * chosen.citations + 1
         raw.append(folder / f"pubmed26n{chosen.files + day:04d}.xml.gz")
@@ -137,7 +158,12 @@ def measure(folder: Path, chosen: argparse.Namespace) -> None:
         )
         fresh += chosen.daily
         corpus.make(raw)
-        show(f"day {day}, {chosen.daily} citations, {chosen.touched} files revised", corpus, whole)
+        show(f"day {day}, {chosen.daily} citations, {chosen.touched} files revised", corpus, costs)
+        if chosen.output:
+            sizes = {name: getattr(chosen, name) for name in SIZES}
+            chosen.output.write_text(json.dumps({**sizes, "build": costs[0], "day": costs[1:]}) + "\n")
+    if chosen.days > 1:
+        show_slopes(costs)
     if chosen.check:
         scratch = Corpus(folder / "scratch", index)
         scratch.make(raw)
@@ -152,8 +178,9 @@ def content(folder: Path) -> dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, usual in (("files", 40), ("citations", 2000), ("daily", 200), ("touched", 1), ("days", 3)):
+    for name, usual in SIZES.items():
         parser.add_argument(f"--{name}", type=int, default=usual)
+    parser.add_argument("--output", type=Path, help="JSON file for the costs of all days, by stage")
     parser.add_argument("--check", action="store_true", help="build the last day from scratch too")
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder), parser.parse_args())

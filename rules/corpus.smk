@@ -12,6 +12,8 @@ rule parse_medline:
         graph.paths.benchmark("parse_medline", "parse/{source}/{shard}")
     wildcard_constraints:
         source=any_of(graph.corpora.source_names("pubmed")),
+    group:
+        graph.parse_medline.bundle
     conda:
         "../envs/data.yaml"
     resources:
@@ -37,6 +39,8 @@ rule parse_text:
         graph.paths.benchmark("parse_text", "parse/{source}/{shard}")
     wildcard_constraints:
         source=any_of(graph.corpora.source_names("text")),
+    group:
+        graph.parse_text.bundle
     conda:
         "../envs/data.yaml"
     resources:
@@ -62,6 +66,8 @@ rule parse_clinical:
         graph.paths.benchmark("parse_clinical", "parse/{source}/{shard}")
     wildcard_constraints:
         source=any_of(graph.corpora.source_names("mimic")),
+    group:
+        graph.parse_clinical.bundle
     conda:
         "../envs/data.yaml"
     resources:
@@ -110,6 +116,8 @@ rule select_documents:
         graph.paths.log(graph.paths.part("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
+    group:
+        graph.select_documents.bundle
     conda:
         "../envs/data.yaml"
     resources:

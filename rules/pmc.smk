@@ -58,6 +58,8 @@ rule parse_pmc:
         graph.paths.benchmark("parse_pmc", "parse/{source}/{shard}")
     wildcard_constraints:
         source=any_of(graph.corpora.source_names("pmc") + graph.corpora.source_names("pmc-packages")),
+    group:
+        graph.parse_pmc.bundle
     conda:
         "../envs/data.yaml"
     resources:

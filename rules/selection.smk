@@ -5,12 +5,12 @@ rule divide_by_part:
     input:
         unpack(graph.divide_by_part.inputs_of),
     output:
-        [graph.paths.divided("{corpus}", "{table}", f"{{block}}{digit}") for digit in range(10)],
+        [graph.paths.divided("{corpus}", "{table}", f"{{block}}{part:02}") for part in range(100)],
     log:
-        graph.paths.log(graph.paths.divided("{corpus}", "{table}", "{block}0", "")),
+        graph.paths.log(graph.paths.divided("{corpus}", "{table}", "{block}00", "")),
     wildcard_constraints:
         table="latest|duplicates",
-        block=r"\d{3}",
+        block=r"\d{2}",
     conda:
         "../envs/data.yaml"
     resources:
@@ -18,7 +18,7 @@ rule divide_by_part:
     params:
         **PLACES,
         **graph.divide_by_part.params,
-        first=lambda w: 10 * int(w.block),
+        first=lambda w: 100 * int(w.block),
     message:
         graph.divide_by_part.label
     shell:
@@ -35,6 +35,8 @@ rule fingerprint:
         graph.paths.log(graph.paths.fingerprint("{corpus}", "{part}", "")),
     wildcard_constraints:
         part=r"\d{4}",
+    group:
+        graph.fingerprint.bundle
     conda:
         "../envs/data.yaml"
     resources:

@@ -11,6 +11,8 @@ rule count_words:
     wildcard_constraints:
         part=r"\d{4}",
         splitting="[^/]+",
+    group:
+        graph.count_words.bundle
     conda:
         "../envs/data.yaml"
     resources:

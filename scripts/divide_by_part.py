@@ -10,7 +10,7 @@ Outputs: the rows of the parts from --first on; no rows for parts that the corpu
 from pathlib import Path
 from typing import Annotated
 
-from pubmill.corpus.document_versions import divide_by_part
+from pubmill.corpus.part_tables import divide_by_part
 from pubmill.errors import run
 from pubmill.recipes.programs import program
 

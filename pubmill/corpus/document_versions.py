@@ -11,18 +11,16 @@ The order of sources in the spec is their priority: an id found in one hides the
 A deletion applies within its source only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import duckdb
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from pubmill.errors import PubmillError
 from pubmill.storage.database import copy, database
 from pubmill.storage.files import temporary_name, writing
-from pubmill.storage.parquet import all_verified, parquet_writer, verified
+from pubmill.storage.parquet import all_verified
 
 # Beyond this, rows spill to a folder beside the output; all of PubMed has about 40 million rows.
 MEMORY = "2GB"
@@ -86,33 +84,3 @@ def add_events(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path], so
     connection.executemany("INSERT INTO shards VALUES (?, ?, ?)", rows)
     connection.execute("SET VARIABLE files = $files", {"files": files})
     connection.execute(_EVENTS)
-
-
-def divide_by_part(table: Path, first: int, outputs: Sequence[Path]) -> None:
-    """Write the rows of each part of a table with a column `shard`, from part `first` on.
-
-    Parts whose rows did not change keep their bytes, so that only the jobs of the others run again.
-    """
-    if not table.is_file():
-        raise PubmillError(f"{table} does not exist; find the latest versions and the duplicates first")
-    parts = ds.field("shard")
-    rows = ds.dataset(verified(table)).to_table(
-        filter=(parts >= first) & (parts < first + len(outputs)), use_threads=False
-    )
-    for part, output in enumerate(outputs, first):
-        with writing(output) as temporary, parquet_writer(temporary, rows.schema) as writer:
-            writer.write_table(rows.filter(pc.equal(rows["shard"], part)).combine_chunks())
-
-
-def read_reasons(path: Path, shard: int) -> Iterator[tuple[int, str | None]]:
-    """Yield (position, reason why it is not current, or None) for each citation of one shard, in order.
-
-    `path`: the table of all shards, or of this one (`divide_by_part`).
-    """
-    if not path.is_file():
-        raise PubmillError(f"{path} does not exist; find the latest versions first")
-    rows = ds.dataset(verified(path)).scanner(
-        columns=["position", "reason"], filter=ds.field("shard") == shard
-    )
-    for batch in rows.to_batches():
-        yield from zip(batch["position"].to_pylist(), batch["reason"].to_pylist(), strict=True)

@@ -14,13 +14,12 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from pubmill.corpus.fingerprints import BAND_COLUMNS, HASHES
 from pubmill.errors import PubmillError
 from pubmill.storage.database import copy, database
 from pubmill.storage.files import temporary_name, writing
-from pubmill.storage.parquet import all_verified, verified
+from pubmill.storage.parquet import all_verified
 
 # Beyond this, rows spill to a folder beside the output.
 MEMORY = "3GB"
@@ -80,16 +79,6 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
         if similarity is not None:
             _add_similar(connection, similarity)
         copy(connection, _RESULT, temporary)
-
-
-def read_duplicates(path: Path, shard: int) -> dict[int, str]:
-    """Return position -> reason for the duplicates in one shard."""
-    if not path.is_file():
-        raise PubmillError(f"{path} does not exist; find the duplicates first")
-    found = ds.dataset(verified(path)).to_table(
-        columns=["position", "reason"], filter=ds.field("shard") == shard
-    )
-    return dict(zip(found["position"].to_pylist(), found["reason"].to_pylist(), strict=True))
 
 
 def _sql_string(text: str) -> str:

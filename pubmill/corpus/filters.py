@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pubmill.corpus.article_metadata import licence_group
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.document_versions import read_reasons
+from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, Sections, count_words, joined, read_shard
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe

@@ -9,8 +9,8 @@ from typing import Any, TypedDict
 import pyarrow as pa
 
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.duplicates import read_duplicates
 from pubmill.corpus.filters import selected_sections, with_reasons
+from pubmill.corpus.part_tables import read_duplicates
 from pubmill.corpus.shards import Document, count_words, is_private, joined, read_source
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe

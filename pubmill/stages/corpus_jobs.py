@@ -30,7 +30,18 @@ from pubmill.specs.corpus_specs import Source
 from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD
 from pubmill.stages.pmc_shards import packages, pmc_shards
 from pubmill.stages.pubmed_files import pubmed_files
-from pubmill.stages.stage import ASSUMED, HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import (
+    ASSUMED,
+    HOUR,
+    Bytes,
+    FileStage,
+    GraphPart,
+    Inputs,
+    Needs,
+    Origin,
+    Seconds,
+    Stage,
+)
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 from pubmill.storage.result_paths import STATISTICS
 
@@ -132,11 +143,19 @@ class Corpora(GraphPart):
 
     def raw(self, source: str, shard: str) -> str:
         """Return the raw file behind a parsed shard."""
+        return self._files_with(source, shard)[shard]
+
+    def place(self, source: str, shard: str) -> int:
+        """Return the number of a shard among those of its source, in the first corpus that has it."""
+        return list(self._files_with(source, shard)).index(shard)
+
+    def _files_with(self, source: str, shard: str) -> dict[str, str]:
+        """Return raw files by shard, of the first corpus with such a source that has this shard."""
         for corpus, spec in self._specs.corpora.items():
             for one in spec.sources:
                 found = self._files_of(corpus, one) if one.name == source else {}
                 if shard in found:
-                    return found[shard]
+                    return found
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
 
     def _files_of(self, corpus: str, source: Source) -> dict[str, str]:
@@ -207,7 +226,7 @@ class Corpora(GraphPart):
         return self._paths.local_source(lock.local, lock.file)
 
 
-class ParsingStage(Stage):
+class ParsingStage(FileStage):
     """Documents of a file of a source."""
 
     group, label = "parse", "Parsing {input.raw}"
@@ -215,6 +234,12 @@ class ParsingStage(Stage):
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"raw": self.graph.corpora.raw(wildcards.source, wildcards.shard)}
+
+    def place_of(self, wildcards: Any) -> int:
+        return self.graph.corpora.place(wildcards.source, wildcards.shard)
+
+    def owner_of(self, wildcards: Any) -> str:
+        return str(wildcards.source)
 
     def recipe_of(self, wildcards: Any) -> ParsingRecipe:
         return self.graph.corpora.parse_recipe(wildcards.source, wildcards.shard)

@@ -7,7 +7,7 @@ from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, Selecti
 from pubmill.stages.contamination_jobs import IndexEvaluationTexts
 from pubmill.stages.corpus_jobs import LatestVersions
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS
-from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import HOUR, Bytes, FileStage, GraphPart, Inputs, Needs, Origin, Seconds, Stage
 
 DESCRIPTIVE = {"label", "citation", "notes", "paper", "method"}
 """Keys of specs that affect no result."""
@@ -65,7 +65,7 @@ class DivideByPart(Stage):
     """
 
     name, group = "divide_by_part", "select"
-    label = "Dividing {wildcards.table} of {wildcards.corpus} by part, from {wildcards.block}0"
+    label = "Dividing {wildcards.table} of {wildcards.corpus} by part, from {wildcards.block}00"
     version = 1
 
     def inputs_of(self, wildcards: Any) -> Inputs:
@@ -76,7 +76,7 @@ class DivideByPart(Stage):
         yield Origin(of[wildcards.table], {"corpus": wildcards.corpus})
 
 
-class SelectDocuments(Stage):
+class SelectDocuments(FileStage):
     """Selected documents of one part of a corpus."""
 
     name, group = "select_documents", "select"
@@ -107,7 +107,7 @@ class SelectDocuments(Stage):
             yield Origin(IndexEvaluationTexts, {"corpus": corpus, "use": "excluded"})
 
 
-class Fingerprint(Stage):
+class Fingerprint(FileStage):
     """Fingerprints of the selected documents of one part."""
 
     name, group = "fingerprint", "select"

@@ -23,6 +23,8 @@ UNKNOWN = 8 * HOUR
 """Minutes of a training job whose operations are unknown."""
 BUNDLE = "bundle-"
 """What names of bundles begin with."""
+IN_TURN = "in_turn"
+"""Resource of short jobs, which is limited in bundles only: there they run one after another."""
 TEMPLATES = "pubmill/report/templates/*"
 """Files behind all pages and tables."""
 
@@ -199,6 +201,30 @@ class Stage(GraphPart):
     def requested_minutes(self, minutes: int) -> int:
         """Return the minutes that a job requests, of those that it needs."""
         return minutes
+
+
+class FileStage(Stage):
+    """A rule with a job of seconds for each of the many files or parts of a corpus.
+
+    A cluster's job runs as many of them as request a day.
+    """
+
+    def place_of(self, wildcards: Any) -> int:
+        """Return the number of the job's part."""
+        return int(wildcards.part)
+
+    def owner_of(self, wildcards: Any) -> str:
+        """Return to what the parts belong."""
+        return str(wildcards.corpus)
+
+    def bundle_of(self, wildcards: Any, gpus: Gpus) -> str:
+        number = self.place_of(wildcards) * self.needs_of(wildcards, gpus).minutes // DAY + 1
+        return f"{BUNDLE}{self.name}-{self.owner_of(wildcards)}-{number}"
+
+    @property
+    def resources(self) -> dict[str, Callable[[Any, int], int]]:
+        """Return the rule's resources, with that of which a bundle has one: its jobs run in turn."""
+        return {**super().resources, IN_TURN: lambda wildcards, attempt: 1}
 
 
 class TrainingStage(Stage):

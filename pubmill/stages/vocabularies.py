@@ -17,7 +17,7 @@ from pubmill.stages.costs import SENTENCEPIECE
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.selection_jobs import SelectDocuments
-from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Origin, Seconds, Stage
+from pubmill.stages.stage import HOUR, FileStage, GraphPart, Inputs, Needs, Origin, Seconds, Stage
 
 
 class Vocabularies(GraphPart):
@@ -92,13 +92,16 @@ class Vocabularies(GraphPart):
         return FitRecipe(vocab=vocab, dataset=dataset, kind=self._specs.datasets[dataset].kind)
 
 
-class CountWords(Stage):
+class CountWords(FileStage):
     """Word counts of one part of a corpus."""
 
     name, group = "count_words", "vocabulary"
     label = "Counting words of {wildcards.corpus}, part {wildcards.part} ({wildcards.splitting})"
     version = 1
     seconds = Seconds(28.5 * 8.0 / 108, "measured a byte: benchmarks/README.md; assumed: 28.5 MB a part")
+
+    def owner_of(self, wildcards: Any) -> str:
+        return f"{wildcards.corpus}-{wildcards.splitting}"
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         return {"part": self._paths.part(wildcards.corpus, wildcards.part)}

@@ -59,9 +59,11 @@ def unmade_jobs(dag: Any) -> UnmadeJobs | None:
         for rule in rules:
             wildcards = rule.get_wildcards(file)
             key = (rule.name, *wildcards.values())
+            if key in found.jobs:  # for another of its files
+                continue
             if any(Path(output.apply_wildcards(wildcards)).exists() for output in rule.output):
                 found.made.add(file)
-            elif key not in found.jobs:
+            else:
                 files = input_files(rule, wildcards)
                 local = rule.name in dag.workflow._localrules
                 found.jobs[key] = Job(rule.name, wildcards, True, NOT_MADE, local)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from pubmill.corpus.document_versions import read_reasons, write_latest
+from pubmill.corpus.document_versions import write_latest
+from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import Document, is_private, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample

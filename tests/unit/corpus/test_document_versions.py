@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.corpus import document_versions as versions
-from pubmill.corpus.document_versions import divide_by_part, read_reasons, write_latest
+from pubmill.corpus.document_versions import write_latest
+from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.errors import PubmillError
 
@@ -110,30 +111,6 @@ def test_same_input_same_bytes(tmp_path: Path) -> None:
     first = (tmp_path / "latest.parquet").read_bytes()
     latest(tmp_path, files)
     assert (tmp_path / "latest.parquet").read_bytes() == first
-
-
-def test_only_the_parts_of_changed_shards_have_other_bytes(tmp_path: Path) -> None:
-    files: list[Shard] = [(0, n, [(pmid, 1, False) for pmid in range(50 * n, 50 * n + 50)]) for n in range(3)]
-
-    def divided(shards: list[Shard]) -> list[bytes]:
-        whole = latest(tmp_path, shards)
-        outputs = [tmp_path / f"part-{n}.parquet" for n in range(10)]
-        divide_by_part(tmp_path / "latest.parquet", 0, outputs)
-        assert [list(read_reasons(path, n)) for n, path in enumerate(outputs)][: len(shards)] == whole
-        assert [list(read_reasons(path, n)) for n, path in enumerate(outputs)][len(shards) :] == [
-            [] for _ in range(10 - len(shards))
-        ]
-        return [path.read_bytes() for path in outputs]
-
-    before = divided(files)
-    after = divided([*files, (0, 3, [(70, 1, False), (149, 1, True)])])
-    assert [one == other for one, other in zip(before, after, strict=True)] == [
-        True, False, False, False, *[True] * 6,
-    ]  # fmt: skip
-    divide_by_part(tmp_path / "latest.parquet", 1, [tmp_path / "other.parquet"])
-    assert (tmp_path / "other.parquet").read_bytes() == after[1]
-    with pytest.raises(PubmillError, match="does not exist"):
-        divide_by_part(tmp_path / "none.parquet", 0, [])
 
 
 def test_what_a_killed_process_spilled_is_cleared(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from pubmill.corpus.contamination import write_index
 from pubmill.corpus.contamination_report import find_in_parts, report
-from pubmill.corpus.document_versions import divide_by_part, write_latest
+from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.duplicates import write_duplicates
 from pubmill.corpus.fingerprints import write_fingerprints
+from pubmill.corpus.part_tables import divide_by_part
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe

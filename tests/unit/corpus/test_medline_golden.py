@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from pubmill.corpus.document_versions import read_reasons, write_latest
+from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.filters import rejection
 from pubmill.corpus.medline import file_order, read_medline
+from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import Document, joined, write_shard
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
