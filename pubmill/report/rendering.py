@@ -122,7 +122,7 @@ def cost(of: ColumnCost) -> str:
     """Format what a column's runs took: the answers' tokens and price, or the time."""
     runs = f"{of.runs} run{'s' if of.runs > 1 else ''}"
     if of.asked:
-        return f"{of.asked.stated}, {runs}"
+        return f"{of.asked.stated}, {runs}; answers: {of.asked.unread} not read, {of.asked.cut} cut off"
     return f"{duration(of.seconds)}, {runs}" if of.seconds else f"not stated, {runs}"
 
 

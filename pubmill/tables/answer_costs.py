@@ -21,6 +21,8 @@ def asked_cost(recipe: Mapping[str, Any], encoded: Mapping[str, int]) -> AskedCo
         answer_tokens=written,
         price=price.of(read, written) if price else None,
         currency=price.currency if price else None,
+        unread=encoded.get("unmapped_answers", 0),
+        cut=encoded.get("cut_answers", 0),
     )
 
 
@@ -37,6 +39,8 @@ def total(costs: Iterable[AskedCost]) -> AskedCost | None:
         answer_tokens=sum(one.answer_tokens for one in found),
         price=sum(prices) if is_priced else None,
         currency=currencies.pop() if is_priced else None,
+        unread=sum(one.unread for one in found),
+        cut=sum(one.cut for one in found),
     )
 
 

@@ -37,18 +37,21 @@ def _is_none(value: Any) -> bool:
 
 class AskedCost(Shape):
     """What the answers of a language model cost in a run: tokens read and written, as its server counts them,
-    and the price of them, in `currency`, if it is stated."""
+    and the price of them, in `currency`, if it is stated. `unread`: parts of answers that mean no prediction;
+    `cut`: answers that the limit of tokens cut off."""
 
     prompt_tokens: int
     answer_tokens: int
     price: float | None = None
     currency: str | None = None
+    unread: int = 0
+    cut: int = 0
 
     @property
     def stated(self) -> str:
         """The cost as text."""
-        tokens = f"{self.prompt_tokens:,} + {self.answer_tokens:,} tokens"
-        return tokens if self.price is None else f"{tokens}, {self.price:.2f} {self.currency}"
+        price = "" if self.price is None else f", {self.price:.2f} {self.currency}"
+        return f"{self.prompt_tokens:,} + {self.answer_tokens:,} tokens{price}"
 
 
 class SeedScore(Shape):

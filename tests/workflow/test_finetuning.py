@@ -305,7 +305,9 @@ def test_a_language_model_is_asked_and_shown_in_a_marked_column(made: Project) -
     assert first["asked"]["prompt_tokens"] == asked["prompt_tokens"] and first["asked"]["currency"] == "EUR"
     shown = (made.folder / TABLE.replace(".html", ".md")).read_text()
     [costs] = [line for line in shown.splitlines() if line.startswith("| Cost of all runs |")]
-    assert " EUR, 2 runs |" in costs and re.search(r"\| \d+ s, \d+ runs \|", costs), "tokens beside times"
+    assert " EUR, 2 runs; answers: 0 not read, 0 cut off |" in costs and re.search(
+        r"\| \d+ s, \d+ runs \|", costs
+    ), "tokens beside times"
     sent = made.folder / "results/demo/answers/prompted/seed-1/bc5-chem.requests.jsonl.gz"
     assert len([*read_jsonl_gz(sent)]) == asked["answers"]
 

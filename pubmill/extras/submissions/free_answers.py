@@ -14,6 +14,7 @@ RULES = {
     "json": "are JSON",
     "bullets": "have bullets or numbers before their lines, which are left out",
     "text": "name mentions by their text, of which every occurrence counts",
+    "places": "name a text that occurs several times in the input, of which each counts",
     "cut": "were cut off at the limit of their length",
 }
 """Rule -> what the answers do that it applies to."""

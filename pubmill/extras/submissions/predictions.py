@@ -232,6 +232,7 @@ class Normaliser:
         """Return mentions as spans; one that is named by its text is every occurrence of it."""
         text = row.text if row.text is not None else " ".join(example.words)
         spans: list[PredictedSpan] = []
+        several = False
         for one in mentions:
             if isinstance(one, PredictedSpan):
                 spans.append(one)
@@ -239,9 +240,11 @@ class Normaliser:
             self.reading.answers += 1
             kind = one.type or self._only_type() or ""
             found = _occurrences(one.text, kind, text)
+            several |= len(found) > 1
             if not found:
                 self.reading.unmapped.append((row.where, one.text))
             spans += found
+        self.reading.by_rule["places"] += several
         self.reading.by_rule["text"] += any(isinstance(one, NamedMention) for one in mentions)
         return spans
 
@@ -250,15 +253,18 @@ class Normaliser:
         the text, of which every occurrence counts; or JSON."""
         text = " ".join(example.words)
         spans: list[PredictedSpan] = []
+        several = False
         for item in self._free(row, text).items:
             self.reading.answers += 1
             name, kind = self._named_in_output(item)
             found = _occurrences(name, kind, text) if kind is not None else []
+            several |= len(found) > 1
             if plain_answer(item.text) in self._answers and not found:
                 continue  # a declared answer without mentions, such as "none"
             if not found:
                 self.reading.unmapped.append((row.where, item.text))
             spans += found
+        self.reading.by_rule["places"] += several
         return spans
 
     def _named_in_output(self, item: FreeItem) -> tuple[str, str | None]:

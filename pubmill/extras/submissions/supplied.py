@@ -64,7 +64,11 @@ def report(
     }
 
 
-def with_cost(notes: dict[str, Any], answers: Path, price: Price | None) -> dict[str, Any]:
-    """Return the notes on a run with what its answers cost: tokens, and the price of a million if stated."""
+def with_cost(
+    notes: dict[str, Any], submission: Submission, answers: Path, price: Price | None
+) -> dict[str, Any]:
+    """Return the notes on a run with what its answers cost, and how many of them were cut off or name a text
+    that occurs several times in the input; `price`: that of a million tokens, if it is stated."""
     recipe = notes["recipe"] | ({"price": asdict(price)} if price else {})
-    return {**notes, "recipe": recipe, "encoded": notes["encoded"] | asked_counts(answers)}
+    counts = asked_counts(answers) | {"ambiguous_answers": submission.reading.by_rule["places"]}
+    return {**notes, "recipe": recipe, "encoded": notes["encoded"] | counts}

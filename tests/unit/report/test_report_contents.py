@@ -45,7 +45,7 @@ def test_the_cost_of_answers_stands_below_the_table_beside_the_time_of_others(tm
     results = put_study(tmp_path, asked_table(tmp_path))
     costs = parsed(render(read_report(recipe(), results))).xpath("//dl[contains(@class, 'costs')]")
     assert [found.xpath("./*/text()") for found in costs] == [
-        ["BERT", "20 s, 2 runs", "Ours", "3,000,000 + 100,000 tokens, 2 runs"]
+        ["BERT", "20 s, 2 runs", "Ours", "3,000,000 + 100,000 tokens, 2 runs; answers: 0 not read, 3 cut off"]
     ]
 
 

@@ -18,7 +18,7 @@ def asked_table(results: Path, **recipe: Any) -> Table:
     """Two runs of a fine-tuned model, and two of a language model."""
     made_up.write_all(results)
     for seed in (1, 2):
-        counts = {"prompt_tokens": 1_000_000 * seed, "answer_tokens": 50_000, "cut_answers": 0}
+        counts = {"prompt_tokens": 1_000_000 * seed, "answer_tokens": 50_000, "cut_answers": seed}
         changes = {"encoded": counts, "recipe": {"task": "tokens", **recipe}}
         made_up.write(results, made_up.record("ours", "bc2gm", seed, 0.9, **changes))
     return made_up.table(results)
@@ -34,7 +34,10 @@ def test_cost_stands_below_the_scores_and_in_the_csv(tmp_path: Path) -> None:
     assert of_ours.price == pytest.approx(1.7) and of_ours.currency == "EUR"
     for form in ("md", "html"):
         page = TABLE_RENDERERS[form](table)
-        assert "Cost of all runs" in page and "3,000,000 + 100,000 tokens, 1.70 EUR, 2 runs" in page
+        assert (
+            "Cost of all runs" in page
+            and "3,000,000 + 100,000 tokens, 1.70 EUR, 2 runs; answers: 0 not read, 3 cut off" in page
+        )
     lines = cell_frame(table).set_index(["column", "row"])
     assert lines.loc[("ours", "bc2gm"), "price"] == pytest.approx(1.7)
     assert lines.loc[("bert", "bc2gm"), "prompt_tokens"] is None

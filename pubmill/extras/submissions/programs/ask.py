@@ -28,7 +28,7 @@ from pubmill.recipes.programs import program
 from pubmill.recipes.submissions import AskRecipe, Budget, Price
 from pubmill.recipes.writing import as_json, as_values
 from pubmill.storage.files import write_json
-from pubmill.storage.privacy import keep_private
+from pubmill.storage.privacy import keep_private, write_label_beside
 
 
 def main(
@@ -43,6 +43,7 @@ def main(
     licence: Annotated[str | None, "why credentialed text may be sent to a server of others"] = None,
 ) -> None:
     keep_private([dataset])
+    write_label_beside(output)
     digest = hashlib.sha256(as_json(as_values(recipe)).encode()).hexdigest()[:12]
     store = output.with_name(f".{output.stem}.{digest}.partial")
     terms = Terms(

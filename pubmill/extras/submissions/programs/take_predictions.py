@@ -40,7 +40,7 @@ def main(
     submission, reading = supply(recipe, predictions, examples, others)
     notes = report(submission, reading, examples, model, seed)
     if recipe.asked:
-        notes = with_cost(notes, predictions, recipe.price)
+        notes = with_cost(notes, submission, predictions, recipe.price)
     write_predictions(output, submission.lines, notes)
     left = submission.reading
     print(
