@@ -1,6 +1,8 @@
 """Encoders and tokenizers that transformers can load from a folder, without network access or remote code."""
 
+import inspect
 import logging
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.preloaded import take
-from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, is_causal
+from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, is_causal, longest_text
 from pubmill.storage.encoder_classes import encoder_class
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ DROPOUTS = (
 """Configuration keys of encoders for the dropout of gu2020 section 6.2; each encoder has some of them."""
 UNLIMITED = 2**31
 """Number of tokens that no input has."""
+READ_PADDING = ("fnet", "convbert", "funnel", "nystromformer", "yoso", "cpmant")
+"""Types of encoders whose encodings depend on padding."""
 NEXT_SENTENCE = ("bert", "megatron-bert")
 """Types of encoders whose pooler is pretrained with them."""
 
@@ -106,7 +110,8 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
         )
     pooler = getattr(encoder, "pooler", None)
     if pooler is not None:
-        encoder.pooler = None
+        optional = "add_pooling_layer" in inspect.signature(type(encoder).__init__).parameters
+        encoder.pooler = None if optional else torch.nn.Identity()  # LayoutLM and SqueezeBERT call theirs.
     if is_causal(config):
         encoder.config.use_cache = False
     new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in loading["missing_keys"])
@@ -118,14 +123,36 @@ def longest_input(encoder: "PreTrainedModel") -> int:
 
     For relative (DeBERTa) or rotary positions (ModernBERT) it is the configured length; T5 has no limit.
     """
-    if getattr(encoder.config, "max_position_embeddings", None) is None:
+    length = longest_text(encoder.config)
+    if length is None:
         return UNLIMITED
     offset = 0
     for name, module in encoder.named_modules():
         # RoBERTa and related models number positions from the padding token's id + 1.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             offset = int(module.padding_idx) + 1
-    return int(encoder.config.max_position_embeddings) - offset
+    return length - offset
+
+
+def encoding_size(encoder: "PreTrainedModel") -> int:
+    """Return the size of an encoding: the hidden size, but twice that in Reformer, and projected in OPT."""
+    config: Any = encoder.config
+    if config.model_type == "opt":
+        return int(config.word_embed_proj_dim)
+    return int(config.hidden_size) * (2 if config.model_type == "reformer" else 1)
+
+
+def fixed_width(encoder: "PreTrainedModel", longest: int) -> int | None:
+    """Return the one width that all inputs of at most `longest` tokens are padded to, for encoders that read
+    padding or no other width; None for all others.
+
+    FNet and Funnel mix all positions, and ConvBERT and Nystromformer convolve over them, so that an input in
+    another batch would have other encodings. Axial positions (Reformer) fix the width.
+    """
+    config: Any = encoder.config
+    if config.model_type == "reformer" and config.axial_pos_embds:
+        return int(math.prod(config.axial_pos_shape))
+    return longest if config.model_type in READ_PADDING else None
 
 
 def has_segments(encoder: "PreTrainedModel") -> bool:

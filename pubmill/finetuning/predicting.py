@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pubmill.finetuning.batch_sampling import prediction_batches
-from pubmill.finetuning.encoders import has_segments, longest_input
+from pubmill.finetuning.encoders import fixed_width, has_segments, longest_input
 from pubmill.finetuning.execution import choose_execution
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
@@ -49,6 +49,7 @@ def make_reader(
     """Return the reader for an encoder, which may be shorter than the recipe allows."""
     segments = recipe.segments if has_segments(encoder) else "none"
     length = min(recipe.max_length, longest_input(encoder))
+    length = min(length, fixed_width(encoder, length) or length)
     return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config))
 
 
@@ -110,6 +111,8 @@ class Predictor:
 
     def _width(self, longest: int) -> int:
         """Return the width of a batch whose longest input has `longest` tokens."""
+        if fixed := fixed_width(self.model.encoder, self.task.reader.max_length):
+            return fixed
         width = -(-longest // self.execution.width) * self.execution.width
         return min(width, max(longest, longest_input(self.model.encoder)))
 

@@ -9,7 +9,12 @@ from typing import Any
 import torch
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.encoders import load_encoder_and_pooler, load_encoder_tokenizer, read_encoder
+from pubmill.finetuning.encoders import (
+    encoding_size,
+    load_encoder_and_pooler,
+    load_encoder_tokenizer,
+    read_encoder,
+)
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
@@ -239,7 +244,7 @@ def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -
     torch.manual_seed(job.seed)
     task.extend(encoder)
     prepare_encoder(encoder, recipe)
-    head = task.head(int(encoder.config.hidden_size))
+    head = task.head(encoding_size(encoder))
     if pooler and isinstance(head, PoolerLayers):
         head.start_from(pooler)
     from_start = continue_head(head, task, model)

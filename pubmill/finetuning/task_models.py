@@ -17,7 +17,13 @@ from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
-from pubmill.finetuning.encoders import check_is_model_folder, forward, load_encoder, load_encoder_tokenizer
+from pubmill.finetuning.encoders import (
+    check_is_model_folder,
+    encoding_size,
+    forward,
+    load_encoder,
+    load_encoder_tokenizer,
+)
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
@@ -111,7 +117,7 @@ def _load_task_model(folder: Path, device: torch.device) -> Predictor:
         encoder = load_encoder(folder, recipe.dropout, device)
         reader = make_reader(recipe, load_encoder_tokenizer(folder, words=recipe.spaced_words), encoder)
         task = TASKS[recipe.task](recipe, reader, facts["labels"])
-        model = TaskModel(encoder, task.head(int(encoder.config.hidden_size)))
+        model = TaskModel(encoder, task.head(encoding_size(encoder)))
         _load_head(model.head, folder)
         return Predictor(recipe, task, model.to(device))
 

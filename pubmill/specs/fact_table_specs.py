@@ -27,6 +27,7 @@ FACTS: dict[Subjects, dict[str, FactKind]] = {
         r"corpus\.(by_source\.[\w-]+\.)?bytes": "bytes",
         r"corpus\.(by_source\.[\w-]+\.)?documents": "count",
         r"steps|batch_size|hidden_size": "count",
+        r"parameters|tokens|gpu_hours|sequences_per_second": "count",
         r"seconds": "minutes",
         r"recipe\.epochs": "epochs",
         r"recipe\.learning_rate": "learning_rate",
@@ -44,12 +45,16 @@ FACTS: dict[Subjects, dict[str, FactKind]] = {
   (`compute_ratio`), the encoder's width. From artefacts: whether the vocabulary has a term as one piece
   (`term=RecA`), pieces per word of a dataset's mentions (`fit.train`), words, bytes and documents of the
   corpus or of a source of it (`corpus.by_source.NAME.words`), the time of a fine-tuning (`seconds`), also
-  relative to the baseline. From the protocol: values of the fine-tuning recipe.
+  relative to the baseline, and its `sequences_per_second`; numbers in the weights (`parameters`). Most
+  `tokens` that a pretraining recipe may read; `gpu_hours` of a pretraining are published values only. From
+  the protocol: values of the fine-tuning recipe.
 - Tasks: the kinds of their examples, and what the settings of the protocol vary for them (`choices`).
 - Protocols: what their settings vary.
 """
 
-OF_EXAMPLES = ("fit", "seconds", "seconds_ratio")
+OF_RUNS = ("seconds", "seconds_ratio", "sequences_per_second")
+"""Model facts that are measured in a fine-tuning."""
+OF_EXAMPLES = ("fit", *OF_RUNS)
 """Model facts that are measured on a dataset's examples."""
 
 
@@ -192,9 +197,9 @@ class FactTableSpec(Spec):
         """Yield the keys that a fact requires, each with its value."""
         if column.fact in ("recipe", *OF_EXAMPLES):
             yield "the column's `dataset`", column.dataset
-        if column.fact in ("recipe", "seconds", "seconds_ratio", "choices") and self.subjects != "protocols":
+        if column.fact in ("recipe", "choices", *OF_RUNS) and self.subjects != "protocols":
             yield "the table's `protocol`", self.protocol
-        if column.fact in ("recipe", "seconds", "seconds_ratio"):
+        if column.fact in ("recipe", *OF_RUNS):
             yield "the table's `setting`", self.setting
         if column.fact == "seconds_ratio":
             yield "`baseline.subject`", self.baseline.subject

@@ -12,10 +12,12 @@ from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.specs.model_specs import FolderWeights, RecipeWeights
 from pubmill.stages.stage import GraphPart
 from pubmill.stages.table_datasets import NOT_WANTED
-from pubmill.storage.result_paths import BELOW, DIAGNOSIS, STATISTICS, RunKey
+from pubmill.storage.model_folders import WEIGHTS
+from pubmill.storage.result_paths import BELOW, DIAGNOSIS, RECORD, STATISTICS, TRAINING, RunKey
 
 RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
 NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
+HOURS_ELSEWHERE = "a pretraining takes the hours of its own machines: the published value only"
 NO_CORPUS = "its corpus is not built in this study, which pretrains no model on it"
 NO_SOURCE = "at this scale, its corpus has no such source"
 NO_VOCAB = "no vocabulary of ours is this model's"
@@ -34,6 +36,9 @@ class ModelFacts(GraphPart):
         measured: dict[str, Callable[[], FactSource]] = {
             "term": lambda: self._vocab_source(row.subject, None),
             "fit": lambda: self._vocab_source(row.subject, column.dataset),
+            "parameters": lambda: self._weights_source(row.subject),
+            "gpu_hours": lambda: FactSource(lacking=HOURS_ELSEWHERE),
+            "sequences_per_second": lambda: self._runs_source(table, column, [row.subject], TRAINING),
             "seconds": lambda: self._runs_source(table, column, [row.subject]),
             "seconds_ratio": lambda: self._runs_source(
                 table, column, [row.subject, table.baseline.subject or row.subject]
@@ -76,6 +81,7 @@ class ModelFacts(GraphPart):
             "steps": steps,
             "batch_size": recipe.recipe.batch_size,
             "hidden_size": recipe.recipe.architecture.hidden_size,
+            "tokens": steps * recipe.recipe.batch_size * recipe.recipe.sequence_length,
         }
         if column.value in figures:
             return figures[column.value]
@@ -137,14 +143,26 @@ class ModelFacts(GraphPart):
         file = BELOW.fit(vocab, dataset) if dataset else BELOW.vocab(vocab, DIAGNOSIS)
         return FactSource(files=(file,), scaled=self._scale_note() if made_here else None)
 
-    def _runs_source(self, table: FactTableSpec, column: FactColumn, models: list[str]) -> FactSource:
-        """Return the records of one run of each of these models, as a source."""
+    def _weights_source(self, model: str) -> FactSource:
+        """Return a model's weights as a source."""
+        if lacking := self._weights_obstacle(model):
+            return FactSource(lacking=lacking)
+        made_here = isinstance(self.graph.models.weights(model), PretrainedWeights | RandomWeights)
+        return FactSource(
+            files=(BELOW.model(model, WEIGHTS),), scaled=self._scale_note() if made_here else None
+        )
+
+    def _runs_source(
+        self, table: FactTableSpec, column: FactColumn, models: list[str], ending: str = RECORD
+    ) -> FactSource:
+        """Return the records of one run of each of these models, or files of another ending, as a source."""
         assert column.dataset and table.protocol and table.setting
         reasons = (self.graph.table_datasets.obstacle(column.dataset), *map(self._weights_obstacle, models))
         if lacking := next(filter(None, reasons), None):
             return FactSource(lacking=lacking)
         records = [
-            BELOW.record(RunKey(table.protocol, model, column.dataset, table.setting), 1) for model in models
+            BELOW.final(RunKey(table.protocol, model, column.dataset, table.setting), 1, ending)
+            for model in models
         ]
         return FactSource(files=tuple(records), scaled=self._scale_note())
 

@@ -1,11 +1,10 @@
-"""Preconditions of fine-tuning: a model that encodes texts of a known length, and a fast tokenizer with ends
-and padding."""
+"""Preconditions of fine-tuning: a model that encodes texts, and a fast tokenizer with ends and padding."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pubmill.errors import PubmillError
-from pubmill.storage.encoder_classes import has_encoder_alone
+from pubmill.storage.encoder_classes import has_encoder_alone, is_read_by_decoder
 from pubmill.storage.model_folder_checks import reported
 
 if TYPE_CHECKING:
@@ -16,6 +15,15 @@ TOKENS = {
     "padding": ("pad_token", "eos_token"),
 }
 """Parts of every input -> the tokens that can stand for them."""
+BOTH_WAYS = ("xlnet", "bert-generation")
+"""Types of models that transformers has for generation only, and that read both ways."""
+LENGTHS = (
+    "max_position_embeddings",
+    "max_encoder_position_embeddings",
+    "max_decoder_position_embeddings",
+    "max_seq_len",
+)
+"""Keys of config.json for the number of positions: most models', LED's, MPT's."""
 
 
 def load_settings(
@@ -50,26 +58,54 @@ def load_settings(
 
 
 def check_encoder(config: "PreTrainedConfig", name: str) -> None:
-    """Raise a `PubmillError` unless a configuration is of a model that encodes texts of a known length."""
-    if has_encoder_alone(config):
+    """Raise a `PubmillError` unless a configuration is of a model that encodes texts."""
+    if config.model_type == "nystromformer" and config.num_landmarks != config.segment_means_seq_len:
+        found = "landmarks fewer than segment_means_seq_len, with which transformers can't mask padding"
+    elif has_encoder_alone(config) or is_read_by_decoder(config):
         return
-    if getattr(config, "is_encoder_decoder", False):
-        found = "an encoder with a decoder, and transformers has no class for its encoder alone"
-    elif (getattr(config, "max_position_embeddings", None) or 0) <= 0:
-        found = "a model without max_position_embeddings, so that the length of its inputs is unknown"
+    elif getattr(config, "is_encoder_decoder", False):
+        found = "an encoder with a decoder, and transformers has no class that reads texts with either"
+    elif not hasattr(config, "vocab_size"):
+        found = "a model without a vocabulary of pieces (vocab_size)"
+    elif not _reads_text(config):
+        found = "no model of text alone"
+    elif any(getattr(config, key, None) == 0 for key in LENGTHS):
+        found = "a model for inputs without tokens (max_position_embeddings: 0)"
     else:
         return
     raise PubmillError(f"{name}: config.json ({config.model_type}) describes {found}; expected an encoder")
 
 
+def _reads_text(config: "PreTrainedConfig") -> bool:
+    """Return whether transformers has a model of language for a configuration."""
+    from transformers.models.auto import modeling_auto
+
+    kind: Any = type(config)
+    classes: tuple[Any, ...] = (
+        modeling_auto.MODEL_FOR_MASKED_LM_MAPPING,
+        modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING,
+        modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
+        modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
+    )
+    return any(kind in known for known in classes)
+
+
+def longest_text(config: "PreTrainedConfig") -> int | None:
+    """Return the number of positions that a configuration allows, of the encoder and of the decoder; None
+    where positions are relative without a limit (T5, XLNet, Bloom, Mamba)."""
+    found = [value for key in LENGTHS if (value := getattr(config, key, None) or 0) > 0]
+    return min(found, default=None)
+
+
 def is_causal(config: "PreTrainedConfig") -> bool:
-    """Return whether a model reads from left to right only."""
+    """Return whether a token is encoded without the tokens after it, or by a decoder that begins with it."""
     from transformers.models.auto import modeling_auto
 
     kind: Any = type(config)
     causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
-    alone = kind in causal and kind not in masked
-    return (alone and not config.is_encoder_decoder) or bool(getattr(config, "is_decoder", False))
+    alone = kind in causal and kind not in masked and config.model_type not in BOTH_WAYS
+    alone = alone and not config.is_encoder_decoder
+    return alone or is_read_by_decoder(config) or bool(getattr(config, "is_decoder", False))
 
 
 def can_make_lowercase(folder: Path, name: str) -> bool:
@@ -98,8 +134,9 @@ def check_tokenizer(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
     ]
     if not tokenizer.is_fast:
         raise PubmillError(
-            f"{name}: fine-tuning needs a fast tokenizer, and this is {type(tokenizer).__name__}; add a "
-            f"tokenizer.json or vocab.txt to the folder"
+            f"{name}: fine-tuning needs a fast tokenizer, which knows the places of its pieces in a text; "
+            f"this is {type(tokenizer).__name__}; add a tokenizer.json or vocab.txt to the folder, if the "
+            f"architecture has one (CANINE and ESM have none)"
         )
     if missing:
         raise PubmillError(

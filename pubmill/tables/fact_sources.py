@@ -1,8 +1,12 @@
-"""Read facts from artefacts: dataset cards, vocabulary diagnoses, corpus statistics and records."""
+"""Read facts from artefacts: dataset cards, vocabulary diagnoses, corpus statistics, weights, records and
+training reports."""
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from safetensors import safe_open
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
@@ -29,6 +33,7 @@ def read_artefacts(recipe: FactTableRecipe, results: Path) -> Artefacts:
         "label_bias": read_card,
         "seconds": read_record,
         "seconds_ratio": read_record,
+        "parameters": numbers_of_weights,
     }
     facts = {column.key: column.fact for column in recipe.columns}
     files = {
@@ -59,10 +64,28 @@ def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> F
         case "fit":
             rate = _nested_value(own, files[0], "splits", column.detail, "entity_words", "subwords_per_word")
             return rate, None if rate is not None else NO_MENTIONS
+        case "parameters":
+            return own, None
+        case "sequences_per_second":
+            return _speed(row.subject, own)
         case "seconds" | "seconds_ratio":
             return _records_value([artefacts[file] for file in files])
     value: FactValue = _nested_value(own, files[0], *column.detail.split("."))
     return value, None
+
+
+def numbers_of_weights(path: Path) -> int:
+    """Return how many numbers a safetensors file holds, from its header."""
+    with safe_open(path, "numpy") as tensors:
+        return sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
+
+
+def _speed(model: str, training: Mapping[str, Any]) -> Found:
+    """Return the sequences per second of a training report, without reading, predicting or evaluating."""
+    if not training.get("tokens_per_second"):
+        return None, f"the run of {model} measured no speed: {training.get('failed') or 'it took no step'}"
+    seconds = training["tokens"] / training["tokens_per_second"]
+    return round(training["steps"] * training["recipe"]["batch_size"] / seconds), None
 
 
 def _nested_value(value: Any, file: str, *keys: str) -> Any:

@@ -1,5 +1,6 @@
 """Model folders of every family of encoders: tiny, random, each with a tokenizer as its family has."""
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +12,17 @@ from transformers import (
     AlbertConfig,
     AlbertModel,
     AlbertTokenizer,
+    BartConfig,
+    BartModel,
     BertConfig,
     BertModel,
     BertTokenizer,
     BigBirdConfig,
     BigBirdModel,
+    BloomConfig,
+    BloomModel,
+    ConvBertConfig,
+    ConvBertModel,
     DebertaV2Config,
     DebertaV2Model,
     DebertaV2Tokenizer,
@@ -25,14 +32,30 @@ from transformers import (
     ElectraModel,
     EuroBertConfig,
     EuroBertModel,
+    FNetConfig,
+    FNetModel,
+    FunnelConfig,
+    FunnelModel,
+    GemmaConfig,
+    GemmaModel,
+    GemmaTokenizer,
     GPT2Config,
     GPT2Model,
     JinaEmbeddingsV3Config,
     JinaEmbeddingsV3Model,
+    LayoutLMConfig,
+    LayoutLMModel,
+    LEDConfig,
+    LEDModel,
     LlamaConfig,
     LlamaModel,
+    LlamaTokenizer,
     LongformerConfig,
     LongformerModel,
+    LongT5Config,
+    LongT5EncoderModel,
+    MambaConfig,
+    MambaModel,
     MegatronBertConfig,
     MegatronBertModel,
     ModernBertConfig,
@@ -42,6 +65,8 @@ from transformers import (
     MPNetTokenizer,
     NomicBertConfig,
     NomicBertModel,
+    NystromformerConfig,
+    NystromformerModel,
     PreTrainedTokenizerFast,
     Qwen3Config,
     Qwen3Model,
@@ -54,6 +79,9 @@ from transformers import (
     XLMRobertaConfig,
     XLMRobertaModel,
     XLMRobertaTokenizer,
+    XLNetConfig,
+    XLNetModel,
+    XLNetTokenizer,
 )
 
 from pubmill.examples.kinds import TokensExample
@@ -161,6 +189,34 @@ def llama_byte_pairs(folder: Path) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
 
 
+def metaspace_pairs(special: list[str]) -> tuple[dict[str, int], Any]:
+    """Pieces and merges of SentencePiece's BPE, learnt from sentences."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    generator = random.Random(0)
+    trainer = trainers.BpeTrainer(vocab_size=90, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator([" ".join(sentence(generator).words) for _ in range(200)], trainer)
+    made = json.loads(tokenizer.to_str())["model"]
+    return made["vocab"], [tuple(pair) for pair in made["merges"]]
+
+
+def llama_metaspace_pairs(folder: Path) -> Any:
+    """A Llama 2's or Mistral's tokenizer: SentencePiece's BPE, a beginning before each text, no padding."""
+    vocab, merges = metaspace_pairs(["<unk>", "<s>", "</s>"])
+    return LlamaTokenizer(vocab=vocab, merges=merges)
+
+
+def gemma_metaspace_pairs(folder: Path) -> Any:
+    vocab, merges = metaspace_pairs(["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"])
+    return GemmaTokenizer(vocab=vocab, merges=merges)
+
+
+def xlnet_unigrams(folder: Path) -> Any:
+    """<sep> and <cls> after a text."""
+    special = ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]
+    return XLNetTokenizer(vocab=unigrams(special))
+
+
 def deberta_unigrams(folder: Path) -> Any:
     return DebertaV2Tokenizer(vocab=unigrams(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]))
 
@@ -202,10 +258,47 @@ FURTHER: dict[str, tuple[Any, Any, Callable[[Path], Any], dict[str, Any]]] = {
     "llama": (LlamaConfig, LlamaModel, llama_byte_pairs, {"num_key_value_heads": 1}),
     "qwen3": (Qwen3Config, Qwen3Model, gpt2_byte_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
 }
+FUNNEL: dict[str, Any] = {"block_sizes": [1, 1, 1], "num_decoder_layers": 1, "d_head": 16, "d_inner": 64}
+BART: dict[str, Any] = {
+    "encoder_layers": LAYERS,
+    "decoder_layers": LAYERS,
+    "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+}
+BART |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+LED: dict[str, Any] = {
+    "max_encoder_position_embeddings": 64,
+    "max_decoder_position_embeddings": 64,
+    "attention_window": 8,
+}
+LONG_T5: dict[str, Any] = {
+    **T5,
+    "encoder_attention_type": "transient-global",
+    "local_radius": 5,
+    "global_block_size": 4,
+}
+FURTHER |= {
+    "llama-sentencepiece": (LlamaConfig, LlamaModel, llama_metaspace_pairs, {"num_key_value_heads": 1}),
+    "gemma": (GemmaConfig, GemmaModel, gemma_metaspace_pairs, {"num_key_value_heads": 1, "head_dim": 16}),
+    "xlnet": (XLNetConfig, XLNetModel, xlnet_unigrams, {"d_inner": 64, "d_head": 16}),
+    "bloom": (BloomConfig, BloomModel, gpt2_byte_pairs, {}),
+    "mamba": (MambaConfig, MambaModel, gpt2_byte_pairs, {"state_size": 4}),
+    "bart": (BartConfig, BartModel, byte_level, BART),
+    "led": (LEDConfig, LEDModel, byte_level, {**BART, **LED}),
+    "long-t5": (LongT5Config, LongT5EncoderModel, t5_unigrams, LONG_T5),
+    "funnel": (FunnelConfig, FunnelModel, wordpiece, FUNNEL),
+    "layoutlm": (LayoutLMConfig, LayoutLMModel, wordpiece, {}),
+    "fnet": (FNetConfig, FNetModel, albert_unigrams, {}),
+    "convbert": (ConvBertConfig, ConvBertModel, wordpiece, {"embedding_size": 16, "conv_kernel_size": 3}),
+    "nystromformer": (NystromformerConfig, NystromformerModel, wordpiece, {}),
+}
+FIXED = {"funnel": 64, "fnet": 64, "convbert": 64, "nystromformer": 64}
+"""Width of all batches of encoders that read padding."""
 OFFSET = {"roberta", "roberta-wordpiece", "xlm-roberta", "longformer", "mpnet"}
 ARCHITECTURES = FAMILIES | FURTHER
 """All that are tried; the further ones only in `test_architectures`."""
-DECODERS = {"gpt2", "llama", "qwen3"}
+DECODERS = {"gpt2", "llama", "qwen3", "llama-sentencepiece", "gemma", "bloom", "mamba", "bart", "led"}
+"""Architectures that read a text from left to right, or again so."""
 
 
 def save_encoder(folder: Path, family: str) -> Path:
@@ -215,13 +308,16 @@ def save_encoder(folder: Path, family: str) -> Path:
     tokenizer = tokenizer_of(folder)
     tokenizer.save_pretrained(folder)
     offset = tokenizer.pad_token_id + 1 if family in OFFSET else 0
+    positions = (
+        {} if family in {"xlnet", "bloom", "mamba", "led"} else {"max_position_embeddings": 64 + offset}
+    )
     shape = {
         "vocab_size": len(tokenizer),
         "hidden_size": 32,
-        "num_hidden_layers": LAYERS,
+        **({} if family == "funnel" else {"num_hidden_layers": LAYERS}),
         "num_attention_heads": 2,
         "intermediate_size": 64,
-        "max_position_embeddings": 64 + offset,
+        **positions,
         "initializer_range": 0.1,
     }
     special = {

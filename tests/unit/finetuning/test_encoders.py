@@ -11,12 +11,32 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers.pre_tokenizers import ByteLevel
-from transformers import AutoTokenizer, BertConfig, PreTrainedModel
+from transformers import (
+    AutoTokenizer,
+    BertConfig,
+    BloomConfig,
+    CanineConfig,
+    CLIPTextConfig,
+    LEDConfig,
+    MptConfig,
+    NystromformerConfig,
+    OPTConfig,
+    OPTModel,
+    PegasusConfig,
+    PreTrainedModel,
+    ReformerConfig,
+    ReformerModel,
+    T5Config,
+    XLNetConfig,
+)
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample, TokensExample, write_examples
 from pubmill.finetuning.encoders import (
     embeddings,
+    encoding_size,
+    fixed_width,
+    forward,
     has_segments,
     layers,
     load_encoder,
@@ -31,7 +51,7 @@ from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.recipes import FinetuningRecipe
-from pubmill.storage.encoder_checks import check_encoder
+from pubmill.storage.encoder_checks import check_encoder, longest_text
 from tests.unit.finetuning.encoder_families import FAMILIES, LAYERS, SYLLABLES, save_encoder, sentence
 
 CPU = torch.device("cpu")
@@ -89,9 +109,64 @@ def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family
     assert hidden.shape == (2, 64, 32) and torch.isfinite(hidden).all()
 
 
-def test_an_encoder_of_unknown_length_is_refused() -> None:
-    with pytest.raises(PubmillError, match="m: config.json .bert. describes a model without max_position_e"):
-        check_encoder(BertConfig(max_position_embeddings=0), "m")
+@pytest.mark.parametrize(
+    ("config", "described"),
+    [
+        (BertConfig(max_position_embeddings=0), "a model for inputs without tokens"),
+        (PegasusConfig(), "an encoder with a decoder, and transformers has no class that reads texts"),
+        (CanineConfig(), "a model without a vocabulary of pieces"),
+        (CLIPTextConfig(), "no model of text alone"),
+        (NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_model_that_encodes_no_texts_is_refused_with_the_reason(config: Any, described: str) -> None:
+    with pytest.raises(PubmillError, match=f"m: config.json .{config.model_type}. describes {described}"):
+        check_encoder(config, "m")
+
+
+@pytest.mark.parametrize(
+    ("config", "longest"),
+    [
+        (BertConfig(), 512),
+        (LEDConfig(), 1024),
+        (MptConfig(), 2048),
+        (XLNetConfig(), None),
+        (BloomConfig(), None),
+        (T5Config(), None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_longest_text_is_that_of_encoder_and_decoder(config: Any, longest: int | None) -> None:
+    check_encoder(config, "m")
+    assert longest_text(config) == longest
+
+
+def test_an_encoding_has_the_size_that_the_model_gives() -> None:
+    """OPT of 350 million parameters projects its encodings; Reformer's have two streams."""
+    shape: dict[str, Any] = {
+        "vocab_size": 9,
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+    }
+    encoder = OPTModel(OPTConfig(**shape, ffn_dim=8, word_embed_proj_dim=16, max_position_embeddings=16))
+    made = forward(encoder, torch.arange(3, 8)[None], torch.ones(1, 5, dtype=torch.int64), None)
+    assert made.shape[-1] == encoding_size(encoder) == 16
+    axial: dict[str, Any] = {
+        "axial_pos_shape": [8, 8],
+        "axial_pos_embds_dim": [16, 16],
+        "attn_layers": ["local"],
+    }
+    settings: dict[str, Any] = {
+        "attention_head_size": 16,
+        "max_position_embeddings": 64,
+        "feed_forward_size": 8,
+    }
+    twice = ReformerModel(ReformerConfig(**shape, **axial, **settings))
+    assert fixed_width(twice, 10) == 64
+    made = forward(twice, torch.ones(1, 64, dtype=torch.int64), torch.ones(1, 64, dtype=torch.int64), None)
+    assert made.shape[-1] == encoding_size(twice) == 64
 
 
 @every_family

@@ -207,7 +207,7 @@ def test_encoders_whose_tensors_transformers_renames_are_described(
 @pytest.mark.parametrize(
     ("family", "special", "message"),
     [
-        ("bart", BERTS, "(bart) describes an encoder with a decoder, and transformers has no class for its"),
+        ("pegasus", BERTS, "(pegasus) describes an encoder with a decoder, and transformers has no class"),
         (
             "eurobert",
             {"pad_token": "<pad>", "bos_token": "<s>"},

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from safetensors.torch import save_file
+from torch import zeros
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record
@@ -218,6 +220,46 @@ def test_times_that_mean_nothing_are_left_out(
     records(tmp_path, **changes)
     cell = built(demo, root, "alrowili2021/table03", tmp_path).cells[BIOM[2]]["fine-tuning-time-ratio"]
     assert (cell.value, cell.reason) == (None, reported)
+
+
+@pytest.mark.parametrize("trained", [True, False])
+def test_costs_are_read_from_weights_and_training(
+    full: Graph, root: Path, tmp_path: Path, trained: bool
+) -> None:
+    """Speed counts the steps alone; published hours stand without ours."""
+    made = recipe(full, "beyond/table03")
+    [kept] = [row for row in made.rows if row.subject == "modernbert-base"]
+    [weights] = kept.sources["parameters"].paths
+    [training] = kept.sources["sequences-per-second"].paths
+    (tmp_path / weights).parent.mkdir(parents=True)
+    save_file({"a": zeros(3, 5), "b": zeros(7)}, tmp_path / weights)
+    speed = (
+        {"tokens": 6400, "tokens_per_second": 320} if trained else {"tokens": 0, "tokens_per_second": None}
+    )
+    report = {"steps": 10, "recipe": {"batch_size": 16}, "failed": "nan", **speed}
+    write_json(tmp_path / training, report)
+    assert training.endswith(
+        "runs/blurb-2026/modernbert-base/chemprot@blurb/standard/final/seed-1.training.json"
+    )
+    made = replace(made, rows=(kept,))
+    names = {(kept.published, column.published) for column in made.columns}
+    published = read_facts(root / "specs/tables/beyond/table03.published.csv", made)
+    published = published[[pair in names for pair in zip(published.subject, published.fact, strict=True)]]
+    cells = build(made, published, read_artefacts(made, tmp_path)).cells["modernbert-base"]
+    shown = {key: (cell.value, cell.published) for key, cell in cells.items()}
+    assert shown == {
+        "parameters": (22, "149M"), "tokens": (None, "2019B"), "gpu-hours": (None, "1965"),
+        "sequences-per-second": (8 if trained else None, None),
+    }  # fmt: skip
+    reason = cells["sequences-per-second"].reason
+    assert reason == (None if trained else "the run of modernbert-base measured no speed: nan")
+
+
+def test_a_recipe_says_how_many_tokens_it_reads_at_most(full: Graph) -> None:
+    cells = sources(full, "beyond/table03", "pubmedbert-base")
+    assert cells["tokens"]["value"] == 62_500 * 8192 * 512
+    assert "published value only" in str(cells["gpu-hours"]["lacking"])
+    assert "no conversion" in sources(full, "beyond/table03", "neobert")["parameters"]["lacking"]
 
 
 def test_a_term_is_in_a_vocabulary_if_it_is_one_known_piece(demo: Graph, root: Path, tmp_path: Path) -> None:
