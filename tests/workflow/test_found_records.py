@@ -27,7 +27,8 @@ from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN
 NAME = "gu2020/table06"
 JSON = f"results/demo/tables/{NAME}.json"
 PART = {
-    "study": "part", "tables": [NAME], "datasets": ["bc5-chem"], "models": ["no-pretraining"],
+    "study": "part", "title": "A part", "scale": "demo", "tables": [NAME], "datasets": ["bc5-chem"],
+    "models": ["no-pretraining"],
 }  # fmt: skip
 ENDINGS = ("predictions.jsonl.gz", "training.json")
 STALE = "not run in this study; its records on disk are"
