@@ -1,6 +1,5 @@
 """Tables for people: wrapped to the width of a terminal, and complete if the output is a file or a pipe."""
 
-import os
 import shutil
 import sys
 import textwrap
@@ -32,9 +31,8 @@ class _Console(Console):
 
 
 def terminal_width() -> int | None:
-    """Return the width of the terminal, or that of COLUMNS; None for a pipe or file without it."""
-    wrapped = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return shutil.get_terminal_size().columns if wrapped else None
+    """Return the width of the terminal, or that which COLUMNS gives it; None for a pipe or file."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_text(text: str, hanging: int = 4) -> None:
@@ -67,7 +65,7 @@ def print_markdown(text: str) -> None:
 def console(piped: int = PIPED_WIDTH) -> Console:
     """Return a console for standard output; it uses colours and the terminal's width only on a terminal.
 
-    `piped`: the width of a pipe or file, unless COLUMNS gives one.
+    `piped`: the width of a pipe or file.
     """
     return _Console(width=terminal_width() or piped, highlight=False, markup=False)
 

@@ -77,7 +77,7 @@ def _print_together(to: Console, lines: Sequence[tuple[str, str]]) -> None:
     for line, name in lines:
         names.setdefault(line, []).append(name)
     for line, about in names.items():
-        to.print(f"{', '.join(about)}: {line}")
+        to.print(f"{', '.join(about)}: {line}", soft_wrap=True)
 
 
 def print_models(to: Console, findings: Sequence[ModelFinding]) -> None:
