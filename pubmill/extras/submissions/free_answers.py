@@ -26,6 +26,7 @@ LISTS = ("mentions", "entities", "labels", "answers", "predictions")
 """Keys of a JSON object that hold several answers, if it has no other key."""
 _REASONING = re.compile(r"\s*<think(ing)?>.*?</think(ing)?>", re.DOTALL)
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
+_AROUND = re.compile(r"^[\s\"'`*(\[]+|[\s\"'`*.,;:!)\]]+$")
 _BULLET = re.compile(r"\s*([-*•]|\d{1,3}[.)])\s+")
 
 
@@ -109,3 +110,8 @@ def _item(value: Any) -> FreeItem:
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         return FreeItem(str(value).strip())
     raise PubmillError("another form of JSON")
+
+
+def plain_answer(text: str) -> str:
+    """Return a free string as mappings compare it: without case, quotes and marks around it."""
+    return " ".join(_AROUND.sub("", _AROUND.sub("", text)).casefold().split())

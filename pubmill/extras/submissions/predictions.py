@@ -13,7 +13,7 @@ from pubmill.examples.subword_labels import SUBWORDS
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.extras.submissions.alignment import Lost, align, place_words
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
-from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, read_answer
+from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
 from pubmill.extras.submissions.json_forms import answers_of, is_text_list, spans_of
 from pubmill.extras.submissions.relation_rows import relations_of
 from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
@@ -28,7 +28,6 @@ UNMAPPED = "(unmapped answer)"
 """Label of an answer without a mapping: no gold has it, so it counts as wrong."""
 ONE_ANSWER = ("sequence", "regression", "span")
 """Kinds whose examples always have an answer."""
-_AROUND = re.compile(r"^[\s\"'`*(\[]+|[\s\"'`*.,;:!)\]]+$")
 _BETWEEN = re.compile(r"[,;|\n]")
 _MARKED = re.compile(r"\s*(```|[-*•]\s|\d+[.)]\s|[\[{])")
 """Beginning of a code fence, a bullet, a numbered item, or JSON."""
@@ -53,11 +52,6 @@ def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:
     word for none."""
     found = {label: label for label in recipe.labels if label}
     return found | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
-
-
-def plain_answer(text: str) -> str:
-    """Return a free string as mappings compare it: without case, quotes and marks around it."""
-    return " ".join(_AROUND.sub("", _AROUND.sub("", text)).casefold().split())
 
 
 class Normaliser:

@@ -1,8 +1,14 @@
 """Free strings of language models: what is taken off them, and what stays."""
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from pubmill.extras.submissions.free_answers import FreeItem, read_answer
+from pubmill.examples.kinds import write_examples
+from pubmill.extras.submissions.free_answers import FreeItem, plain_answer, read_answer
+from tests.unit.extras.submissions import toy_datasets as toy
 
 
 @pytest.mark.parametrize(
@@ -44,3 +50,18 @@ def test_types_are_those_of_the_json() -> None:
     assert found == [("a", "Drug"), ("b", "Drug")]
     assert read_answer('[{"entity": "a", "category": "Drug"}]', "").items == [("a", "Drug")]
     assert read_answer('[{"label": "a"}]', "").items == [("a", None)]
+
+
+def test_plain_answers() -> None:
+    assert [plain_answer(text) for text in (" **Yes**.", '"No!"', "(b)  c")] == ["yes", "no", "b) c"]
+
+
+def test_a_text_that_occurs_several_times_is_several_mentions_and_counted(tmp_path: Path) -> None:
+    folder, examples = toy.make(tmp_path, "ner"), toy.examples("ner")
+    twice = [replace(examples[0], words=["flu" if word == "old" else word for word in examples[0].words])]  # type: ignore[call-arg, attr-defined]
+    write_examples(folder / "test.jsonl.gz", [*twice, *examples[1:]])
+    lines = [{"id": one.id, "output": "Disease: flu"} for one in examples]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    found = toy.score(tmp_path, "ner", content, mapping={"disease": "Disease"})
+    assert found.submission.reading.spans == 13 and found.summary()["read_by_rule"]["places"] == 1
+    assert any("1 of 12 answers name a text that occurs several times" in one for one in found.left_aside())

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import write_examples
 from pubmill.extras.submissions import submission
 from pubmill.extras.submissions.alignment import align, place_words
-from pubmill.extras.submissions.predictions import UNMAPPED, plain_answer
+from pubmill.extras.submissions.predictions import UNMAPPED
 from pubmill.extras.submissions.rows import PredictedSpan
 from pubmill.extras.submissions.scores import score_submission
 from pubmill.extras.submissions.supplied import supply
@@ -114,10 +113,6 @@ def test_a_line_without_a_type_is_a_mention_only_of_the_only_type(tmp_path: Path
     of_one = score_submission(tmp_path / "predictions", recipe, tmp_path)
     assert of_one.submission.reading.unmapped == []
     assert {label for row in of_one.submission.lines for label in row["labels"]} == {"O", "B-Disease"}
-
-
-def test_plain_answers() -> None:
-    assert [plain_answer(text) for text in (" **Yes**.", '"No!"', "(b)  c")] == ["yes", "no", "b) c"]
 
 
 @pytest.mark.parametrize(
@@ -276,17 +271,6 @@ def test_mentions_are_given_by_their_texts(tmp_path: Path) -> None:
     lines[0]["mentions"].append({"text": "flu", "type": "Illness"})
     with pytest.raises(PubmillError, match="1 label that the dataset lacks: Illness"):
         toy.score(tmp_path, "ner", "".join(json.dumps(line) + "\n" for line in lines))
-
-
-def test_a_text_that_occurs_several_times_is_several_mentions_and_counted(tmp_path: Path) -> None:
-    folder, examples = toy.make(tmp_path, "ner"), toy.examples("ner")
-    twice = [replace(examples[0], words=["flu" if word == "old" else word for word in examples[0].words])]  # type: ignore[call-arg, attr-defined]
-    write_examples(folder / "test.jsonl.gz", [*twice, *examples[1:]])
-    lines = [{"id": one.id, "output": "Disease: flu"} for one in examples]
-    content = "".join(json.dumps(line) + "\n" for line in lines)
-    found = toy.score(tmp_path, "ner", content, mapping={"disease": "Disease"})
-    assert found.submission.reading.spans == 13 and found.summary()["read_by_rule"]["places"] == 1
-    assert any("1 of 12 answers name a text that occurs several times" in one for one in found.left_aside())
 
 
 def test_ranked_answers_are_read_from_bullets_and_json(tmp_path: Path) -> None:
