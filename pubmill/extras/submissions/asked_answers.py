@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -136,12 +136,14 @@ def tokens_of(body: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def asked_counts(path: Path) -> dict[str, int]:
-    """Return the tokens of a file of answers, read and written, and how many answers were cut off."""
-    bodies = [
-        parse_row(line, f"{path}:{number}")["response"]["body"]
-        for number, line in enumerate(path.read_text(encoding="ascii").splitlines(), 1)
-    ]
+    """Return the counts of a file of answers."""
+    lines = enumerate(path.read_text(encoding="ascii").splitlines(), 1)
+    return counts_of([parse_row(line, f"{path}:{number}")["response"]["body"] for number, line in lines])
+
+
+def counts_of(bodies: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the tokens of answers, read and written, and how many of them were cut off."""
     return {
-        **dict(zip(ASKED_TOKENS, map(sum, zip(*map(tokens_of, bodies), strict=True)), strict=True)),
+        **{name: sum(tokens_of(body)[part] for body in bodies) for part, name in enumerate(ASKED_TOKENS)},
         "cut_answers": sum(body["choices"][0].get("finish_reason") == "length" for body in bodies),
     }

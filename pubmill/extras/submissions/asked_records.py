@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pubmill.examples.prompts import Wording
-from pubmill.extras.submissions.asked_answers import tokens_of
+from pubmill.extras.submissions.asked_answers import counts_of
 from pubmill.extras.submissions.chat_server import ChatServer, Fact
 from pubmill.recipes.submissions import Asking, Budget, Price, SubmissionRecipe, System
 
@@ -78,8 +78,7 @@ def record_of(
 ) -> AskedRecord:
     """Return the record of the answers to a dataset's examples."""
     bodies = [row["response"]["body"] for row in answers.values()]
-    tokens = [tokens_of(body) for body in bodies]
-    read, written = (sum(one[part] for one in tokens) for part in (0, 1))
+    read, written, cut = counts_of(bodies).values()
     found = [one for body in bodies if (one := probability_of(body)) is not None]
     return AskedRecord(
         dataset=recipe.dataset,
@@ -92,7 +91,7 @@ def record_of(
         answers=len(bodies),
         prompt_tokens=read,
         answer_tokens=written,
-        cut=sum(body["choices"][0].get("finish_reason") == "length" for body in bodies),
+        cut=cut,
         models=_counted(bodies, "model"),
         fingerprints=_counted(bodies, "system_fingerprint"),
         at_once=terms.at_once,
