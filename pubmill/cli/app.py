@@ -69,22 +69,14 @@ def add_verb(app: typer.Typer, name: str, verb: Verb) -> None:
         app.command(name)(verb.call)
 
 
-def _help_of(first: str, verbs: dict[str, Verb]) -> str:
-    """Return the help of a first word: the second words, or what the only one does."""
-    names = [name.partition(" ")[2] for name in verbs if name.startswith(f"{first} ")]
-    if len(names) > 1:
-        return f"Verbs: {', '.join(names)}."
-    what, _, _ = str(verbs[f"{first} {names[0]}"].call.__doc__).partition("\n")
-    return f"{names[0]}: {what}"
-
-
 def add_verbs(verbs: dict[str, Verb]) -> None:
     """Add all verbs; one of two words goes into the app of the first word, which is made if there is none."""
     apps = {name: verb.call for name, verb in verbs.items() if isinstance(verb.call, typer.Typer)}
     for name, verb in verbs.items():
         first, _, second = name.partition(" ")
         if second and first not in apps:
-            apps[first] = typer.Typer(no_args_is_help=True, help=_help_of(first, verbs))
+            seconds = [other.partition(" ")[2] for other in verbs if other.startswith(f"{first} ")]
+            apps[first] = typer.Typer(no_args_is_help=True, help=f"Verbs: {', '.join(seconds)}.")
             add_verb(APP, first, verb._replace(call=apps[first]))
         add_verb(apps[first] if second else APP, second or first, verb)
 
