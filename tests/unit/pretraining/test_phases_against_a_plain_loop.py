@@ -156,7 +156,7 @@ def test_a_hundred_steps_are_those_of_a_plain_loop(name: str, tmp_path: Path) ->
     moved = dict(start.model.named_parameters())
     for weight_name, weight in model.named_parameters():
         torch.testing.assert_close(ours[weight_name], weight.data, rtol=0, atol=1e-5)
-        assert (weight - moved[weight_name]).abs().max() > 10 * first.optimisation.learning_rate
+        assert (weight - moved[weight_name]).abs().max() > 5e-4  # far above the tolerance
 
 
 def test_the_phases_differ_in_what_their_papers_say() -> None:
