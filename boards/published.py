@@ -46,7 +46,8 @@ class Published(NamedTuple):
 
     def card(self) -> str:
         """Return the statement that a board asks for, as YAML."""
-        system = {"name": self.system, "version": self.version, "url": self.url, "local": True}
+        page = f"https://github.com/{self.system}"
+        system = {"name": self.system, "version": self.version, "url": page, "local": True}
         card = {"label": self.label, "submitted": SUBMITTED, "system": system}
         return yaml.safe_dump(card, sort_keys=False)
 
