@@ -52,6 +52,7 @@ def runner(root: Path, shared: Path, converted: Converted, tmp_path: Path) -> Ru
     return Runner(board, shared / "mirror")
 
 
+@pytest.mark.weekly
 def test_the_steps_check_a_pull_request_and_publish_the_main_branch(runner: Runner) -> None:
     converting = runner.run("board", "Convert")
     assert converting.returncode == 0, converting.stderr
