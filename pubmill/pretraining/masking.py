@@ -60,13 +60,13 @@ def read_vocabulary(folder: Path, special: dict[str, int]) -> Vocabulary:
     tokenizer = read_json(path)
     try:
         kind, pieces = tokenizer["model"]["type"], tokenizer["model"]["vocab"]
-        added = {int(token["id"]) for token in tokenizer["added_tokens"] if token["special"]}
+        added = {int(token["id"]): bool(token["special"]) for token in tokenizer["added_tokens"]}
         names = pieces if isinstance(pieces, dict) else {piece: n for n, (piece, _) in enumerate(pieces)}
         inside = [number for piece, number in names.items() if CONTINUES[kind](piece)]
-        size = max(max(names.values()), max(added, default=0)) + 1
+        size = max(max(names.values()), *added, 0) + 1
     except (KeyError, TypeError, ValueError) as error:
         raise PubmillError(f"{path}: no tokenizer whose words are known ({error!r})") from None
-    reserved = sorted(added | set(special.values()))
+    reserved = sorted({number for number, apart in added.items() if apart} | set(special.values()))
     if reserved[-1] >= size:
         raise PubmillError(f"{path} has no id {reserved[-1]}: the tokens were packed with another vocabulary")
     continues = np.zeros(size, bool)

@@ -203,10 +203,12 @@ class ReleasedVocabSpec(Spec):
 
     - `kind`: `released`.
     - `model`: the model whose tokenizer it is.
+    - `size`: its number of pieces, which plans use; null: BERT's is assumed.
     """
 
     kind: Literal["released"]
     model: Name
+    size: Annotated[int, Field(ge=1)] | None = None
 
 
 VocabSpec = Annotated[LearntVocabSpec | ReleasedVocabSpec, Field(discriminator="kind")]

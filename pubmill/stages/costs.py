@@ -10,7 +10,7 @@ from pubmill.pretraining.arithmetic import SIZES, NetworkShape, operations, para
 from pubmill.pretraining.step_costs import operations_of_step
 from pubmill.recipes import Architecture
 from pubmill.recipes.objectives import kind_of
-from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, LearntVocabSpec, RecipeWeights, Specs
+from pubmill.specs import ArchiveWeights, DatasetSpec, FolderWeights, RecipeWeights, Specs
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import HOUR, Needs
 from pubmill.storage.result_paths import RunKey
@@ -54,9 +54,8 @@ def memory_mb(bytes_each: int, parameters: float) -> int:
 
 
 def pieces_of(specs: Specs, vocab: str) -> int:
-    """Return the size of a vocabulary; a released one is assumed to have BERT's size."""
-    spec = specs.vocabs[vocab]
-    return spec.size if isinstance(spec, LearntVocabSpec) else PIECES
+    """Return the size of a vocabulary; a released one whose spec states none is assumed to have BERT's."""
+    return specs.vocabs[vocab].size or PIECES
 
 
 def operations_of_pretraining(graph: "Graph", name: str, first: int, last: int) -> float:

@@ -49,6 +49,17 @@ def test_all_but_special_tokens_may_stand_in(vocab: Path) -> None:
     assert not vocabulary.continues[tokenizer.all_special_ids].any()
 
 
+def test_added_tokens_that_are_not_special_count_and_stay_out(vocab: Path, tmp_path: Path) -> None:
+    """ModernBERT's tokenizer has 83 unused ones, for which its embeddings have rows."""
+    tokenizer, named = AutoTokenizer.from_pretrained(vocab), special(vocab)
+    before = read_vocabulary(vocab, named)
+    tokenizer.add_tokens(["[unused0]", "[unused1]"])
+    tokenizer.save_pretrained(tmp_path)
+    vocabulary = read_vocabulary(tmp_path, named)
+    assert vocabulary.size == len(tokenizer) == before.size + 2
+    assert set(vocabulary.ordinary) == set(before.ordinary) and not vocabulary.continues[-2:].any()
+
+
 @pytest.fixture(scope="module")
 def uncased(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_vocab(tmp_path_factory.mktemp("uncased"), RECIPES["uncased"])

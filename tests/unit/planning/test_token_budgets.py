@@ -1,0 +1,75 @@
+"""The tokens of planned pretrainings are the budgets of the authors' configurations, in whole steps."""
+
+from pathlib import Path
+
+import pytest
+
+from pubmill.planning.plan import recipes_at_full
+from pubmill.pretraining.step_costs import operations_of_step
+from pubmill.specs import Specs, load
+from pubmill.specs.study import Study
+from pubmill.stages import checked_graph, costs
+from pubmill.stages.gpus import Gpus
+
+BUDGETS = {
+    "bioclinical-modernbert-base@phase1": 160_453_000_000,
+    "bioclinical-modernbert-base": 8_247_337_000,
+    "bioclinical-modernbert-base@bio": 50_735_000_000,
+    "bioclinical-modernbert-large@phase1": 160_453_000_000,
+    "bioclinical-modernbert-large": 8_247_337_000,
+    "bioclinical-modernbert-large@bio": 50_735_000_000,
+}
+"""Recipe -> `max_duration` of its configuration in lindvalllab/BioClinical-ModernBERT@fb40fb6."""
+FALLS = BUDGETS | {
+    "bioclinical-modernbert-base@phase1": 0,
+    "bioclinical-modernbert-large@phase1": 0,
+    "bioclinical-modernbert-large": 2_749_112_000,
+}
+"""Recipe -> `t_decay`, the tokens over which its rate falls."""
+
+
+@pytest.fixture(scope="module")
+def specs(root: Path) -> Specs:
+    return load(root / "specs", "full")
+
+
+@pytest.fixture(scope="module")
+def planned(specs: Specs) -> dict[str, float]:
+    """Tokens of each recipe: the plan's operations over those of a step, times the tokens of a step."""
+    graph = checked_graph(Study(study="recipes", title="", scale="full", tables=()), specs)
+    found = {}
+    for training in recipes_at_full(graph, Gpus({"A": 1e12}, {"pretraining": 0.5, "finetuning": 0.25})):
+        spec = specs.pretraining[training.name]
+        step = operations_of_step(spec.recipe, costs.pieces_of(specs, spec.vocab))
+        found[training.name] = training.operations / step * tokens_of_step(specs, training.name)
+    return found
+
+
+def tokens_of_step(specs: Specs, name: str) -> int:
+    recipe = specs.pretraining[name].recipe
+    return recipe.batch_size * recipe.sequence_length
+
+
+@pytest.mark.parametrize("name", sorted(BUDGETS))
+def test_a_phase_ends_with_the_step_that_passes_its_budget(
+    name: str, specs: Specs, planned: dict[str, float]
+) -> None:
+    step = tokens_of_step(specs, name)
+    assert 0 <= round(planned[name]) - BUDGETS[name] < step
+    optimisation, steps = specs.pretraining[name].recipe.optimisation, specs.pretraining[name].recipe.steps
+    assert 0 <= round(optimisation.decay * steps) * step - FALLS[name] < step
+
+
+@pytest.mark.parametrize("size", ["base", "large"])
+def test_both_phases_have_the_sum_of_their_budgets(
+    size: str, specs: Specs, planned: dict[str, float]
+) -> None:
+    """160.453 B and 8.247 B."""
+    name = f"bioclinical-modernbert-{size}"
+    both = round(planned[f"{name}@phase1"] + planned[name])
+    assert 0 <= both - 168_700_337_000 < 2 * tokens_of_step(specs, name)
+    assert both == specs.pretraining[name].recipe.steps * tokens_of_step(specs, name)
+
+
+def test_a_released_vocabulary_of_known_size_is_planned_with_it(specs: Specs) -> None:
+    assert costs.pieces_of(specs, "modernbert") == 50_368 != costs.pieces_of(specs, "biobert-base")
