@@ -31,8 +31,8 @@ BUDGETS = {
     "modernbert-bio-large@masked-phase1": 50_000_000_000,
     "modernbert-bio-large@masked": 5_000_000_000,
 }
-"""Recipe -> `max_duration` of its configuration in lindvalllab/BioClinical-ModernBERT@fb40fb6, or the budget that
-arXiv 2605.12438 states."""
+"""Recipe -> `max_duration` of its configuration in lindvalllab/BioClinical-ModernBERT@fb40fb6, or the budget
+that arXiv 2605.12438 states."""
 FIRST = [name for name in BUDGETS if "phase1" in name or "causal" in name]
 FALLS = BUDGETS | dict.fromkeys(FIRST, 0) | {"bioclinical-modernbert-large": 2_749_112_000}
 """Recipe -> `t_decay`, the tokens over which its rate falls."""
