@@ -98,11 +98,14 @@ class TextSource(Strict):
     - `kind`: `text`.
     - `local`: the key of the folder in `local_files`.
     - `files`: pattern of the file names that are read.
+    - `origin`: where the texts are to be had; without the folder, tables leave out models that are
+      pretrained on them, with this reason. Null: a folder that is not named is an error.
     """
 
     name: Name
     kind: Literal["text"]
     local: LocalKey
+    origin: str | None = None
     files: FilePattern = "*.jsonl.gz"
     documents: Literal["json", "file", "line", "blank-line"] = "json"
     language: str = ""

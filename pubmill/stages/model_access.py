@@ -1,5 +1,5 @@
-"""Availability of models in a run: weights may be in a folder of the user's own, or learnt from notes that
-need an application."""
+"""Availability of models in a run: weights may be in a folder of the user's own, or learnt from texts that
+the user provides."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 from collections.abc import Iterator
 
 from pubmill.specs import FolderWeights, LearntVocabSpec
-from pubmill.specs.corpus_specs import MimicSource
+from pubmill.specs.corpus_specs import MimicSource, TextSource
 from pubmill.stages.stage import GraphPart
 
 
@@ -22,7 +22,7 @@ class ModelAccess(GraphPart):
 
     def obstacle(self, model: str) -> str | None:
         """Return why a model is unavailable in this run, or None: a pipeline or weights whose folder is not
-        named, or weights that are pretrained here on notes that must be applied for."""
+        named, or weights that are pretrained here on texts that are not there."""
         if model in self.graph.pipelines.names():
             return self.graph.pipelines.obstacle(model)
         if model not in self._known:
@@ -39,7 +39,7 @@ class ModelAccess(GraphPart):
         vocabs = [self._specs.vocabs[recipe.vocab] for recipe in recipes]
         learnt = [vocab.corpus for vocab in vocabs if isinstance(vocab, LearntVocabSpec)]
         for corpus in (*(recipe.corpus for recipe in recipes), *learnt):
-            if obstacle := self._notes_obstacle(corpus):
+            if obstacle := self._texts_obstacle(corpus):
                 yield obstacle
 
     def ancestry(self, model: str) -> dict[str, None]:
@@ -48,11 +48,14 @@ class ModelAccess(GraphPart):
         begun = [name for r in recipes for name in (r.start.model if r.start else None, r.teacher) if name]
         return dict.fromkeys([model, *begun])
 
-    def _notes_obstacle(self, corpus: str) -> str | None:
+    def _texts_obstacle(self, corpus: str) -> str | None:
         for source in self._specs.corpora[corpus].sources:
-            if isinstance(source, MimicSource) and self.graph.folders.find(source.local) is None:
-                return (
-                    f"is pretrained here on MIMIC-III, which must be applied for ({source.apply}; then set "
-                    f"local_files: {source.local})"
-                )
+            if isinstance(source, MimicSource):
+                texts = f"MIMIC-III, which must be applied for ({source.apply}"
+            elif isinstance(source, TextSource) and source.origin:
+                texts = f"texts that you provide ({source.name}: {source.origin}"
+            else:
+                continue
+            if self.graph.folders.find(source.local) is None:
+                return f"is pretrained here on {texts}; then set local_files: {source.local})"
         return None

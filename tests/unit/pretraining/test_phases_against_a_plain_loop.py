@@ -32,7 +32,12 @@ SIZES: dict[str, Any] = {
     "layers": 4, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 24, "max_positions": 32,
     "dropout": 0.0, "rotary": RotaryAttention(window=8),
 }  # fmt: skip
-RECIPES = ["bioclinical-modernbert-base", "bioclinical-modernbert-large"]
+RECIPES = [
+    "bioclinical-modernbert-base",
+    "bioclinical-modernbert-large",
+    "modernbert-bio-base",
+    "modernbert-bio-base@masked-10b",
+]
 
 
 @cache

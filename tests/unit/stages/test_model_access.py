@@ -72,6 +72,20 @@ def test_a_folder_of_the_users_own_must_hold_a_model(
     assert set(models.own()) == folders >= {"megatron-345m-cased", "megatron-345m-uncased", "megatron-1.2b"}
 
 
+def test_texts_of_ones_own_that_have_an_origin_leave_models_out_until_they_are_there(
+    full_specs: Specs, graph_of: Callable[..., Graph], tmp_path: Path
+) -> None:
+    model, folders = "modernbert-bio-base@masked-10b", ("biomed-enriched-clinical", "mediflow")
+    found = graph_of(full_specs).model_access.obstacle(model)
+    assert found is not None and found.startswith(
+        "is pretrained here on texts that you provide (biomed-enriched"
+    )
+    first, both = ({name: str(tmp_path) for name in folders[:count]} for count in (1, 2))
+    some = graph_of(full_specs, local_files=first).model_access.obstacle(model)
+    assert some is not None and some.endswith("then set local_files: mediflow)")
+    assert graph_of(full_specs, local_files=both).model_access.obstacle(model) is None
+
+
 def test_exports_name_the_files_that_they_are_made_from(
     full_specs: Specs, demo_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:

@@ -269,7 +269,7 @@ def test_most_cells_are_tested_so() -> None:
         if cell.verdict
     )
     assert found["reproduced"] > 950
-    assert found["not comparable"] < 200  # such as lewis2020's HoC and the means with it
+    assert found["not comparable"] < found["reproduced"] / 4  # such as lewis2020's HoC and the means with it
 
 
 @pytest.mark.parametrize("name", TABLES)
