@@ -15,21 +15,20 @@ from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
 from pubmill.pretraining.arithmetic import BASE
 from pubmill.pretraining.checkpoints import verified
-from pubmill.pretraining.engine import EVALUATED_RATE, Pretraining
-from pubmill.pretraining.instances import Instances, Packed, Stream, generator
-from pubmill.pretraining.masking import Draws, Vocabulary, read_vocabulary
+from pubmill.pretraining.document_losses import SCORED, masked_sums
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.instances import Instances, Packed
+from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
-from pubmill.pretraining.predicted_tokens import hide
 from pubmill.pretraining.segments import DivergedError, Segment, pretrain
 from pubmill.pretraining.step_costs import Size, operations_of_batch, share_predicted
-from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
+from pubmill.recipes import Optimisation, PretrainingRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import read_json, sha256
 
 LENGTH = 128
 """Tokens of the sequences whose masked tokens are scored."""
-SCORED = Objective(masking="subword", pairs="none")
 LAYOUT = PretrainingRecipe(
     architecture=BASE, objective=SCORED, optimisation=Optimisation(learning_rate=1.0),
     sequence_length=LENGTH, batch_size=1, steps=1,
@@ -87,19 +86,12 @@ def resolve(
 def score(work: Pretraining, folder: Path) -> dict[str, Any]:
     """Return the mean loss of the held-out tokens that are masked for every recipe.
 
-    The sequences are those of single documents, up to `LENGTH` tokens, and `EVALUATED_RATE` of their subwords
-    are masked. A model that was trained to predict a token from the position before it does so here.
+    The sequences are those of single documents, up to `LENGTH` tokens, masked by `masked_sums`.
     """
     packed, began = PackedTokens(folder), time.process_time()
     packed.verify()
     instances = Instances(packed, LAYOUT)
-    everything = np.arange(len(instances))
-    batch = instances.lay_out(everything, generator(0, Stream.HELD_OUT))
-    draws = Draws(everything, 0, Stream.HELD_OUT)
-    hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(everything))
-    if work.recipe.objective.causal:
-        hidden = replace(hidden, positions=hidden.positions - 1)
-    sums = work.measure(work.batches.divide(batch, batch, hidden))
+    sums = masked_sums(work, instances, np.arange(len(instances)))
     return {
         "loss": sums["mlm_loss"] / sums["masked"],
         "masked": int(sums["masked"]),

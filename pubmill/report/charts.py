@@ -188,3 +188,19 @@ def _fragmentation_chart(table: Table, row: Row, rates: Mapping[str, Mapping[str
         series=(_series("", points, x, y),),
         numbered=True,
     )
+
+
+def line_chart(label: str, subtitle: str, x_title: str, points: Sequence[Point]) -> Chart:
+    """Return a chart of points that are joined in their order."""
+    x = _horizontal_axis([a for a, *_ in points], 0.5)
+    y = _vertical_axis([b for _, b, _ in points], 0.02)
+    return Chart(
+        label=label,
+        subtitle=subtitle,
+        description=" ".join(f"{text}." for *_, text in points),
+        x_title=x_title,
+        y_title="",
+        x=x,
+        y=y,
+        series=(_series("", points, x, y, joined=True),),
+    )

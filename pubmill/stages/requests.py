@@ -4,6 +4,7 @@ from typing import TypeGuard
 
 from pubmill.stages.all_stages import stages
 from pubmill.stages.stage import GraphPart
+from pubmill.storage.result_paths import BELOW
 
 
 class Requests(GraphPart):
@@ -33,6 +34,14 @@ class Requests(GraphPart):
     def has_floors(self) -> bool:
         """Return whether tables show scores that need no learning."""
         return self._study.floors and "floors" in stages()
+
+    def drifts(self) -> list[str]:
+        """Return the files with losses by date, if the study shows them: of the last checkpoint of each
+        pretraining that holds documents out."""
+        if not self._study.drift or "drift" not in stages():
+            return []
+        last, specs = self.graph.scope.last_steps(), self._specs.pretraining
+        return [BELOW.drift(recipe, step) for recipe, step in last.items() if specs[recipe].held_out]
 
     def has_model(self, model: str | None) -> TypeGuard[str]:
         """Return whether the model has a spec and the study's `models:` has it, or there is none."""

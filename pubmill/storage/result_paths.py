@@ -189,6 +189,10 @@ class Paths:
     def checkpoint_files(self, recipe: str, step: Number) -> list[str]:
         return [self.checkpoint(recipe, step, name) for name in CHECKPOINT_FILES]
 
+    def drift(self, recipe: str, step: Number) -> str:
+        """Return the losses of a checkpoint by date of publication."""
+        return self.at(f"pretraining/{recipe}/drift-{step}.json")
+
     def model(self, model: str, name: str = "") -> str:
         """Return the folder of a model, or one of its files."""
         return _path_in(self.at(f"models/{model}"), name)

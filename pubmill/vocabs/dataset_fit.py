@@ -47,7 +47,7 @@ class Fit:
         }
 
 
-class _Pieces(dict[str, tuple[int, bool]]):
+class Pieces(dict[str, tuple[int, bool]]):
     """Word -> (number of its pieces inside a text, whether one of them is unknown)."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -76,7 +76,7 @@ def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[Example]) -> dict
     `subwords_per_word` of the latter is shin2020 Table 3. The result contains only figures, because the text
     may be licensed.
     """
-    pieces, words, mentioned = _Pieces(tokenizer), Fit(), Fit()
+    pieces, words, mentioned = Pieces(tokenizer), Fit(), Fit()
     for example in examples:
         for total, part in ((words, words_of(example)), (mentioned, entity_words(example))):
             fit = pieces.fit(part)

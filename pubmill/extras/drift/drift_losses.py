@@ -1,0 +1,144 @@
+"""Losses and subwords of held-out documents by date of publication."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from pubmill.examples.sentences import SentenceSplitter
+from pubmill.examples.vocab_tokenizers import load_tokenizer
+from pubmill.extras.drift.drift_recipes import DriftRecipe
+from pubmill.extras.drift.publication_dates import dates_of
+from pubmill.pretraining import checkpoints
+from pubmill.pretraining.distributed import join
+from pubmill.pretraining.document_losses import masked_sums
+from pubmill.pretraining.encoding import make_encoder, special_ids
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.instances import Instances
+from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.packed_tokens import PackedTokens, write_packed
+from pubmill.pretraining.packing import is_held_out, pack_documents
+from pubmill.pretraining.segments import configure
+from pubmill.report.drift_figures import DatedFit, DatedLoss, Drift
+from pubmill.storage.corpus_parts import read_texts, split_words
+from pubmill.vocabs.dataset_fit import Fit, Pieces
+
+YEAR = 4
+"""Characters of a date's year."""
+
+
+class DatedText(NamedTuple):
+    """A held-out document; `date`: YYYY-MM, YYYY or empty."""
+
+    date: str
+    text: str
+
+
+class Places(NamedTuple):
+    """Folders and files that drift is measured from: of the checkpoint, the corpus, its parsed shards, the
+    vocabulary and the sentence splitter; `results`: the folder of PubMed's files."""
+
+    checkpoint: Path
+    parts: Sequence[Path]
+    parsed: Path
+    results: Path
+    vocab: Path
+    punkt: Path
+
+
+def measure_drift(recipe: DriftRecipe, places: Places, packed: Path) -> Drift:
+    """Measure a checkpoint on the held-out documents of its corpus; `packed`: folder for their tokens.
+
+    The masks of a document are the same for every recipe with the same vocabulary. Documents without tokens
+    or year are counted as undated.
+    """
+    dated = sorted(dated_texts(recipe, places))
+    known = [one for one in dated if one.date]
+    months = losses(recipe, places, known, packed) if known else {}
+    return Drift(
+        recipe=recipe.recipe,
+        step=recipe.step,
+        corpus=recipe.corpus,
+        documents=len(dated),
+        undated=len(dated) - len(known),
+        months=tuple(_loss(date, [sums]) for date, sums in months.items() if len(date) > YEAR),
+        years=tuple(_loss(year, found) for year, found in _by_year(months).items()),
+        fit=tuple(fits(load_tokenizer(places.vocab), known)),
+    )
+
+
+def dated_texts(recipe: DriftRecipe, places: Places) -> Iterator[DatedText]:
+    """Yield the held-out documents of a corpus with their dates."""
+    for part, shard in zip(places.parts, recipe.shards, strict=True):
+        found = read_texts([part], recipe.packing.title)
+        texts = {name: text for name, text in found if is_held_out(name, recipe.packing.held_out)}
+        if texts:
+            file = places.results / shard.file if shard.file else None
+            dates = dates_of(texts.keys(), places.parsed / shard.parsed, file)
+            yield from (DatedText(dates.get(name, ""), text) for name, text in texts.items())
+
+
+class DatedSums(NamedTuple):
+    """Sums over the documents of a date."""
+
+    documents: int
+    masked: int
+    loss: float
+
+
+def losses(
+    recipe: DriftRecipe, places: Places, dated: Sequence[DatedText], folder: Path
+) -> dict[str, DatedSums]:
+    """Return the sums of the loss by date, for documents in the order of their dates."""
+    tokenizer = load_tokenizer(places.vocab)
+    encoder, splitter = make_encoder(tokenizer), SentenceSplitter(places.punkt)
+    shards = [pack_documents([one.text], splitter, encoder) for one in dated]
+    dates = [one.date for one, shard in zip(dated, shards, strict=True) if len(shard.documents)]
+    write_packed(folder, shards, tokenizer.get_vocab_size(), special_ids(tokenizer, places.vocab))
+    packed, world = PackedTokens(folder), join()
+    configure(world.device)
+    work = Pretraining(recipe.pretraining, packed, read_vocabulary(places.vocab, packed.special), world)
+    checkpoints.load(places.checkpoint, work)
+    objective = replace(recipe.pretraining.objective, pairs="none", sequences="document")
+    instances = Instances(packed, replace(recipe.pretraining, objective=objective))
+    documents = np.searchsorted(instances.document_starts, instances.starts[:-1], side="right") - 1
+    found = {}
+    for date in sorted(set(dates)):
+        chosen = np.flatnonzero(np.array(dates)[documents] == date)
+        sums = masked_sums(work, instances, chosen)
+        found[date] = DatedSums(dates.count(date), int(sums["masked"]), sums["mlm_loss"])
+    return {date: sums for date, sums in found.items() if sums.masked}
+
+
+def _by_year(months: Mapping[str, DatedSums]) -> dict[str, list[DatedSums]]:
+    years: dict[str, list[DatedSums]] = defaultdict(list)
+    for date, sums in months.items():
+        years[date[:YEAR]].append(sums)
+    return years
+
+
+def _loss(date: str, found: Sequence[DatedSums]) -> DatedLoss:
+    documents, masked, loss = (sum(values) for values in zip(*found, strict=True))
+    return DatedLoss(date=date, documents=int(documents), masked=int(masked), loss=loss / masked)
+
+
+def fits(tokenizer: Tokenizer, dated: Iterable[DatedText]) -> Iterator[DatedFit]:
+    """Yield the fit of a vocabulary to the words of each year."""
+    pieces, years = Pieces(tokenizer), defaultdict[str, list[str]](list)
+    for one in dated:
+        years[one.date[:YEAR]].append(one.text)
+    for year, texts in sorted(years.items()):
+        fit: Fit = pieces.fit(word for text in texts for word in split_words(text))
+        if fit.words:
+            yield DatedFit(
+                date=year,
+                documents=len(texts),
+                words=fit.words,
+                subwords_per_word=fit.pieces / fit.words,
+                split_words=fit.split / fit.words,
+                unknown_words=fit.unknown / fit.words,
+            )

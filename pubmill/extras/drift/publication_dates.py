@@ -1,0 +1,67 @@
+"""Dates of publication of a corpus's documents: the year of its parsed shards, and PubMed's month."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from pubmill.corpus.document_years import wanted_rows
+from pubmill.corpus.medline_bytes import ARTICLE_END
+from pubmill.errors import PubmillError
+
+CHUNK = 1 << 22
+_PMID = re.compile(rb'<PMID Version="[0-9]+">([0-9]+)</PMID>')
+_PRINTED = re.compile(rb"<PubDate>\s*<Year>\s*([0-9]{4})\s*</Year>\s*<Month>\s*([A-Za-z]{3}|[0-9]{1,2})")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def dates_of(names: Collection[str], shard: Path, file: Path | None) -> dict[str, str]:
+    """Return the dates of documents, by id: YYYY-MM, or YYYY where the source has no month.
+
+    `shard`: the parsed shard with all of them; `file`: its PubMed file, if it is from PubMed. A later row
+    about a document replaces an earlier one. Documents without a year are left out.
+    """
+    rows = wanted_rows(shard, "id", pa.array(sorted(names), pa.string()), ["id", "pmid", "published"])
+    found = {row["id"]: row for row in rows.to_pylist()}
+    months = months_of({row["pmid"] for row in found.values() if row["pmid"]}, file) if file else {}
+    dates = {name: months.get(row["pmid"], row["published"]) for name, row in found.items()}
+    return {name: date for name, date in dates.items() if date}
+
+
+def months_of(pmids: Collection[str], file: Path) -> dict[str, str]:
+    """Return the months in which a PubMed file says that citations were published, YYYY-MM by PMID."""
+    found: dict[str, str] = {}
+    for article in _articles(file):
+        number = _PMID.search(article)
+        if number is None or (pmid := str(int(number[1]))) not in pmids:
+            continue
+        printed = _PRINTED.search(article, number.end())
+        month = _month(printed[2].decode()) if printed else 0
+        if printed and month:
+            found[pmid] = f"{printed[1].decode()}-{month:02d}"
+        else:
+            found.pop(pmid, None)
+    return found
+
+
+def _month(text: str) -> int:
+    """Return the number of a month, 0 if it is none."""
+    number = (
+        int(text) if text.isdecimal() else MONTHS.index(text.lower()) + 1 if text.lower() in MONTHS else 0
+    )
+    return number if number <= len(MONTHS) else 0
+
+
+def _articles(file: Path) -> Iterator[bytes]:
+    """Yield the citations of a PubMed file, each up to its end tag."""
+    rest = b""
+    try:
+        with gzip.open(file) as content:
+            while chunk := content.read(CHUNK):
+                *whole, rest = (rest + chunk).split(ARTICLE_END)
+                yield from whole
+    except (OSError, EOFError, zlib.error) as error:
+        raise PubmillError(f"{file}: not a whole gzip file: {error}. Delete it and fetch it again") from None
