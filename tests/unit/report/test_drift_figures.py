@@ -31,7 +31,7 @@ def test_months_stand_at_their_middle_and_are_joined() -> None:
         line.path.startswith("M")
         and "2019-12: 3.000 nats, 10 masked subwords of 2 documents" in loss.description
     )
-    assert [dot.text for dot in fit.series[0].dots][0] == "2019: 1.250 subwords per word, 40 words"
+    assert fit.series[0].dots[0].text == "2019: 1.250 subwords per word, 40 words"
 
 
 def test_one_date_makes_no_line() -> None:

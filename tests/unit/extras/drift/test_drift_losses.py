@@ -1,7 +1,6 @@
 """A checkpoint on held-out documents by date: what it has learnt is easier than what it has not."""
 
 import zipfile
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -1,7 +1,6 @@
 """Which checkpoints a study measures by date, and from which files."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 
 from pubmill.extras.drift.drift_stages import DriftStage
@@ -26,7 +25,7 @@ def test_a_study_measures_its_last_checkpoints_if_it_says_so(graph_of: Made, dem
 def test_without_held_out_documents_nothing_is_measured(graph_of: Made, demo_specs: Specs) -> None:
     assert all(spec.held_out for spec in demo_specs.pretraining.values())
     none = {name: spec.model_copy(update={"held_out": 0.0}) for name, spec in demo_specs.pretraining.items()}
-    specs = replace(demo_specs, pretraining=none)
+    specs = demo_specs.model_copy(update={"pretraining": none})
     assert graph_of(specs, tables=(TABLE,), drift=True).requests.drifts() == []
 
 
