@@ -69,8 +69,7 @@ world: $(COMMAND)
 	@$(BIN)/python -m tests.world $(WORLD)
 
 demo: world
-	$(BIN)/snakemake --profile profiles/local
-	@echo "The report: $(REPORT)"
+	@$(COMMAND) demo
 
 # Else each of the hundreds of programs that tests start compiles what it imports.
 test test-all numeric: export PYTHONDONTWRITEBYTECODE =

@@ -75,7 +75,8 @@ def add_verbs(verbs: dict[str, Verb]) -> None:
     for name, verb in verbs.items():
         first, _, second = name.partition(" ")
         if second and first not in apps:
-            apps[first] = typer.Typer(no_args_is_help=True, help=f"Verbs on {first}.")
+            seconds = [other.partition(" ")[2] for other in verbs if other.startswith(f"{first} ")]
+            apps[first] = typer.Typer(no_args_is_help=True, help=f"Verbs: {', '.join(seconds)}.")
             add_verb(APP, first, verb._replace(call=apps[first]))
         add_verb(apps[first] if second else APP, second or first, verb)
 

@@ -1,5 +1,6 @@
 """What a run would do and cost, without Snakemake's own dry run, which words the message of every job."""
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,8 +62,9 @@ def print_cost(root: Path, config: dict[str, Any], files: list[str], page: str) 
     """Print what a table costs before it is made: first, which of its jobs search for hyper-parameters."""
     from pubmill.cli.studies import measured_gpus, specs_folder
     from pubmill.planning.plan import make_plan
-    from pubmill.planning.plan_printing import answer
+    from pubmill.planning.plan_printing import ANSWER_INDENT, answer
     from pubmill.planning.search_cost import search_lines
+    from pubmill.planning.terminal_tables import print_text
     from pubmill.specs.study import check_study
     from pubmill.stages import checked_graph
     from pubmill.workflow.listed_jobs import jobs_of_study
@@ -70,4 +72,7 @@ def print_cost(root: Path, config: dict[str, Any], files: list[str], page: str) 
     graph = checked_graph(*check_study(config, specs_folder(), files))
     gpus = measured_gpus()
     jobs = jobs_of_study(root, config, [page])
-    print("\n".join([*search_lines(jobs, graph), *answer(make_plan(jobs, graph, gpus), gpus)]), flush=True)
+    if searched := search_lines(jobs, graph):
+        print_text("\n".join(searched))
+    print_text("\n".join(answer(make_plan(jobs, graph, gpus), gpus)), hanging=ANSWER_INDENT)
+    sys.stdout.flush()

@@ -13,12 +13,12 @@ from pubmill.cli.verbs import Verb
 from pubmill.cli.workspaces import WORKSPACE, remember_folders
 from pubmill.messages import commands
 
-APP = typer.Typer(no_args_is_help=True, help="Write a new spec.")
+APP = typer.Typer(no_args_is_help=True, help="Write the spec of a model, dataset or table.")
 
 
 @APP.callback()
 def new() -> None:
-    """Write a new spec."""
+    """Write the spec of a model, dataset or table."""
 
 
 @APP.command()
@@ -112,6 +112,9 @@ def table(
     known = load(specs_folder(), "full")
     for path in write_table(table_values(name, dataset, model, protocol, known), OWN_SPECS, known):
         print(path)
+    columns = [word for one in model for word in ("--model", one)]
+    dry_run = commands.pubmill("table", name, *columns, "-n")
+    print(f"enter the published values, or leave them empty; a dry run: {dry_run}")
 
 
 def _remember(folders: dict[str, str]) -> None:

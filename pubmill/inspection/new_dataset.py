@@ -282,6 +282,13 @@ def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -
     return {"writer": writer, **({"options": options} if options else {}), "files": shown}
 
 
+class _WholeValues(yaml.SafeDumper):
+    """YAML that writes a value again where it occurs twice, not a reference to it."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
 def write_dataset(data: NewDataset, found: Described, root: Path) -> list[Path]:
     """Write the spec and its fixture; return their paths. An existing spec is never replaced."""
     spec, folder = root / f"specs/datasets/{data.name}.yaml", root / "tests/datasets" / data.name
@@ -294,7 +301,7 @@ def write_dataset(data: NewDataset, found: Described, root: Path) -> list[Path]:
         raise PubmillError(f"dataset {data.name}: {problem_text(error.errors()[0])}") from None
     small = {role: fixture(path, found.form) for role, path in data.files.items()}
     paths = [] if None in small.values() else _write_fixture(data, found.form, small, folder)
-    text = yaml.safe_dump(found.values, sort_keys=False, allow_unicode=True, width=110)
+    text = yaml.dump(found.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
     with writing(spec) as temporary:
         temporary.write_text(f"{first_line('datasets', depth=2)}\n{text}", encoding="utf-8")
     return [spec, *paths]

@@ -8,11 +8,13 @@ from rich.text import Text
 from pubmill.messages.stage_groups import GROUPS, OTHER
 from pubmill.messages.wording import counted
 from pubmill.planning.plan import Plan, Training, hours
-from pubmill.planning.terminal_tables import table
+from pubmill.planning.terminal_tables import table, wrapped
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
 
 SHOWN_RUNS = 20
+ANSWER_INDENT = 12
+"""Width of the words before the figures of the answer, at which its lines continue."""
 EXAMPLES = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
 
 
@@ -27,8 +29,7 @@ def shown(number: float) -> str:
 
 def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     """Print what the study costs, then stages and trainings, sources, and what is there or left out."""
-    for line in answer(plan, gpus):
-        to.print(line)
+    to.print(wrapped("\n".join(answer(plan, gpus)), to.width, ANSWER_INDENT))
     notes = _print_stages(to, plan)
     pretraining = f"pretraining: {gpus.share_source('pretraining')}"
     finetuning = f"fine-tuning: {gpus.share_source('finetuning')}; {EXAMPLES}"
@@ -41,11 +42,10 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     unknown = sum(one.unknown for one in (*plan.pretraining.values(), *plan.finetuning.values()))
     notes += [f"{counted(unknown, 'training')} of unknown size not in the hours"] if unknown else []
     to.print(Text("Where the figures come from", style="bold"))
-    for note in notes:
-        to.print(f"  {note}")
+    to.print(wrapped("\n".join(f"  {note}" for note in notes), to.width, hanging=2))
     _print_finished(to, plan)
     for line in graph.left_out():
-        to.print(line)
+        to.print(wrapped(line, to.width))
 
 
 def answer(plan: Plan, gpus: Gpus) -> list[str]:
@@ -55,11 +55,12 @@ def answer(plan: Plan, gpus: Gpus) -> list[str]:
     on_gpus = ", ".join(f"{shown(number)} of one {name}" for name, number in by_gpu)
     unknown = f" and {counted(plan.files_unknown, 'file')} of unknown size" if plan.files_unknown else ""
     fetched = (plan.bytes_known + plan.bytes_assumed) / 1e9
+    known = f"{plan.bytes_known / 1e9:,.1f} of known size" if plan.bytes_known else "assumed"
     processors = shown(sum(plan.seconds.values()) / 3600)
     return [
         f"GPU-hours:  {on_gpus}" if trainings else "GPU-hours:  none",
         f"CPU-hours:  {processors}",
-        f"to fetch:   {fetched:,.1f} GB ({plan.bytes_known / 1e9:,.1f} of known size){unknown}",
+        f"to fetch:   {fetched:,.1f} GB ({known}){unknown}",
         f"on disk:    {plan.disk / 1e9:,.1f} GB (assumed){unknown}",
         f"jobs:       {plan.to_do.total():,} to do, {plan.there.total():,} done already",
     ]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from pubmill.messages.wording import counted
 from pubmill.planning.job import Job
 from pubmill.stages import Graph
 from pubmill.stages.run_stages import TrialStage
@@ -26,5 +27,6 @@ def search_lines(jobs: Iterable[Job], graph: Graph) -> list[str]:
     models = graph.specs.models
     *first, last = (models[name].label or name for name, _ in trials.most_common())
     named = f"{', '.join(first)} and {last}" if first else last
-    line = f"{trials.total():,} of {len(to_do):,} jobs are trials of {named}"
+    are = "is a trial" if trials.total() == 1 else "are trials"
+    line = f"{trials.total():,} of {counted(len(to_do), 'job')} {are} of {named}"
     return [line, *(ADVICE if graph.study.search == "protocol" else ())]

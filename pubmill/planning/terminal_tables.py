@@ -35,15 +35,25 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
+def wrapped(text: str, width: int, hanging: int = 4) -> str:
+    """Return the text with lines longer than `width` continued at a word, `hanging` characters further in."""
+    return "\n".join(
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent=" " * (len(line) - len(line.lstrip()) + hanging),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        if len(line) > width
+        else line
+        for line in text.split("\n")
+    )
+
+
 def print_text(text: str, hanging: int = 4) -> None:
     """Print lines, which a terminal continues at a word, `hanging` characters further in."""
-    width = terminal_width() or sys.maxsize
-    for line in text.split("\n"):
-        indent = " " * (len(line) - len(line.lstrip()) + hanging)
-        wrapped = textwrap.wrap(
-            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-        print("\n".join(wrapped) if len(line) > width else line)
+    print(wrapped(text, terminal_width() or sys.maxsize, hanging))
 
 
 def print_markdown(text: str) -> None:

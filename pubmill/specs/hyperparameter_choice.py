@@ -7,9 +7,10 @@ from typing import Annotated, Any, Self, get_type_hints
 from pydantic import AfterValidator, TypeAdapter, ValidationError, model_validator
 
 from pubmill.errors import PubmillError
+from pubmill.messages.wording import unknown
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import strict_yaml
-from pubmill.specs.protocol_specs import SettingName, check_decidable, short_value
+from pubmill.specs.protocol_specs import DECIDABLE, SettingName, check_decidable, short_value
 from pubmill.specs.spec_types import Name, Strict, Text, dotted_key, problem_text
 
 SHORT = {"lr": "learning_rate", "batch": "batch_size"}
@@ -65,6 +66,8 @@ def read_choice_option(text: str) -> HyperparameterChoice:
         return _read_choice_file(Path(text))
     pairs = [pair.partition("=") for pair in text.split(",")]
     values = {SHORT.get(key, key): value for key, _, value in pairs}
+    if strangers := [unknown("key", key, {*SHORT, *DECIDABLE}) for key in values if key not in _TYPES]:
+        raise PubmillError(f"--choice {text}: {'; '.join(strangers)}")
     if len(values) < len(pairs) or not all(equals and value for _, equals, value in pairs):
         raise PubmillError(
             f"--choice {text}: expected each key once, with its value, as in lr=3e-5,batch=32,epochs=20, "

@@ -144,6 +144,10 @@ def cause_lines(jobs: Iterable[Job]) -> Iterator[str]:
             by_cause.setdefault(job.cause, Counter())[job.rule] += 1
     following = by_cause.pop("", Counter())
     for cause, rules in sorted(by_cause.items(), key=lambda one: (-one[1].total(), one[0])):
-        yield f"{cause}: {', '.join(counted(number, rule) for rule, number in rules.most_common())}"
+        yield f"{cause}: {_jobs_by_rule(rules)}"
     if following:
-        yield f"and what follows from these: {counted(following.total(), 'job')}"
+        yield f"and what follows from these: {_jobs_by_rule(following)}"
+
+
+def _jobs_by_rule(rules: Counter[str]) -> str:
+    return ", ".join(counted(number, rule) for rule, number in rules.most_common())

@@ -36,7 +36,7 @@ class MlflowRuns:
     """The runs of one experiment on a tracking server or in a database; the experiment is made if needed."""
 
     def __init__(self, address: str, experiment: str) -> None:
-        self.mlflow = _imported()
+        self.mlflow = _imported(address)
         self._open(address, experiment)
 
     @_plainly
@@ -80,14 +80,14 @@ class MlflowRuns:
             self.client.log_batch(identifier, metrics=metrics[first : first + 1000])
 
 
-def _imported() -> Any:
+def _imported(address: str) -> Any:
+    """Return MLflow; the advice without it names the package that the address needs."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     try:
         import mlflow
         import mlflow.entities
     except ImportError:
-        install = commands.run(commands.program("python"), "-m", "pip", "install", "mlflow-skinny")
-        raise PubmillError(
-            f"MLflow is not installed here. Install it: {install} (for a server; for a database, mlflow)"
-        ) from None
+        package = "mlflow-skinny" if address.startswith("http") else "mlflow"
+        install = commands.run(commands.program("python"), "-m", "pip", "install", package)
+        raise PubmillError(f"MLflow is not installed here. Install it: {install}") from None
     return mlflow

@@ -32,7 +32,8 @@ def print_summary(
     sound = {"dataset": [one.sound for one in wanted], "model": [one.sound for one in models]}
     parts = [f"{sum(some)} of {counted(len(some), noun)}" for noun, some in sound.items() if some]
     all_sound = all(itertools.chain(*sound.values()))
-    line = f"In order: {' and '.join(parts) or 'nothing to look at'} that the study uses"
+    of_study = f"{' and '.join(parts)} of the study" if parts else "the study needs no data"
+    line = f"Ready or to be fetched: {of_study}"
     to.print(Text(line, style=GOOD if all_sound else BAD))
     if links is not None and not links.network:
         to.print("There is no network: no host answers, so links were not checked.")

@@ -207,4 +207,4 @@ def _value_text(value: Any) -> str:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, int):
         return count(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

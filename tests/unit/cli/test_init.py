@@ -77,7 +77,7 @@ def test_a_table_has_the_study_of_its_paper_and_new_specs_are_the_workspace_s_ow
 ) -> None:
     assert study_of_table("gu2020/table06", "full") == [".pubmill/studies/gu2020.yaml"]
     written = said("new", "table", "mine/table01", "--dataset", "bc2gm", "--model", "no-pretraining")
-    assert written == "specs/tables/mine/table01.yaml\nspecs/tables/mine/table01.published.csv\n"
+    assert written.startswith("specs/tables/mine/table01.yaml\nspecs/tables/mine/table01.published.csv\n")
     text = (workspace / "specs/tables/mine/table01.yaml").read_text()
     assert text.startswith("# yaml-language-server: $schema=../../../.pubmill/schemas/tables.json\n")
     assert "\nmine/table01 " in said("list", "tables")

@@ -297,7 +297,7 @@ def test_the_program_says_it_all_and_reports_by_its_status(tmp_path: Path, mirro
         assert "public; licence: corpus under the NCBI public domain notice" in done.stdout
         assert "\x1b" not in done.stdout
     assert "bc5-chem: to do: fetch https://" in done.stdout
-    assert done.stdout.startswith("In order: 1 of 2 datasets and 1 of 1 model that the study uses")
+    assert done.stdout.startswith("Ready or to be fetched: 1 of 2 datasets and 1 of 1 model of the study")
 
 
 def test_a_licensed_dataset_is_reported_by_the_program_with_its_page(specs: Path, tmp_path: Path) -> None:

@@ -76,8 +76,10 @@ def test_the_answer_comes_first_and_unchecked_links_are_said_to_be(
 ) -> None:
     models = [ModelFinding("a", "made here"), ModelFinding("c", "a folder", False, "bring it")]
     made = lines(print_summary, findings(specs), models, links)
-    assert made == ["In order: 1 of 2 datasets and 1 of 2 models that the study uses", *text]
-    assert lines(print_summary, [], models, Links(True, {}))[0].startswith("In order: 1 of 2 models that")
+    assert made == ["Ready or to be fetched: 1 of 2 datasets and 1 of 2 models of the study", *text]
+    assert lines(print_summary, [], models, Links(True, {}))[0].startswith(
+        "Ready or to be fetched: 1 of 2 models of"
+    )
 
 
 def test_models_have_their_source_and_what_to_do() -> None:

@@ -25,7 +25,7 @@ def test_trials_are_counted_by_model(root: Path) -> None:
     assert line == "3 of 4 jobs are trials of BioBERT and BERT, uncased"
     assert tuple(advice) == ADVICE
     [alone] = search_lines([trial("biobert-base")], graph(root, search="own"))
-    assert alone == "1 of 1 jobs are trials of BioBERT"
+    assert alone == "1 of 1 job is a trial of BioBERT"
 
 
 def test_a_run_without_trials_says_nothing(root: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_configuration_gives_text() -> None:
         ("lr", "expected each key once"),
         ("lr=", "expected each key once"),
         ("lr=1,learning_rate=2", "expected each key once"),
-        ("rate=1", "rate: unknown key"),
+        ("rate=1", "there is no key 'rate'; the nearest: learning_rate, batch"),
         ("lr=fast", "learning_rate: .*'fast'"),
         ("batch=1.5", "batch_size: .*'1.5'"),
         ("metric=accuracy", "metric: the dataset decides it"),

@@ -51,7 +51,7 @@ def test_each_cause_is_one_line_with_its_jobs_and_the_largest_first() -> None:
     assert list(cause_lines(jobs)) == [
         "warmup: 3 trials, 1 finetune",
         f"{NOT_MADE}: 1 download",
-        "and what follows from these: 1 job",
+        "and what follows from these: 1 table",
     ]
 
 

@@ -171,8 +171,10 @@ def test_a_server_that_does_not_answer_is_one_line(server: type[Client]) -> None
 
 def test_without_mlflow_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", None)
-    with pytest.raises(PubmillError, match="pip install mlflow-skinny"):
+    with pytest.raises(PubmillError, match="pip install mlflow-skinny$"):
         MlflowRuns("http://server", "x")
+    with pytest.raises(PubmillError, match="pip install mlflow$"):
+        MlflowRuns("sqlite:///results/mlflow.db", "x")
 
 
 def test_the_real_client_reads_back_what_was_written(tmp_path: Path) -> None:
