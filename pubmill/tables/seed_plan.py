@@ -7,7 +7,7 @@ rows of several folds are left out, and so are models with a failed run, which h
 """
 
 from collections.abc import Callable, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -187,11 +187,11 @@ def _items_of(record: Record) -> int:
 
 
 PAIRS = ("pair", "difference", "p", "state")
-ON_OTHERS = ("p, others", "state, others")
+ON_OTHERS = "  on other documents"
 MEANING = """\
-p and state: whether the means over seeds differ on the scored documents;
-others: whether they would on other documents of the kind; not decidable: not
-by the last seed. Each answer is wrong for any pair in at most 5 % of rows,
+p and state: whether the means over seeds differ on the scored documents, and
+below whether they would on other documents of the kind; not decidable: not by
+the last seed. Each answer is wrong for any pair in at most 5 % of rows,
 however often you look."""
 
 
@@ -222,8 +222,8 @@ def _pair_lines(plan: RowPlan) -> list[str]:
     lines = [(_pair_name(one), f"{100 * abs(one.difference):.2f}", *_answer(one)) for one in plan.pairs]
     if plan.documents is None:
         return aligned([PAIRS, *lines])
-    both = zip(lines, map(_answer, plan.documents.pairs), strict=True)
-    return aligned([(*PAIRS, *ON_OTHERS), *((*line, *others) for line, others in both)])
+    others = [(ON_OTHERS, "", *_answer(one)) for one in plan.documents.pairs]
+    return aligned([PAIRS, *chain.from_iterable(zip(lines, others, strict=True))])
 
 
 def _pair_name(one: PairState) -> str:

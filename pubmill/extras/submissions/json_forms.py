@@ -122,7 +122,7 @@ def spans_of(value: Any, where: str) -> list[PredictedSpan | NamedMention]:
     if None in found:
         raise PubmillError(
             f"{where}: expected a list of mentions {{start, end, type}}, which count characters from 0, "
-            "`end` not included, or {text, type}, or their texts"
+            "`end` not included, or {text, type}, or their texts; an answer in words has the key `output`"
         )
     return [one for one in found if one is not None]
 

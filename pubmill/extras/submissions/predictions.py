@@ -185,7 +185,7 @@ class Normaliser:
             }
         labels = row.value
         if not is_text_list(labels) or not all(map(LABEL.fullmatch, labels)):
-            raise PubmillError(f'{row.where}: expected BIO labels of words, or {{"mentions": [...]}}')
+            raise PubmillError(f"{row.where}: expected BIO labels, `mentions`, or a text as `output`")
         if len(labels) != len(example.words):
             raise PubmillError(
                 f"{row.where}: {len(labels)} labels for the {len(example.words)} words of {show(example.id)}"

@@ -64,16 +64,16 @@ def test_a_clear_pair_needs_no_more_runs(tmp_path: Path) -> None:
     assert "Ours > BERT" in as_text([plan])
 
 
-def test_both_answers_stand_side_by_side(tmp_path: Path) -> None:
+def test_both_answers_stand_below_each_other(tmp_path: Path) -> None:
     """One document of ten speaks against the better model: seeds decide, documents may yet."""
     [plan] = planned(tmp_path, {"bert": 4, "ours": 4})
     [here], [elsewhere] = plan.pairs, plan.documents.pairs
     assert (plan.documents.unit, plan.documents.units) == ("document", 10)
     assert here.decided and not elsewhere.decided and elsewhere.difference == here.difference
-    title, heading, line = as_text([plan]).splitlines()[:3]
+    title, heading, line, below = as_text([plan]).splitlines()[:4]
     assert title == "gu2020/table06, BC2GM: 8 of 10 runs, 10 documents"
-    assert heading.split("  ")[-1].strip() == "state, others"
-    assert line.split()[-4:] == ["decided", f"{elsewhere.p:.3f}", "not", "decidable"]
+    assert heading.split()[-1] == "state" and line.split()[-1] == "decided"
+    assert below.split() == ["on", "other", "documents", f"{elsewhere.p:.3f}", "not", "decidable"]
     assert "whether they would on other documents" in as_text([plan])
 
 
