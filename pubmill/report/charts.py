@@ -40,7 +40,7 @@ class Series:
 @dataclass(frozen=True)
 class Chart:
     """A chart. `diagonal`: path of the line where both numbers are equal; `numbered`: dots have numbers that
-    are explained below the chart."""
+    are explained below the chart; `dated`: x are years."""
 
     label: str
     subtitle: str
@@ -52,6 +52,7 @@ class Chart:
     series: tuple[Series, ...]
     diagonal: str = ""
     numbered: bool = False
+    dated: bool = False
     height: int = CURVE_HEIGHT
 
 
@@ -190,17 +191,18 @@ def _fragmentation_chart(table: Table, row: Row, rates: Mapping[str, Mapping[str
     )
 
 
-def line_chart(label: str, subtitle: str, x_title: str, points: Sequence[Point]) -> Chart:
-    """Return a chart of points that are joined in their order."""
+def line_of_years(label: str, subtitle: str, points: Sequence[Point]) -> Chart:
+    """Return a chart of points that are joined in their order; x are years."""
     x = _horizontal_axis([a for a, *_ in points], 0.5)
     y = _vertical_axis([b for _, b, _ in points], 0.02)
     return Chart(
         label=label,
         subtitle=subtitle,
         description=" ".join(f"{text}." for *_, text in points),
-        x_title=x_title,
+        x_title="year",
         y_title="",
         x=x,
         y=y,
         series=(_series("", points, x, y, joined=True),),
+        dated=True,
     )

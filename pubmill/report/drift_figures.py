@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pubmill.report.charts import Chart, line_chart
+from pubmill.report.charts import Chart, line_of_years
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.files import read_json
 
@@ -54,13 +54,13 @@ def drift_charts(drift: Drift) -> list[Chart]:
     losses = {"loss by month of publication": drift.months, "loss by year of publication": drift.years}
     label = f"{drift.recipe}, step {drift.step:,}"
     charts = [
-        line_chart(label, title, "year", [(_when(one.date), one.loss, _loss_text(one)) for one in found])
+        line_of_years(label, title, [(_when(one.date), one.loss, _loss_text(one)) for one in found])
         for title, found in losses.items()
         if len(found) >= FEWEST
     ]
     if len(drift.fit) >= FEWEST:
         points = [(_when(one.date), one.subwords_per_word, _fit_text(one)) for one in drift.fit]
-        charts.append(line_chart(label, "subwords per word by year of publication", "year", points))
+        charts.append(line_of_years(label, "subwords per word by year of publication", points))
     return charts
 
 
