@@ -14,6 +14,7 @@ from pubmill.extras.audit.value_audit import audit
 from pubmill.stages import Graph
 from pubmill.stages.study_graph import graph_of_all_tables
 from pubmill.tables.audit import Audit
+from tests.fidelity_page import printed_cells
 
 ROOT = Path(__file__).resolve().parents[4]
 PAGE = ROOT / "docs/audit.md"
@@ -61,11 +62,13 @@ def reconciled(audited: Audit, graph: Graph) -> str:
     """Return the sentence that leads from the values of this page to those of other pages."""
     printed = [one for one in audited.findings if one.printed]
     scores = sum(one.table in graph.specs.tables for one in printed)
-    counts = (len(audited.findings), scores, len(printed) - scores, len(audited.findings) - len(printed))
-    all_values, of_scores, facts, blank = (f"{number:,}".replace(",", " ") for number in counts)
+    facts, blank = len(printed) - scores, len(audited.findings) - len(printed)
+    counts = (len(audited.findings), scores, len(printed_cells()), facts, blank)
+    all_values, of_scores, run, of_facts, empty = (f"{number:,}".replace(",", " ") for number in counts)
     return (
         f"\nThe {all_values} values are {of_scores} printed scores, which [fidelity](fidelity.md) divides by "
-        f"what they are compared with, {facts} printed facts, and {blank} cells that papers leave empty.\n"
+        f"what they are compared with ({run} of them have runs of ours), {of_facts} printed facts, and {empty} "
+        "cells that papers leave empty.\n"
     )
 
 
