@@ -67,8 +67,8 @@ def reconciled(audited: Audit, graph: Graph) -> str:
     all_values, of_scores, run, of_facts, empty = (f"{number:,}".replace(",", " ") for number in counts)
     return (
         f"\nThe {all_values} values are {of_scores} printed scores, which [fidelity](fidelity.md) divides by "
-        f"what they are compared with ({run} of them have runs of ours), {of_facts} printed facts, and {empty} "
-        "cells that papers leave empty.\n"
+        f"what they are compared with ({run} of them have runs of ours), {of_facts} printed facts, and "
+        f"{empty} cells that papers leave empty.\n"
     )
 
 
