@@ -150,6 +150,11 @@ def table_of_study(name: str, config: dict[str, Any]) -> str:
         return found[0]
     if found:
         raise PubmillError(f"{name} may be {' or '.join(found)}; write the paper too")
+    if name in table_names():
+        raise PubmillError(
+            f"{name} is no table of study {config['study']}: add it to `tables:` there, or name a study that "
+            "has it"
+        )
     raise PubmillError(f"study {config['study']}: {unknown('table', name, tables)}")
 
 

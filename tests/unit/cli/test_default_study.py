@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.cli.default_study import study_of_sides, study_of_words
+from pubmill.cli.studies import table_of_study
 from pubmill.errors import PubmillError
 
 
@@ -68,3 +69,14 @@ def test_sides_of_a_difference_decide_the_study(
     assert study_of_sides("small", sides, None) == "small"
     reported = f"study {study} is meant (a setting and a commit need the recipes of a study)"
     assert (reported in capsys.readouterr().err) == (study in ("demo", "brief"))
+
+
+def test_a_table_of_another_study_is_not_called_unknown() -> None:
+    config = {"study": "gu2020", "tables": ["gu2020/table06"]}
+    assert table_of_study("table06", config) == "gu2020/table06"
+    with pytest.raises(
+        PubmillError, match="tinn2021/table08 is no table of study gu2020: add it to `tables:`"
+    ):
+        table_of_study("tinn2021/table08", config)
+    with pytest.raises(PubmillError, match="there is no table 'table66'; the nearest: gu2020/table06"):
+        table_of_study("table66", config)
