@@ -7,7 +7,15 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from benchmarks.speedrun_rules import FOLDER, REPEATS, SpeedRecord, SpeedRun, compared, read_records, verdict
+from benchmarks.speedrun_rules import (
+    FOLDER,
+    REPEATS,
+    SpeedRecord,
+    SpeedRun,
+    compared,
+    outcome_of,
+    read_records,
+)
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json
 
@@ -18,8 +26,7 @@ LADDER, CURVES = "5-minutes", "15-minutes"
 COLOURS = ("#0d7d74", "#b3541e", "#555555")
 HEADINGS = {
     "search": "| searched | division | seeds | loss | tokens | machine |",
-    "ladder": "| record | division | seeds | loss | against | difference | p | verdict | tokens "
-    "| operations |",
+    "ladder": "| record | division | seeds | loss | against | difference | p | found | tokens | operations |",
     "repeats": "| record | seed | loss of the record | loss here | processor s "
     "| 1e9 operations/s | machine |",
     "tasks": "| model | HoC | ChemProt | BC2GM | NCBI-disease |",
@@ -54,7 +61,7 @@ def ladder_table(records: Records) -> str:
 def _ladder_row(record: SpeedRecord, before: SpeedRecord | None) -> str:
     against, difference, p, outcome = "", "", "", ""
     if before:
-        outcome, value = verdict(record, before)
+        outcome, value = outcome_of(record, before)
         against = before.name if before.division == record.division else f"{before.name}, {before.division}"
         difference = f"{record.mean('loss') - before.mean('loss'):+.3f}".replace("-", "−")
         p = "" if value is None else f"{value:.1g}" if value >= 1e-4 else "< 0.0001"

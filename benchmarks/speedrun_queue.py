@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from benchmarks.speedrun_rules import FOLDER, RECORD_SEEDS, SpeedRecord, SpeedRun, best, compared, verdict
+from benchmarks.speedrun_rules import FOLDER, RECORD_SEEDS, SpeedRecord, SpeedRun, best, compared, outcome_of
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import build
 from pubmill.specs import strict_yaml
@@ -228,7 +228,7 @@ def _ladder(queue: SpeedQueue, records: Records) -> Iterator[list[Job]]:
         for name in rungs
         if (record := records.get((division, name))) and (before := compared(record, records))
         if name in {rung.against for rung in rungs.values()}
-        or verdict(replace(record, runs=record.runs[:1]), before)[0] == "open"
+        or outcome_of(replace(record, runs=record.runs[:1]), before)[0] == "open"
         for seed in range(2, RECORD_SEEDS + 1)
     ]
 
@@ -251,7 +251,7 @@ def _better_rungs(queue: SpeedQueue, records: Records) -> dict[str, Candidate]:
     for name in rungs:
         record = records.get((division, name))
         before = record and compared(record, records)
-        if record and before and verdict(record, before)[0] == "better":
+        if record and before and outcome_of(record, before)[0] == "better":
             gains[name] = before.mean("loss") - record.mean("loss")
     found, changed = dict[str, Candidate](), dict[str, str]()
     for name in sorted(gains, key=lambda name: (rungs[name].against != BASELINE, -gains[name])):

@@ -163,7 +163,7 @@ def p_value(ours: Sequence[float], before: Sequence[float]) -> float | None:
     return float(stats.t.sf((fmean(before) - fmean(ours)) / error, freedom))
 
 
-def verdict(record: SpeedRecord, before: SpeedRecord) -> tuple[str, float | None]:
+def outcome_of(record: SpeedRecord, before: SpeedRecord) -> tuple[str, float | None]:
     """Return better, worse, open or no difference shown, and the p value of the nearer side.
 
     `open`: fewer than three seeds do not decide. `no difference shown`: three seeds do not.

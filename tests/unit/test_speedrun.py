@@ -29,10 +29,10 @@ from benchmarks.speedrun_rules import (
     SpeedRun,
     add_run,
     budget,
+    outcome_of,
     p_value,
     read_record,
     read_records,
-    verdict,
 )
 from pubmill.errors import PubmillError
 from pubmill.recipes import PretrainingRecipe
@@ -64,8 +64,8 @@ def test_losses_are_compared_by_one_rule_for_one_seed_and_for_three() -> None:
         "better": [3.8], "worse": [4.2], "open": [3.99], "no difference shown": [4.0, 3.99, 4.03],
     }  # fmt: skip
     for outcome, losses in cases.items():
-        assert verdict(made_record("other", losses), base)[0] == outcome
-    assert verdict(made_record("other", [3.9, 3.91, 3.89]), base)[0] == "better"
+        assert outcome_of(made_record("other", losses), base)[0] == outcome
+    assert outcome_of(made_record("other", [3.9, 3.91, 3.89]), base)[0] == "better"
     # one loss beside three: 8.04 of their deviations are needed
     assert p_value([4.01 - 0.0805], base.losses) == pytest.approx(0.01, rel=0.01)
     assert p_value([3.0], [4.0]) is None and p_value([3.0, 3.0], [4.0, 4.0]) is None
