@@ -6,6 +6,7 @@ Run by mkdocs in an environment of its own (`make docs`), so it imports only the
 
 import posixpath
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,27 @@ def in_site(target: str) -> str:
     if target in PAGES:
         return PAGES[target]
     return target.removeprefix("docs/") if target.startswith("docs/") else f"files/{target}.txt"
+
+
+def repository(remote: str) -> str:
+    """Return the address of a repository's page, for what `git remote get-url` prints; empty if that is no
+    address with a page."""
+    address = re.sub(r"^(?:ssh://)?git@([^/:]+)[:/]", r"https://\1/", remote.strip()).removesuffix(".git")
+    found = re.fullmatch(r"(https://)(?:[^@/]+@)?([^@\s]+/[^@\s]+)", address)
+    return found[1] + found[2] if found else ""
+
+
+def on_config(config: Any) -> Any:
+    """Link the site to the repository that this is a clone of: in the footer, as the theme's own link
+    (`repo_url`) asks its host for numbers of stars."""
+    remote = subprocess.run(
+        ["git", "remote", "get-url", "origin"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout
+    if page := repository(remote):
+        config["extra"]["social"] = [
+            {"icon": "fontawesome/brands/git-alt", "link": page, "name": "Repository"}
+        ]
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:

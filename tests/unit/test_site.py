@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site_links import PAGES, links, place_of, rewritten
+from tests.site_links import PAGES, links, place_of, repository, rewritten
 
 
 def site_pages(root: Path) -> list[str]:
@@ -22,6 +22,21 @@ def test_every_link_leads_to_a_file_of_the_checkout(root: Path) -> None:
     for page in site_pages(root):
         text = (root / place_of(page)).read_text()
         assert [target for target in links(text, page) if not (root / target).exists()] == [], page
+
+
+@pytest.mark.parametrize(
+    ("remote", "address"),
+    [
+        ("https://example.org/lab/pubmill.git\n", "https://example.org/lab/pubmill"),
+        ("https://me:secret@example.org/lab/pubmill", "https://example.org/lab/pubmill"),
+        ("git@example.org:lab/pubmill.git", "https://example.org/lab/pubmill"),
+        ("ssh://git@example.org/lab/pubmill.git", "https://example.org/lab/pubmill"),
+        ("/srv/git/pubmill", ""),
+        ("", ""),
+    ],
+)
+def test_the_site_links_to_the_page_of_its_repository(remote: str, address: str) -> None:
+    assert repository(remote) == address
 
 
 @pytest.mark.parametrize(
