@@ -39,8 +39,8 @@ LABELLED = ("sequence", "relations")
 """Kinds of which a spec also expects the number of each label."""
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
-DIVISIBLE = tuple(suffix for suffix in READERS if suffix != ".tsv")
-"""Suffixes of files that may have the rows of all splits; of `.tsv`, most have no headings."""
+DIVISIBLE = tuple(READERS)
+"""Suffixes of files that may have the rows of all splits."""
 _SHARD = re.compile(r"\d{5}-of-\d{5}")
 _READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)$")
 _HUB_ID = re.compile(rf"hub:(?P<id>{HUB_ID})(@(?P<revision>[0-9a-f]{{40}}))?")

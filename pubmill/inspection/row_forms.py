@@ -57,8 +57,11 @@ def row_form(files: Mapping[str, Path]) -> FileForm:
 
 
 def _split_options(path: Path, every: Sequence[Row]) -> Options:
-    """Return the options of a file with all splits: the column that has only their names, and these."""
-    for key in every[0]:
+    """Return the options of a file with all splits: the column that has only their names, and these.
+
+    A heading that is such a name itself is a row of a table without headings.
+    """
+    for key in (key for key in every[0] if split_of(key) is None):
         splits = {str(row.get(key)): split_of(str(row.get(key))) for row in every}
         if "train" in splits.values() and None not in splits.values() and len(splits) <= len(SPLITS):
             return {"split_column": key, "split_values": splits}

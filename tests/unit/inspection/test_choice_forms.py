@@ -105,6 +105,18 @@ def test_one_file_has_all_splits_in_a_column(tmp_path: Path) -> None:
     assert made.first["test"] == {"document": None, "id": "test-000001", "label": "a", "text": "Some text 2"}
 
 
+def test_a_table_with_headings_has_all_splits_in_a_column(tmp_path: Path) -> None:
+    rows = [f"Some text {n}\t{'ab'[n % 2]}\t{('train', 'dev', 'test')[n % 3]}\n" for n in range(12)]
+    table = tmp_path / "corpus.tsv"
+    table.write_text("".join(["text\tlabel\tpart\n", *rows]))
+    made = describe(new_dataset([str(table)], "mine", None, tmp_path))
+    assert made.form.options["split_column"] == "part"
+    assert [made.values["expect"][split]["examples"] for split in ("train", "dev", "test")] == [4, 4, 4]
+    table.write_text("".join(rows))
+    with pytest.raises(PubmillError, match=r"corpus.tsv: its name shows no split, and no column"):
+        describe(new_dataset([str(table)], "mine", None, tmp_path))
+
+
 @pytest.mark.parametrize("values", [["one", "two"], ["dev", "test"], ["train", ""]])
 def test_one_file_without_a_column_of_splits_is_refused(tmp_path: Path, values: list[str]) -> None:
     rows = [{"text": f"Some text {n}", "label": "ab"[n // 4], "part": values[n % 2]} for n in range(8)]

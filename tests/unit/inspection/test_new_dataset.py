@@ -182,9 +182,9 @@ def test_labels_are_those_of_all_splits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["data.tsv"], "data.tsv: the file's name shows no split"),
-        (["pretraining.tsv"], "pretraining.tsv: the file's name shows no split"),
-        (["latest.tsv"], "latest.tsv: the file's name shows no split"),
+        (["data.conll"], "data.conll: the file's name shows no split"),
+        (["pretraining.conll"], "pretraining.conll: the file's name shows no split"),
+        (["latest.conll"], "latest.conll: the file's name shows no split"),
         (["test.tsv"], "is named train"),
         (["train.tsv", "train2.tsv"], "is train too; give one file for each split"),
         (["absent.tsv"], "absent.tsv does not exist"),
