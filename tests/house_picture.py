@@ -9,7 +9,7 @@ from pathlib import Path
 PLACE = Path(__file__).resolve().parents[1] / "docs/images/house.svg"
 LAYERS: tuple[tuple[str, str, str], ...] = (
     ("what you type", "top", "extras cli library"),
-    ("what asks Snakemake, what it costs", "", "inspection workflow planning"),
+    ("what asks Snakemake, what it costs", "", "new_specs inspection workflow planning"),
     ("what a study's files are made from", "", "stages"),
     ("from records to pages", "", "report tables statistics"),
     ("what exists", "", "specs"),

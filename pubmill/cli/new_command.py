@@ -36,7 +36,7 @@ def model(
     folder of predictions (DATASET.EXT) needs --system, its author's statement.
     """
     checkout()
-    from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
+    from pubmill.new_specs.new_model import new_model, write_spec  # Imports torch, which takes seconds.
     from pubmill.recipes import read
     from pubmill.recipes.submissions import System
 
@@ -68,7 +68,7 @@ def dataset(
     Writes specs/datasets/NAME.yaml with its hashes, form and counts, and a fixture for its test;
     workspace.yaml remembers a folder. Only for data that may be shown. Licensed files: docs/datasets.md.
     """
-    from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
+    from pubmill.new_specs.new_dataset import describe, new_dataset, write_dataset
 
     checkout()
     with tempfile.TemporaryDirectory() as copies:
@@ -105,7 +105,7 @@ def table(
     Writes specs/tables/NAME.yaml, with datasets as rows and models as columns, and beside it a file with a
     line for each published value.
     """
-    from pubmill.inspection.new_table import table_values, write_table
+    from pubmill.new_specs.new_table import table_values, write_table
     from pubmill.specs import load
 
     checkout()

@@ -32,7 +32,7 @@ from pubmill.specs.study import DEMO
 from pubmill.storage.name_patterns import SPEC, fits
 
 if TYPE_CHECKING:
-    from pubmill.inspection.new_model import NewModel
+    from pubmill.new_specs.new_model import NewModel
 
 
 def table(
@@ -128,7 +128,7 @@ def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _described(model: str) -> "NewModel":
-    from pubmill.inspection.new_model import new_model, write_spec  # Imports torch, which takes seconds.
+    from pubmill.new_specs.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
     described = new_model(model, datasets=dataset_names())
     print(f"{model} is described in {write_spec(described, OWN_SPECS)}", file=sys.stderr)

@@ -15,7 +15,7 @@ from pubmill.corpus.pubmed_parser_reading import read_medline_with_pubmed_parser
 from pubmill.examples.concept_files import read_concepts
 from pubmill.examples.sentences import read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
-from pubmill.inspection.new_dataset import NewDataset, describe, write_dataset
+from pubmill.new_specs.new_dataset import NewDataset, describe, write_dataset
 from pubmill.prediction.annotated_files import annotate_file
 from pubmill.prediction.annotating import Annotator
 from pubmill.tables.published_values import read_published

@@ -30,16 +30,17 @@ ROOMS: dict[str, str] = {
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
     "planning": "messages optimisers pretraining recipes specs stages storage",
     "workflow": "hardware messages optimisers planning specs stages storage tables",
-    "inspection": "convert examples formats hardware messages metrics planning pretraining recipes report"
-    " specs stages statistics storage tables workflow",
+    "inspection": "convert examples hardware messages metrics planning recipes report specs stages statistics"
+    " storage tables",
+    "new_specs": "convert examples formats inspection messages recipes specs storage",
     "library": "corpus examples finetuning formats messages metrics prediction recipes statistics storage"
     " tables",
-    "cli": "convert corpus examples finetuning formats hardware inspection library messages"
+    "cli": "convert corpus examples finetuning formats hardware inspection library messages new_specs"
     " metrics planning prediction recipes report specs stages statistics storage tables"
     " workflow",
-    "extras": "cli convert corpus examples finetuning formats hardware inspection library messages"
+    "extras": "cli convert corpus examples finetuning formats hardware inspection library messages new_specs"
     " metrics planning pretraining prediction recipes report specs stages statistics storage tables"
-    " workflow",
+    " vocabs workflow",
 }
 """Rooms from the lowest to the highest, each with the rooms that it may import."""
 RULES_MAY = set("errors inspection messages planning recipes specs stages storage workflow".split())

@@ -9,9 +9,9 @@ import yaml
 
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.run import finetune_or_fail, write_outcome
-from pubmill.inspection.new_model import new_model, write_spec
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run, write_record
+from pubmill.new_specs.new_model import new_model, write_spec
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
 from pubmill.recipes.scoring import ScoringRecipe

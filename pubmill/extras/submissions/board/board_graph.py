@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 
 from pubmill.extras.submissions.board.board_files import SUBMISSIONS, BoardSpec, Entry
-from pubmill.inspection.new_table import HEADING
 from pubmill.messages.installation import link_files
+from pubmill.new_specs.new_table import HEADING
 from pubmill.recipes.writing import as_values
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study

@@ -7,7 +7,7 @@ from typing import Any
 
 from pubmill.convert.row_examples import lettered
 from pubmill.formats.row_files import Row, value_at
-from pubmill.inspection.file_forms import FileForm
+from pubmill.new_specs.file_forms import FileForm
 
 CONVERTER = "pubmill.convert.row_examples"
 QUESTIONS = ("question", "sent1", "query", "stem")

@@ -14,7 +14,7 @@ from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.formats.json_text import parse_json, parse_row
 from pubmill.formats.text_files import read_lines, read_text
-from pubmill.inspection.file_forms import BY_HAND, FileForm
+from pubmill.new_specs.file_forms import BY_HAND, FileForm
 from pubmill.storage.archives import members
 
 TEXTS = "pubmill.convert.annotated_texts:mentions"

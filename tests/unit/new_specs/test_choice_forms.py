@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.new_dataset import Described, describe, new_dataset
+from pubmill.new_specs.new_dataset import Described, describe, new_dataset
 
 LETTERS = "ABCD"
 TEXTS = ["aspirin", "heparin", "rest", "none of these"]
@@ -88,7 +88,7 @@ def test_rows_unlike_the_others_are_errors(tmp_path: Path, change: dict[str, Any
     (tmp_path / "train.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in [*rows[:7], rows[7] | change])
     )
-    from pubmill.inspection.new_dataset import _converted
+    from pubmill.new_specs.new_dataset import _converted
 
     with pytest.raises(PubmillError, match=message):
         _converted(new_dataset([str(tmp_path)], "mine", None, tmp_path), form.form, tmp_path / "out")

@@ -11,11 +11,11 @@ from pubmill.convert.source_files import lines
 from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
-from pubmill.inspection.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
-from pubmill.inspection.choice_forms import choice_keys
-from pubmill.inspection.file_forms import BY_HAND, ROWS, FileForm, label_of, named_columns, score_of
-from pubmill.inspection.question_forms import QUESTION_READINGS, are_questions, questions_form
-from pubmill.inspection.row_forms import joined_labels, row_form
+from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
+from pubmill.new_specs.choice_forms import choice_keys
+from pubmill.new_specs.file_forms import BY_HAND, ROWS, FileForm, label_of, named_columns, score_of
+from pubmill.new_specs.question_forms import QUESTION_READINGS, are_questions, questions_form
+from pubmill.new_specs.row_forms import joined_labels, row_form
 
 LABEL = re.compile(r"O|[BIESLU](-\S+)?")
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")

@@ -7,7 +7,7 @@ from pathlib import Path
 from pubmill.convert import bioasq
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
-from pubmill.inspection.file_forms import FileForm
+from pubmill.new_specs.file_forms import FileForm
 from pubmill.storage.archives import members
 
 QUESTION_READINGS = {"list": "list_questions", "factoid": "factoid"}

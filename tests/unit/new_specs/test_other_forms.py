@@ -11,7 +11,7 @@ import yaml
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
-from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
+from pubmill.new_specs.new_dataset import describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
 from pubmill.stages.dataset_recipes import conversion_recipe
 

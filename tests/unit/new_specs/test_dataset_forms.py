@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.dataset_forms import guess
-from pubmill.inspection.file_forms import label_of, named_columns
+from pubmill.new_specs.dataset_forms import guess
+from pubmill.new_specs.file_forms import label_of, named_columns
 
 
 @pytest.mark.parametrize(

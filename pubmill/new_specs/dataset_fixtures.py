@@ -9,8 +9,8 @@ from typing import Any
 from pubmill.convert.source_files import lines
 from pubmill.formats.pubtator import blocks
 from pubmill.formats.text_files import read_lines
-from pubmill.inspection.dataset_forms import divides, last_column
-from pubmill.inspection.file_forms import FileForm
+from pubmill.new_specs.dataset_forms import divides, last_column
+from pubmill.new_specs.file_forms import FileForm
 
 
 def masked(text: str) -> str:

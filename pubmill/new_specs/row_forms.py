@@ -12,8 +12,8 @@ from pubmill.examples.kinds import is_label_list
 from pubmill.formats.row_files import Row, label_names, rows
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import read_text
-from pubmill.inspection.choice_forms import choice_form
-from pubmill.inspection.file_forms import (
+from pubmill.new_specs.choice_forms import choice_form
+from pubmill.new_specs.file_forms import (
     BY_HAND,
     MOST_LABELS,
     ROWS,

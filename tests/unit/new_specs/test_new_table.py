@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.new_table import BLANK, HEADING, table_values, write_table
+from pubmill.new_specs.new_table import BLANK, HEADING, table_values, write_table
 from pubmill.specs import load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.new_dataset import describe, new_dataset
-from tests.unit.inspection.test_other_forms import described
+from pubmill.new_specs.new_dataset import describe, new_dataset
+from tests.unit.new_specs.test_other_forms import described
 
 SCORED = (
     "id\tfirst\tsecond\tscore\n1\tMice ran away.\tThe mice ran.\t3.5\n2\tRats sat down.\tNo rat ran.\t1.0\n"

@@ -8,10 +8,10 @@ import yaml
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
-from pubmill.inspection.dataset_fixtures import masked
-from pubmill.inspection.dataset_forms import guess
-from pubmill.inspection.file_forms import split_of
-from pubmill.inspection.new_dataset import describe, new_dataset, write_dataset
+from pubmill.new_specs.dataset_fixtures import masked
+from pubmill.new_specs.dataset_forms import guess
+from pubmill.new_specs.file_forms import split_of
+from pubmill.new_specs.new_dataset import describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.storage.files import sha256

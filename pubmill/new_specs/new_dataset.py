@@ -17,10 +17,10 @@ from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import suffix_of
 from pubmill.formats.row_files import READERS
-from pubmill.inspection.dataset_fixtures import fixture
-from pubmill.inspection.dataset_forms import OTHER_FILES, guess
-from pubmill.inspection.file_forms import ROWS, SPLITS, FileForm, split_of
 from pubmill.messages import installation
+from pubmill.new_specs.dataset_fixtures import fixture
+from pubmill.new_specs.dataset_forms import OTHER_FILES, guess
+from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, split_of
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
 from pubmill.specs.schemas import first_line

@@ -16,7 +16,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.doctor.links import Links
-from pubmill.inspection.new_model import NewModel, new_model, reads_lowercase, write_spec
+from pubmill.new_specs.new_model import NewModel, new_model, reads_lowercase, write_spec
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
 from pubmill.recipes.submissions import System
