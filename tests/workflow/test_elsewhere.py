@@ -69,6 +69,7 @@ def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pyt
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_weights_without_a_pin_keep_what_the_first_download_found(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -260,6 +260,7 @@ def test_every_command_that_is_advised_works(
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_commands_for_whole_studies_work(clone: Path) -> None:
     """Build their graphs; of those that differ only in profile, resources or -n, only one."""
     alike = r" --profile \S+| --set-resources \S+| -n\b| --quiet progress"

@@ -52,6 +52,7 @@ def stages(output: str) -> dict[str, int]:
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_the_tutorial_ends_with_a_table_and_a_partial_rerun(project: Project) -> None:
     shown = [stages(block.text) for block in printed.blocks(PAGE) if block.language == "text"]
     outputs = []
