@@ -21,11 +21,12 @@ def trial(model: str, to_do: bool = True) -> Job:
 def test_trials_are_counted_by_model(root: Path) -> None:
     jobs = [trial("bert-base-uncased"), trial("biobert-base"), trial("biobert-base")]
     others = [trial("scibert-cased", to_do=False), Job("finetune", {"model": "scibert-cased"}, True)]
-    line, *advice = search_lines([*jobs, *others], graph(root))
-    assert line == "3 of 4 jobs are trials of BioBERT and BERT, uncased"
+    choices = [Job("choose", {"dataset": "bc2gm"}, True), Job("choose", {"dataset": "jnlpba"}, False)]
+    line, *advice = search_lines([*jobs, *others, *choices], graph(root))
+    assert line == "4 of 5 jobs: trials with BioBERT and BERT, uncased"
     assert tuple(advice) == ADVICE
     [alone] = search_lines([trial("biobert-base")], graph(root, search="own"))
-    assert alone == "1 of 1 job is a trial of BioBERT"
+    assert alone == "1 of 1 job: trials with BioBERT"
 
 
 def test_a_run_without_trials_says_nothing(root: Path) -> None:
