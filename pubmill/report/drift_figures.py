@@ -1,6 +1,5 @@
 """Figures of held-out losses and subwords by date of publication."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pubmill.report.charts import Chart, line_of_years
@@ -62,11 +61,6 @@ def drift_charts(drift: Drift) -> list[Chart]:
         points = [(_when(one.date), one.subwords_per_word, _fit_text(one)) for one in drift.fit]
         charts.append(line_of_years(label, "subwords per word by year of publication", points))
     return charts
-
-
-def all_drift_charts(found: Sequence[Drift]) -> list[Chart]:
-    """Return the charts of all checkpoints."""
-    return [chart for drift in found for chart in drift_charts(drift)]
 
 
 def _when(date: str) -> float:

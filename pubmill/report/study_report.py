@@ -15,7 +15,7 @@ from pubmill.recipes.report import ReportRecipe
 from pubmill.report.charts import Chart, agreement, fragmentation, learning
 from pubmill.report.contradictions import Contradictions, read_contradictions
 from pubmill.report.dataset_pages import read_page
-from pubmill.report.drift_figures import all_drift_charts, read_drift
+from pubmill.report.drift_figures import drift_charts, read_drift
 from pubmill.report.figures import Strip, curve, strips
 from pubmill.report.latex_tables import latex_table
 from pubmill.report.overlap_figures import recall_strips
@@ -119,8 +119,8 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
         charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
         for of_all, ones in zip(found.values(), charts, strict=True):
             of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
-    drifts = [read_drift(results / path) for path in recipe.drifts]
-    return found | {"By date of publication, on held-out documents": all_drift_charts(drifts)}
+    dated = [chart for path in recipe.drifts for chart in drift_charts(read_drift(results / path))]
+    return found | {"By date of publication, on held-out documents": dated}
 
 
 def _fragmentation_rate(path: Path) -> float | None:

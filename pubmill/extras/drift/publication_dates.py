@@ -1,21 +1,24 @@
 """Dates of publication of a corpus's documents: the year of its parsed shards, and PubMed's month."""
 
-import gzip
 import re
-import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 
 from pubmill.corpus.document_years import wanted_rows
+from pubmill.corpus.gzipped import BROKEN, open_gzip
 from pubmill.corpus.medline_bytes import ARTICLE_END
 from pubmill.errors import PubmillError
 
 CHUNK = 1 << 22
 _PMID = re.compile(rb'<PMID Version="[0-9]+">([0-9]+)</PMID>')
 _PRINTED = re.compile(rb"<PubDate>\s*<Year>\s*([0-9]{4})\s*</Year>\s*<Month>\s*([A-Za-z]{3}|[0-9]{1,2})")
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = {name: n for n, name in enumerate(NAMES, 1)} | {
+    f"{n:{pad}}": n for n in range(1, 13) for pad in ("", "02")
+}
+"""What PubMed calls a month, in lower case -> its number."""
 
 
 def dates_of(names: Collection[str], shard: Path, file: Path | None) -> dict[str, str]:
@@ -39,29 +42,20 @@ def months_of(pmids: Collection[str], file: Path) -> dict[str, str]:
         if number is None or (pmid := str(int(number[1]))) not in pmids:
             continue
         printed = _PRINTED.search(article, number.end())
-        month = _month(printed[2].decode()) if printed else 0
-        if printed and month:
+        if printed and (month := MONTHS.get(printed[2].decode().lower())):
             found[pmid] = f"{printed[1].decode()}-{month:02d}"
         else:
             found.pop(pmid, None)
     return found
 
 
-def _month(text: str) -> int:
-    """Return the number of a month, 0 if it is none."""
-    number = (
-        int(text) if text.isdecimal() else MONTHS.index(text.lower()) + 1 if text.lower() in MONTHS else 0
-    )
-    return number if number <= len(MONTHS) else 0
-
-
 def _articles(file: Path) -> Iterator[bytes]:
     """Yield the citations of a PubMed file, each up to its end tag."""
     rest = b""
     try:
-        with gzip.open(file) as content:
+        with open_gzip(file) as content:
             while chunk := content.read(CHUNK):
                 *whole, rest = (rest + chunk).split(ARTICLE_END)
                 yield from whole
-    except (OSError, EOFError, zlib.error) as error:
+    except BROKEN as error:
         raise PubmillError(f"{file}: not a whole gzip file: {error}. Delete it and fetch it again") from None

@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 import yaml
@@ -54,8 +53,7 @@ def submit(board: Path, name: str, content: Callable[[str], str], text: str | No
 
 
 def make(board: Path, results: Path, *words: str) -> Ended:
-    with patch("pubmill.extras.submissions.board.board_command.limited", lambda main: main):
-        return run_verb("board", board, *words, "--results", results)
+    return run_verb("board", board, *words, "--results", results)
 
 
 @pytest.fixture(scope="module")
