@@ -1,7 +1,7 @@
 """Cost of a corpus and of one more daily file of PubMed, in processor seconds and bytes written, by stage.
 
-    .venv/bin/python benchmarks/updates.py [--quick] [--files 40] [--citations 2000] [--daily 200] [--touched 1] \\
-        [--days 3] [--check] [--output FILE.json]
+    .venv/bin/python benchmarks/updates.py [--quick] [--files 40] [--citations 2000] [--daily 200] \\
+        [--touched 1] [--days 3] [--check] [--output FILE.json]
 
 A baseline of made-up citations is built with the pipeline's own programs, one process a job. Then each day
 adds a file whose citations are half new and half revisions of citations of `--touched` files of the baseline.
