@@ -32,6 +32,7 @@ from pubmill.storage.result_paths import part_name
 
 TARGETS = {"citations": 40_000_000, "articles": 8_000_000}
 RAW = {"citations": "pubmed26n0001.xml.gz", "articles": "PMC00000xxxx.tar.gz"}
+SELECTED = {"pubmed": {"min_words": MIN_WORDS}, "pmc": {"parts": ["abstract", "body"]}}
 WORDS, VOCAB = {"splitting": "bert-uncased"}, {"kind": "wordpiece", "size": 8000, "lowercase": True}
 METADATA = {
     "is_retracted": False, "is_manuscript": False, "is_historical_ocr": False, "license_code": "CC BY",
@@ -93,12 +94,12 @@ class Stages:
         return run("latest_versions.py", "--parsed", parsed, "--output", self.latest, "--recipe", recipe)
 
     def fingerprint(self) -> Used:
-        recipe = json.dumps({"selection": {"min_words": MIN_WORDS}, "similar": True})
+        recipe = json.dumps({"selection": SELECTED[self.source], "similar": True})
         return run("fingerprint.py", *self._of_shard(), "--output", self.folder / "prints.parquet",
                    "--recipe", recipe)  # fmt: skip
 
     def select(self) -> Used:
-        statistics, recipe = self.part.with_suffix(".json"), json.dumps({"min_words": MIN_WORDS})
+        statistics, recipe = self.part.with_suffix(".json"), json.dumps(SELECTED[self.source])
         return run("select_documents.py", *self._of_shard(), "--output", self.part, "--statistics",
                    statistics, "--recipe", recipe)  # fmt: skip
 
