@@ -39,7 +39,8 @@ def main(
     print(
         f"{output}: {index['tokens']} tokens in {index['sentences']} sentences of "
         f"{index['documents']} documents; left out as empty: {index['empty_sentences']} sentences, "
-        f"{index['empty_documents']} documents; held out: {index[HELD_OUT]['documents']} documents"
+        f"{index['empty_documents']} documents; held out: {index[HELD_OUT]['documents']} documents; "
+        f"{index['encoded']} of {parts} parts encoded, the others copied"
     )
 
 

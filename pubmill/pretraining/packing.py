@@ -166,7 +166,8 @@ def pack(
     processes: int = 1,
     version: str = "",
 ) -> dict[str, Any]:
-    """Pack corpus parts into the folder `output` (see `packed_tokens`); return its index.
+    """Pack corpus parts into the folder `output` (see `packed_tokens`); return its index, with that of the
+    held-out documents, and the number of parts that were `encoded`.
 
     If the folder is there, packed with the same recipe, vocabulary, Punkt and `version`, the tokens of parts
     that have not changed since are taken from it.
@@ -195,4 +196,4 @@ def pack(
             held_out.add(shards[1])
             written.append(packed_part(digest, shards))
         write_parts(temporary, made_with, written)
-    return trained.index() | {HELD_OUT: held_out.index()}
+    return trained.index() | {HELD_OUT: held_out.index(), "encoded": len(changed)}
