@@ -61,9 +61,10 @@ def write_parts(folder: Path, made_with: Sequence[str], parts: Sequence[PackedPa
 
 
 def earlier_shards(folder: Path, made_with: Sequence[str]) -> Mapping[str, Shards]:
-    """Return the shards in a packed folder by the SHA-256 of their parts, without reading their ids.
+    """Return the shards in a packed folder by the SHA-256 of their parts; their arrays stay on disk.
 
-    None if the folder is not there, is damaged, or was packed with something else.
+    Empty if the folder is not there, is damaged (all files are compared with their digests), or was packed
+    with something else.
     """
     try:
         found = read_json(folder / PACKED_PARTS) if (folder / PACKED_PARTS).is_file() else {}
