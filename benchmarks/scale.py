@@ -8,7 +8,7 @@ own: `latest_versions.py` over made-up ids (as benchmarks/versions.py), `find_du
 fingerprints with planted copies, all of which must be found: one document in twenty is an equal copy of an
 earlier one, one in twenty a copy with 12 of 128 MinHashes changed; `train_vocab.py` over made-up counts of
 words, 100,000 in each part of 30,000 documents, of which 30,000 are in no other part. The pass is linear if a
-million more documents take equally long between the sizes; the time for `--for` documents is an extrapolation.
+million more documents take equally long between the sizes; `--for` documents are extrapolated.
 """
 
 import argparse
