@@ -74,7 +74,7 @@ demo: world
 # Else each of the hundreds of programs that tests start compiles what it imports.
 test test-all numeric: export PYTHONDONTWRITEBYTECODE =
 
-test: world $(if $(LONG),numeric)
+test: world
 	$(PYTEST) -m "not $(if $(LONG),weekly,long)" $(ROOM:%=tests/unit/%)
 
 # First, so that the closing line is that of all tests.

@@ -1,6 +1,6 @@
 """Laws of the passes over a whole corpus: processor seconds and memory by the number of documents.
 
-    .venv/bin/python benchmarks/scale.py [--ids 5000000] [--documents 400000] [--for 40000000]
+    .venv/bin/python benchmarks/scale.py [--quick] [--ids 5000000] [--documents 400000] [--for 40000000]
 
 Each pass runs at a quarter, at half and at all of the size, as the pipeline's own program in a process of its
 own: `latest_versions.py` over made-up ids (as benchmarks/versions.py), `find_duplicates.py` over made-up
@@ -106,10 +106,13 @@ def law(measure: Callable[[Path, int], Used], name: str, most: int, target: int)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="200,000 ids and 100,000 documents")
     parser.add_argument("--ids", type=int, default=5_000_000)
     parser.add_argument("--documents", type=int, default=400_000)
     parser.add_argument("--for", type=int, default=40_000_000, dest="target")
     chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.ids, chosen.documents = 200_000, 100_000
     law(latest, "latest versions", chosen.ids, chosen.target)
     law(duplicates, "duplicates", chosen.documents, chosen.target)
 

@@ -1,7 +1,7 @@
 """Cost of a corpus and of one more daily file of PubMed, in processor seconds and bytes written, by stage.
 
-    .venv/bin/python benchmarks/updates.py [--files 40] [--citations 2000] [--daily 200] [--touched 1] \\
-        [--days 3] [--check] [--output FILE.json]
+    .venv/bin/python benchmarks/updates.py [--quick] [--files 40] [--citations 2000] [--daily 200] \\
+        [--touched 1] [--days 3] [--check] [--output FILE.json]
 
 A baseline of made-up citations is built with the pipeline's own programs, one process a job. Then each day
 adds a file whose citations are half new and half revisions of citations of `--touched` files of the baseline.
@@ -180,10 +180,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, usual in SIZES.items():
         parser.add_argument(f"--{name}", type=int, default=usual)
+    parser.add_argument("--quick", action="store_true", help="4 files and one day")
     parser.add_argument("--output", type=Path, help="JSON file for the costs of all days, by stage")
     parser.add_argument("--check", action="store_true", help="build the last day from scratch too")
+    chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.files, chosen.days = 4, 1
     with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), parser.parse_args())
+        measure(Path(folder), chosen)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ rule pack:
     input:
         unpack(graph.pack.inputs_of),
     output:
-        graph.paths.token_files("{corpus}", "{vocab}"),
+        [update(path) for path in graph.paths.packed_files("{corpus}", "{vocab}")],
     log:
         graph.paths.log(graph.paths.tokens("{corpus}", "{vocab}")),
     conda:
@@ -27,7 +27,7 @@ rule pack:
         "python {params.scripts:q}/pack.py --corpus {params.corpus:q} --parts {params.parts:q}"
         " --vocab {params.vocab:q} --punkt {input.punkt:q}"
         " --output {params.results:q}/pretraining/tokens/{wildcards.corpus:q}/{wildcards.vocab:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
+        " --recipe {params.recipe:q} --version {params.version:q} > {log:q} 2>&1"
 
 
 rule pretrain:

@@ -7,7 +7,8 @@ Inputs: the parts of a corpus, a vocabulary of any kind, NLTK's punkt_tab.zip, a
 (pubmill.recipes.pretraining.PackingRecipe).
 Output: the folder of packed tokens (described in pubmill.pretraining.packed_tokens), readable only by its
 owner if a part or the vocabulary is. Parts are packed on all cores that the job may use; the bytes do not
-depend on the number of cores.
+depend on the number of cores. If the folder is there already, the tokens of parts that have not changed are
+taken from it.
 """
 
 from pathlib import Path
@@ -30,14 +31,16 @@ def main(
     punkt: Annotated[Path, "NLTK's punkt_tab.zip"],
     output: Annotated[Path, "folder to write"],
     processes: Annotated[int | None, "default: the number of cores that this job has"] = None,
+    version: Annotated[str, "version of the packing; tokens of another one are not kept"] = "",
 ) -> None:
     files = part_files(corpus, parts)
     keep_private([*files, vocab], access_of_parts(files))
-    index = pack(recipe, files, vocab, punkt, output, processes or useful_processes(files))
+    index = pack(recipe, files, vocab, punkt, output, processes or useful_processes(files), version)
     print(
         f"{output}: {index['tokens']} tokens in {index['sentences']} sentences of "
         f"{index['documents']} documents; left out as empty: {index['empty_sentences']} sentences, "
-        f"{index['empty_documents']} documents; held out: {index[HELD_OUT]['documents']} documents"
+        f"{index['empty_documents']} documents; held out: {index[HELD_OUT]['documents']} documents; "
+        f"{index['encoded']} of {parts} parts encoded, the others copied"
     )
 
 

@@ -42,7 +42,8 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import folder_sha256, write_predictions
 from pubmill.storage.files import sha256
-from pubmill.storage.privacy import PUBLIC, access_of, label_of_process
+from pubmill.storage.privacy import PUBLIC, access_of
+from pubmill.storage.training_reports import MadeWith, RunIdentity, TrainingCourse, TrainingReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +61,7 @@ class Outcome:
     """The predictions of a run, and the report on how they were made (training.json)."""
 
     predictions: list[dict[str, Any]]
-    report: dict[str, Any]
+    report: TrainingReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +106,8 @@ def finetune(job: FinetuningJob) -> Outcome:
         trained = _train(job, data, device)
         trainer, task = trained.trainer, trained.trainer.task
         predicted, failed = _predict(trainer, trained.wanted, (trained.refit or trained.progress).diverged)
-    report = {
-        **_training_report(job.recipe, trained.progress, trained.refit),
+    report: TrainingReport = {
+        **_training_course(job.recipe, trained.progress, trained.refit),
         **_run_provenance(trainer),
         **asked,
         "head_from_start": trained.head_from_start,
@@ -150,7 +151,8 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
     report = read_report(kept, job)
     data = _read_data(job)
     hashes = {**report["data_sha256"], job.split: data.hashes[job.split]}
-    changed = {**report, "split": job.split, "data_sha256": hashes}
+    changed = report.copy()
+    changed.update({"split": job.split, "data_sha256": hashes})
     if failure_of(report):
         return Outcome(predictions=_empty_predictions(job.recipe, data), report=changed)
     predictor = load_task_model(kept, choose_device())
@@ -165,12 +167,11 @@ def predict_kept(job: FinetuningJob, kept: Path) -> Outcome:
 
 def write_outcome(outcome: Outcome, job: FinetuningJob, predictions: Path, keep_in: Path | None) -> None:
     """Write the predictions, training.json beside them, and the task model into the folder `keep_in`."""
-    report = outcome.report | label_of_process()
-    write_predictions(predictions, outcome.predictions, report)
+    write_predictions(predictions, outcome.predictions, outcome.report)
     if keep_in and isinstance(outcome, Run):
-        keep(keep_in, outcome.task, outcome.model, report, job.dataset)
+        keep(keep_in, outcome.task, outcome.model, outcome.report, job.dataset)
     elif keep_in:
-        keep_report(keep_in, report)
+        keep_report(keep_in, outcome.report)
 
 
 def _read_data(job: FinetuningJob) -> Data:
@@ -278,8 +279,7 @@ def _predict(predictor: Predictor, wanted: EncodedSplit, diverged: bool) -> tupl
     return predicted, None
 
 
-def _run_identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
-    """Return the fields of training.json that identify the run."""
+def _run_identity(job: FinetuningJob, data: Data) -> RunIdentity:
     return {
         "seed": job.seed,
         "split": job.split,
@@ -293,12 +293,12 @@ def _run_identity(job: FinetuningJob, data: Data) -> dict[str, Any]:
 
 
 def _outcome_without_training(
-    recipe: FinetuningRecipe, data: Data, asked: dict[str, Any], failed: str
+    recipe: FinetuningRecipe, data: Data, asked: RunIdentity, failed: str
 ) -> Outcome:
     """Return the outcome of a run without a trained model: its training failed, or a run that it depends on
     did."""
-    report = {
-        **_training_report(recipe, FinetuningProgress(), None),
+    report: TrainingReport = {
+        **_training_course(recipe, FinetuningProgress(), None),
         **provenance(),
         **asked,
         "head_from_start": None,
@@ -316,10 +316,9 @@ def _empty_predictions(recipe: FinetuningRecipe, data: Data) -> list[dict[str, A
     return [{"id": example.id, TASKS[recipe.task].key: None} for example in data.wanted]
 
 
-def _training_report(
+def _training_course(
     recipe: FinetuningRecipe, progress: FinetuningProgress, refit: FinetuningProgress | None
-) -> dict[str, Any]:
-    """Return the fields of training.json on the training and its course."""
+) -> TrainingCourse:
     step, score = progress.best or (None, None)
     per_epoch = progress.steps_per_epoch
     seconds = progress.seconds + (refit.seconds if refit else 0)
@@ -351,7 +350,7 @@ def _encoding_changes(splits: Iterable[EncodedSplit | None]) -> dict[str, int]:
     return total
 
 
-def _run_provenance(trainer: Trainer) -> dict[str, Any]:
+def _run_provenance(trainer: Trainer) -> MadeWith:
     """Return commit, packages, Python and hardware, with device, threads and precision; in float16 also the
     scale of the loss and the number of skipped steps."""
     found = provenance()

@@ -7,7 +7,7 @@ text of the dataset.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -39,6 +39,8 @@ from pubmill.recipes.writing import as_values
 from pubmill.storage.checksums import REPORT, folder_sha256, write_folder_sums
 from pubmill.storage.files import read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.model_folder_checks import check_folder_in_place, reported
+from pubmill.storage.privacy import label_of_process
+from pubmill.storage.training_reports import TrainingReport
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -64,7 +66,7 @@ class TaskModelFacts(TypedDict):
     argument_types: list[list[str]]
 
 
-def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any], dataset: Path) -> None:
+def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport, dataset: Path) -> None:
     """Write the task model `folder` from a run on `dataset`; leave nothing there if it does not load.
 
     Of a diverged run, only the report is kept. Raises a `PubmillError` if the written model gives other
@@ -74,8 +76,9 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
         keep_report(folder, report)
         return
     model.eval()
+    labelled = {**report, **label_of_process()}
     with writing_folder(folder) as temporary:
-        write_json(temporary / REPORT, sealed(report))
+        write_json(temporary / REPORT, sealed(labelled))
         standard = _transformers_model(task, model)
         (standard or model.encoder).save_pretrained(temporary)
         head = {name: value.detach().cpu().contiguous() for name, value in model.head.state_dict().items()}
@@ -88,16 +91,16 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: dict[str, Any]
             "argument_types": _argument_types(task, dataset),
         }
         write_json(temporary / FACTS, facts)
-        card = task_model_card(folder.name, report, dataset, type(standard).__name__ if standard else None)
+        card = task_model_card(folder.name, labelled, dataset, type(standard).__name__ if standard else None)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         _check_saved_model(temporary, model, task.reader)
         write_folder_sums(temporary)
 
 
-def keep_report(folder: Path, report: dict[str, Any]) -> None:
+def keep_report(folder: Path, report: Mapping[str, Any]) -> None:
     """Write the folder of a run without a model to keep: its result is that it failed."""
     with writing_folder(folder) as temporary:
-        write_json(temporary / REPORT, sealed(report))
+        write_json(temporary / REPORT, sealed({**report, **label_of_process()}))
 
 
 def load_task_model(folder: Path, device: torch.device) -> Predictor:
@@ -171,7 +174,7 @@ def read_facts(folder: Path) -> TaskModelFacts:
     return checked
 
 
-def read_report(folder: Path, job: FinetuningJob) -> dict[str, Any]:
+def read_report(folder: Path, job: FinetuningJob) -> TrainingReport:
     """Read the training.json of a kept model and check that it is from this very run.
 
     Raises a `PubmillError` that names the difference: recipe, seed, pretrained model, data, or the split by
@@ -210,19 +213,20 @@ def start_failed(folder: Path) -> str | None:
     return failure_of(report) if report else None
 
 
-def _previous_report(folder: Path) -> dict[str, Any] | None:
+def _previous_report(folder: Path) -> TrainingReport | None:
     """Return the report of the run that made a folder's model; None for a pretrained model."""
     path = folder / REPORT
     return _checked_report(path, ("model", "failed")) if path.is_file() else None
 
 
-def _checked_report(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+def _checked_report(path: Path, keys: Sequence[str]) -> TrainingReport:
     report: Any = read_json(path)
     lacks = [key for key in keys if not isinstance(report, dict) or key not in report]
     if lacks or not isinstance(report.get("data_sha256", {}), dict):
         what = f"has no {', '.join(lacks)}" if lacks else "must have an object as data_sha256"
         raise PubmillError(f"{path} {what}, so it is no report of a fine-tuning; keep the model again")
-    return dict(report)
+    checked: TrainingReport = report  # as far as `keys` go
+    return checked
 
 
 def _sha256_if_there(path: Path) -> str | None:

@@ -1,9 +1,9 @@
 """Choice of one grid point for a dataset from its trials' dev scores."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.collapse import failure_of
@@ -20,13 +20,24 @@ FOUND = ("mean_dev", "trials", "failed")
 NEEDED = ("recipe", "data_sha256", "model", "seed", "dev", "failed")
 """Fields that are read from a trial's training.json."""
 
-Training = tuple[Path, dict[str, Any]]
+Training = tuple[Path, Mapping[str, Any]]
 """A trial's training.json and its content."""
 Point = dict[str, Any]
 """A value for each searched key."""
 
 
-def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]:
+class Selection(TypedDict):
+    """Content of selected.json. `chosen`: a value for each key that was decided; None if all trials failed,
+    for the reason `failed` of the first. `mean_dev`: of the chosen point; `considered`: every point with its
+    `FOUND`."""
+
+    chosen: Point | None
+    failed: str | None
+    mean_dev: float | None
+    considered: list[Point]
+
+
+def select(trials: Iterable[Training], decides: Sequence[str]) -> Selection:
     """Choose the grid point with the best dev score, averaged over models and seeds (gu2020 section 6.2).
 
     `trials` are in the order of the grid, whose keys are `decides` (except `stop_after`); of equal points the
@@ -34,10 +45,6 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> dict[str, Any]
     are over the trials that did not fail, and only points with the fewest failed trials are candidates: a
     point with a failed trial is not chosen if others have none. A trial with constant predictions has a dev
     score like any other.
-
-    Returns `{"chosen": {a value for each of `decides`}, "failed": None, "mean_dev", "considered": [every
-    point with its mean_dev, trials and failed ones]}`; if all trials failed, chosen is None and failed
-    the reason of the first.
     """
     searched = [key for key in decides if key != STEPS]
     points = _group_by_point(trials, searched)
@@ -117,7 +124,7 @@ def _check_form(path: Path, training: Any) -> None:
         raise PubmillError(f"{path} {what}, so it is no training.json of a trial; run the trial again")
 
 
-def _point_summary(point: Point, tried: list[Training]) -> dict[str, Any]:
+def _point_summary(point: Point, tried: list[Training]) -> Point:
     scores = [_dev_value(path, training, "best") for path, training in _successful_trials(tried)]
     mean = sum(scores) / len(scores) if scores else None
     return {**point, "mean_dev": mean, "trials": len(tried), "failed": len(tried) - len(scores)}
@@ -133,7 +140,7 @@ def _successful_trials(tried: list[Training]) -> list[Training]:
     return [(path, training) for path, training in tried if failure_of(training) is None]
 
 
-def _dev_value(path: Path, training: dict[str, Any], key: str) -> float:
+def _dev_value(path: Path, training: Mapping[str, Any], key: str) -> float:
     value = training["dev"].get(key)
     if not isinstance(value, (int, float)):
         raise PubmillError(

@@ -5,13 +5,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from pubmill.pretraining.checkpoints import (
     PretrainingProgress,
     Snapshot,
+    WeightsOrigin,
     partial_folder,
     take_snapshot,
     write_partial,
@@ -43,11 +44,11 @@ class BackgroundSaves:
         if error is None:
             self.wait()
 
-    def save(self, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]) -> Path:
+    def save(self, work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin) -> Path:
         """Copy the state, which the next step may then change, and begin to write it; return the save's
         folder. All processes must call this. Waits for the save before; raises its error."""
         self.wait()
-        if found := take_snapshot(work, progress, facts):
+        if found := take_snapshot(work, progress, origin):
             copied, ready = self._copy(found)
 
             def write() -> None:

@@ -16,7 +16,7 @@ save is continued only by the same work, which has the same `fingerprints` and r
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -29,23 +29,39 @@ from torch import nn
 
 from pubmill.errors import PubmillError
 from pubmill.optimisers import OPTIMISERS
+from pubmill.pretraining.logs import Line
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.objectives import Term
 from pubmill.recipes.pretraining import MEMORY_ONLY
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.result_paths import CHECKPOINT_FILES
+from pubmill.storage.training_reports import MadeWith
 
 if TYPE_CHECKING:
     from pubmill.pretraining.engine import Pretraining
 
-Log = list[dict[str, Any]]
+Log = list[Line]
 GENERATIONS = 2
 """Number of saves of a running segment to keep: if the last one is damaged, the one before is used."""
 
 SCALING = "loss_scaling"
 MODEL = "model."
 """Prefix of the exported model's weights among all trained weights."""
+
+
+class WeightsOrigin(MadeWith):
+    """Entries of state.json. `recipe`: values of a `PretrainingRecipe`; `inputs`: see `fingerprints`."""
+
+    recipe: dict[str, Any]
+    inputs: dict[str, Any]
+    instances_per_epoch: int
+
+
+class FinishedOrigin(WeightsOrigin):
+    """The same after the last step of a segment. `held_out`: losses on held-out documents by masking."""
+
+    held_out: dict[str, Line] | None
 
 
 @dataclass
@@ -120,15 +136,15 @@ class Snapshot:
     state: dict[str, Any]
 
 
-def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]) -> None:
-    """Write a checkpoint from the first process; all processes must call this. `facts` (recipe, inputs,
-    hardware) are copied into state.json."""
-    if found := take_snapshot(work, progress, facts):
+def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin) -> None:
+    """Write a checkpoint from the first process; all processes must call this. `origin` is copied into
+    state.json."""
+    if found := take_snapshot(work, progress, origin):
         write_snapshot(folder, found)
 
 
 def take_snapshot(
-    work: "Pretraining", progress: PretrainingProgress, facts: dict[str, Any]
+    work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin
 ) -> Snapshot | None:
     """Return a checkpoint of the current state; its tensors are not copied, and the next step changes them.
 
@@ -150,7 +166,7 @@ def take_snapshot(
         config=work.model.config,
         tensors={f"{name}.safetensors": tensors for name, tensors in files.items()},
         log=list(progress.log),
-        state=stood | ends | scaling | facts,
+        state={**stood, **ends, **scaling, **origin},
     )
 
 
@@ -222,7 +238,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     return PretrainingProgress(log=log, **stood)
 
 
-def _same_weights(before: dict[str, Any], now: dict[str, Any]) -> bool:
+def _same_weights(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     """Return whether architectures have the same weights: ModernBERT's rotary angles and lengths have none,
     and another phase may have others."""
     modern = before["family"] == now["family"] == "modernbert"
@@ -258,7 +274,7 @@ def _check_complete(folder: Path, names: Iterable[str]) -> None:
         raise _damage_error(folder, f"it lacks {', '.join(missing)}")
 
 
-def _read_log(path: Path, state: dict[str, Any]) -> Log:
+def _read_log(path: Path, state: Mapping[str, Any]) -> Log:
     try:
         log = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         if (log[-1]["loss"] if log else None) != state.get("loss_end"):
@@ -336,13 +352,13 @@ def fingerprints(
     }
 
 
-def other_work(state: dict[str, Any], facts: dict[str, Any]) -> list[str]:
+def other_work(state: Mapping[str, Any], origin: Mapping[str, Any]) -> list[str]:
     """Return the keys in which the work of a save differs from this one; [] if it is the same."""
-    recipe = _differing_keys(state["recipe"], facts["recipe"])
-    return _differing_keys(state["inputs"], facts["inputs"]) + [f"recipe.{key}" for key in recipe]
+    recipe = _differing_keys(state["recipe"], origin["recipe"])
+    return _differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]
 
 
-def _differing_keys(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+def _differing_keys(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return sorted(
         key
         for key in (before.keys() | now.keys()) - set(MEMORY_ONLY)

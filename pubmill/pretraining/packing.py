@@ -16,23 +16,29 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import tokenizers
 
 from pubmill.errors import PubmillError
 from pubmill.examples.sentences import SentenceSplitter
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.hardware.process_limits import cores
 from pubmill.messages.progress import with_counts
+from pubmill.pretraining.earlier_tokens import (
+    PackedPart,
+    Shards,
+    earlier_shards,
+    packed_part,
+    write_parts,
+)
 from pubmill.pretraining.encoding import Encoder, make_encoder, special_ids
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedWriter, TokenShard
 from pubmill.recipes.pretraining import PackingRecipe
+from pubmill.recipes.writing import as_json
 from pubmill.storage.corpus_parts import read_texts
-from pubmill.storage.files import writing_folder
+from pubmill.storage.files import sha256, writing_folder
 
 # Bytes of parquet.
 SMALL_CORPUS = 10_000_000
-
-
-Shards = tuple[TokenShard, TokenShard]
 
 
 def is_held_out(name: str, share: float) -> bool:
@@ -152,18 +158,42 @@ def _ordered_results(
 
 
 def pack(
-    recipe: PackingRecipe, parts: list[Path], vocab: Path, punkt: Path, output: Path, processes: int = 1
+    recipe: PackingRecipe,
+    parts: list[Path],
+    vocab: Path,
+    punkt: Path,
+    output: Path,
+    processes: int = 1,
+    version: str = "",
 ) -> dict[str, Any]:
-    """Pack corpus parts into the folder `output` (see `packed_tokens`); return its index."""
+    """Pack corpus parts into the folder `output` (see `packed_tokens`); return its index, with that of the
+    held-out documents, and the number of parts that were `encoded`.
+
+    If the folder is there, packed with the same recipe, vocabulary, Punkt and `version`, the tokens of parts
+    that have not changed since are taken from it.
+    """
     tokenizer = load_tokenizer(vocab)
     form = tokenizer.get_vocab_size(), special_ids(tokenizer, vocab)
+    made_with = [
+        version,
+        tokenizers.__version__,
+        as_json(recipe),
+        sha256(vocab / "tokenizer.json"),
+        sha256(punkt),
+    ]
+    known, digests = earlier_shards(output, made_with), [sha256(part) for part in parts]
+    changed = [part for part, digest in zip(parts, digests, strict=True) if digest not in known]
     with (
         writing_folder(output) as temporary,
         PackedWriter(temporary, *form) as trained,
         PackedWriter(temporary / HELD_OUT, *form) as held_out,
     ):
-        packed = pack_parts(recipe, parts, vocab, punkt, processes)
-        for shard, rest in with_counts(packed, "parts packed", len(parts)):
-            trained.add(shard)
-            held_out.add(rest)
-    return trained.index() | {HELD_OUT: held_out.index()}
+        encoded = pack_parts(recipe, changed, vocab, punkt, processes)
+        packed = (known.get(digest) or next(encoded) for digest in digests)
+        written = list[PackedPart]()
+        for digest, shards in zip(digests, with_counts(packed, "parts packed", len(parts)), strict=True):
+            trained.add(shards[0])
+            held_out.add(shards[1])
+            written.append(packed_part(digest, shards))
+        write_parts(temporary, made_with, written)
+    return trained.index() | {HELD_OUT: held_out.index(), "encoded": len(changed)}

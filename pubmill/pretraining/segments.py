@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -17,7 +17,12 @@ from pubmill.hardware.torch_setup import STRICT, configure_cuda, cuda_settings, 
 from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.background_saves import BackgroundSaves
-from pubmill.pretraining.checkpoints import DamagedCheckpointError, PretrainingProgress
+from pubmill.pretraining.checkpoints import (
+    DamagedCheckpointError,
+    FinishedOrigin,
+    PretrainingProgress,
+    WeightsOrigin,
+)
 from pubmill.pretraining.computation import Sums
 from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining
@@ -42,7 +47,7 @@ DECIDING = {
     ),
     "packages": ("torch", "transformers", "numpy"),
 }
-Evaluation = Callable[[Pretraining, Path], dict[str, Any] | None]
+Evaluation = Callable[[Pretraining, Path], dict[str, Line] | None]
 """Losses of a finished segment on the held-out documents in a folder, if it has any."""
 
 
@@ -90,9 +95,9 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment, evaluate: Evaluation |
         check(recipe, packed, vocabulary, segment, world)
         configure(world.device)
         work = Pretraining(recipe, packed, vocabulary, world, segment.model, segment.teacher)
-        known = facts(work, segment, packed)
-        progress = resume(work, segment, known)
-        train(work, progress, segment, known, evaluate or held_out_losses)
+        origin = origin_of(work, segment, packed)
+        progress = resume(work, segment, origin)
+        train(work, progress, segment, origin, evaluate or held_out_losses)
 
 
 def configure(device: torch.device) -> None:
@@ -119,8 +124,8 @@ def check(
         raise PubmillError(f"{world.size} processes for batches of {recipe.batch_size}: start fewer")
 
 
-def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str, Any]:
-    """Return the fields of state.json on the origin of the weights."""
+def origin_of(work: Pretraining, segment: Segment, packed: PackedTokens) -> WeightsOrigin:
+    """Return what the weights of a segment come from."""
     found = provenance()
     hardware = {
         **found["hardware"],
@@ -141,9 +146,9 @@ def facts(work: Pretraining, segment: Segment, packed: PackedTokens) -> dict[str
     }
 
 
-def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> PretrainingProgress:
+def resume(work: Pretraining, segment: Segment, origin: WeightsOrigin) -> PretrainingProgress:
     """Restore `work` from the segment's own last save, or else from its start, or else begin anew."""
-    own = work.world.decide(lambda: own_save(segment.output, known))
+    own = work.world.decide(lambda: own_save(segment.output, origin))
     source = own or segment.previous or segment.other
     if source is None:
         return PretrainingProgress()
@@ -153,13 +158,13 @@ def resume(work: Pretraining, segment: Segment, known: dict[str, Any]) -> Pretra
     if work.world.first:
         if own:
             report_progress(f"going on from step {progress.step}, which was saved when this was ended")
-            if known["hardware"].get("deterministic", "required") != "required":
+            if origin["hardware"].get("deterministic", "required") != "required":
                 report_progress(f"on a GPU without {STRICT}=1, an undisturbed run has other last digits")
-        warn_of_changes(read_json(source / "state.json"), known)
+        warn_of_changes(read_json(source / "state.json"), origin)
     return progress
 
 
-def own_save(output: Path, known: dict[str, Any]) -> Path | None:
+def own_save(output: Path, origin: Mapping[str, Any]) -> Path | None:
     """Return the last complete save of this segment; remove saves of other work."""
     for own in checkpoints.partials(output):
         try:
@@ -167,7 +172,7 @@ def own_save(output: Path, known: dict[str, Any]) -> Path | None:
         except DamagedCheckpointError as error:
             report_progress(f"{error} Now the save before it is continued, if there is one.")
             continue
-        if others := checkpoints.other_work(state, known):
+        if others := checkpoints.other_work(state, origin):
             report_progress(
                 f"{own} belongs to other work (differing: {', '.join(others)}): discarded, beginning anew"
             )
@@ -177,7 +182,7 @@ def own_save(output: Path, known: dict[str, Any]) -> Path | None:
     return None
 
 
-def warn_of_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
+def warn_of_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Print a message if the result will not equal that of an undisturbed run bit for bit."""
     for group, names in DECIDING.items():
         for name in names:
@@ -206,7 +211,7 @@ def train(
     work: Pretraining,
     progress: PretrainingProgress,
     segment: Segment,
-    known: dict[str, Any],
+    origin: WeightsOrigin,
     evaluate: Evaluation,
 ) -> None:
     """Make the updates from `progress` to the segment's end, with saves, and write the checkpoint."""
@@ -228,7 +233,7 @@ def train(
                 if stop:
                     raise StopRequestedError
                 if save and not progress.suspicious(SUSPICIOUS):
-                    saves.save(work, progress, known)
+                    saves.save(work, progress, origin)
                     saved = time.monotonic()
                 if board and line and logged:
                     board.add(line)
@@ -237,10 +242,11 @@ def train(
                     report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
             held_out = evaluate(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
-            save_and_report(work, progress, saves, known, began)
+            save_and_report(work, progress, saves, origin, began)
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
         saves.wait()
-        checkpoints.save(segment.output, work, progress, known | {"held_out": held_out})
+        finished: FinishedOrigin = {**origin, "held_out": held_out}
+        checkpoints.save(segment.output, work, progress, finished)
     if board:
         board.close()
     if work.world.first:
@@ -251,14 +257,14 @@ def save_and_report(
     work: Pretraining,
     progress: PretrainingProgress,
     saves: BackgroundSaves,
-    known: dict[str, Any],
+    origin: WeightsOrigin,
     began: int,
 ) -> None:
     """Save a segment that was asked to stop, unless no step was completed since its start at `began`."""
     if progress.step == began:
         report_progress("asked to stop before another step was complete; the same command continues")
         return
-    made = saves.save(work, progress, known)
+    made = saves.save(work, progress, origin)
     saves.wait()
     report_progress(f"asked to stop; saved {made}; the same command continues from there")
 
@@ -290,12 +296,12 @@ def advance(
     return line, due
 
 
-def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Any] | None:
+def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Line] | None:
     """Return losses on held-out documents with the recipe's masking and with single subwords, which makes
     recipes with the same vocabulary comparable. None without held-out documents."""
     if not (folder / "index.json").is_file():
         return None
-    packed, found = PackedTokens(folder), dict[str, Any]()
+    packed, found = PackedTokens(folder), dict[str, Line]()
     packed.verify()
     for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
         sums: Sums | None = work.evaluate(packed, masking)

@@ -26,6 +26,7 @@ DATASET_NOTICES = "dataset-notices.json"
 VOCAB_FILES = (*TOKENIZER_FILES, DIAGNOSIS)
 """Files of every vocabulary; each kind adds vocab.txt, vocab.json and merges.txt, or spiece.model."""
 _PACKED = ("ids.bin", "sentences.npy", "documents.npy", "index.json")
+PACKED_PARTS = "parts.json"
 TOKEN_FILES = (*_PACKED, *(f"held-out/{name}" for name in _PACKED))
 CHECKPOINT_FILES = (WEIGHTS, "auxiliary.safetensors", "optimizer.safetensors", CONFIG, LOG, STATE)
 MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
@@ -180,7 +181,12 @@ class Paths:
         return _path_in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
 
     def token_files(self, corpus: str, vocab: str) -> list[str]:
+        """Return the files of packed tokens that a pretraining reads."""
         return [self.tokens(corpus, vocab, name) for name in TOKEN_FILES]
+
+    def packed_files(self, corpus: str, vocab: str) -> list[str]:
+        """Return the files of packed tokens, and the list of the parts that they come from."""
+        return [*self.token_files(corpus, vocab), self.tokens(corpus, vocab, PACKED_PARTS)]
 
     def checkpoint(self, recipe: str, step: Number, name: str = "") -> str:
         """Return the folder of a checkpoint, or one of its files."""

@@ -63,7 +63,7 @@ def tree(article: Article) -> etree._Element:
     return etree.fromstring(article.data, etree.XMLParser(remove_comments=True, remove_pis=True))
 
 
-@pytest.mark.parametrize("part", ["an eighth", "the rest"])
+@pytest.mark.parametrize("part", ["an eighth", pytest.param("the rest", marks=pytest.mark.weekly)])
 def test_characters_and_words_in_are_those_that_come_out(articles: list[Article], part: str) -> None:
     """In one of eight articles, and in all others."""
     assert len(articles) == 2336

@@ -15,10 +15,11 @@ from pubmill.corpus.part_tables import read_reasons
 from pubmill.corpus.shards import Document, is_private, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
+from pubmill.hardware.provenance import provenance
 from pubmill.metrics.contributions import Contributions, Items, read_items, write_items
 from pubmill.metrics.records import read_predictions, read_record, write_record
 from pubmill.pretraining import checkpoints
-from pubmill.pretraining.checkpoints import PretrainingProgress
+from pubmill.pretraining.checkpoints import PretrainingProgress, WeightsOrigin
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.masking import read_vocabulary
@@ -126,7 +127,13 @@ def make_checkpoint(folder: Path) -> None:
         sums = work.update(step) | {"seconds": 1.0, "processor_seconds": 1.0}
         progress.count(sums, 50, 10.0, work.terms[0])
     progress.log.append({"step": 3, "loss": 1.0})
-    checkpoints.save(folder / "step-3", work, progress, {"recipe": as_values(RECIPE), "inputs": {}})
+    origin: WeightsOrigin = {
+        **provenance(),
+        "recipe": as_values(RECIPE),
+        "inputs": {},
+        "instances_per_epoch": 0,
+    }
+    checkpoints.save(folder / "step-3", work, progress, origin)
 
 
 def read_checkpoint(folder: Path) -> Any:

@@ -152,5 +152,5 @@ def test_a_silent_fallback_is_found(
     assert is_silent(work, COMPILED, capsys.readouterr().err) == (planted and working != COMPILED)
     work.world = World(torch.device("cuda", 0))
     segment = segments.Segment(tokens=data / "tokens", vocab=data, output=data / "s", to=1)
-    recorded = segments.facts(work, segment, packed)["hardware"]
+    recorded = segments.origin_of(work, segment, packed)["hardware"]
     assert (recorded["layers"], recorded["methods_refused"]) == (working.layers, work.computation.refused)

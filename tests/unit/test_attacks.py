@@ -30,7 +30,12 @@ def test_a_few_cases_are_survived(attack: Attack) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "attack", [pytest.param(attack, id=name) for name, attack in attacks().items() if more(attack)]
+    "attack",
+    [
+        pytest.param(attack, id=name, marks=[pytest.mark.weekly] if name == "changed-code" else ())
+        for name, attack in attacks().items()
+        if more(attack)
+    ],
 )
 def test_many_cases_are_survived(attack: Attack) -> None:
     check(attack, more(attack))

@@ -92,6 +92,7 @@ def test_the_jobs_of_the_demo_are_planned_without_extras(root: Path, world: Path
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_the_demo_runs_without_extras(root: Path, world: Path, tmp_path: Path, python: str) -> None:
     project = replace(make_project(root, world, tmp_path), python=python)
     remove_extras(project.folder, NAMES)

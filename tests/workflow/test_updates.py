@@ -18,10 +18,8 @@ from tests.waiting import patience
 from tests.workflow.conftest import Project
 
 CORPUS = "results/demo/corpora/pubmed-abstracts"
-TARGETS = [
-    f"{CORPUS}/{name}"
-    for name in ("stats.json", "contamination.json", "words/bert-uncased/part-0000.parquet")
-]
+TOKENS = "results/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased"
+TARGETS = [*(f"{CORPUS}/{name}" for name in ("stats.json", "contamination.json")), f"{TOKENS}/index.json"]
 CONFIG = ["--cores", "2", "--config", "models=[pubmedbert-base]", "datasets=[hoc@blurb]"]
 BEFORE, AFTER = "updatefiles: [26n1335]", "updatefiles: [26n1335-26n1336]"
 SCALE = "specs/scales/demo.yaml"
@@ -57,12 +55,13 @@ def said(project: Project, verb: str, *more: str) -> str:
 
 
 def content(project: Project) -> dict[str, bytes]:
-    folder = project.folder / CORPUS
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files = [path for name in (CORPUS, TOKENS) for path in (project.folder / name).rglob("*")]
+    return {str(path): path.read_bytes() for path in files if path.is_file()}
 
 
 def from_scratch(project: Project) -> dict[str, bytes]:
-    shutil.rmtree(project.folder / CORPUS)
+    for name in (CORPUS, TOKENS):
+        shutil.rmtree(project.folder / name)
     shutil.rmtree(project.folder / ".snakemake")
     said(project, "run")
     return content(project)
@@ -83,6 +82,8 @@ def test_days_more_equal_a_build_of_the_last_day(yesterday: Project, mirror: Pat
     assert f"{SCALE} names the new files" in shown and AFTER in (yesterday.folder / SCALE).read_text()
     assert re.findall(r"Selecting documents of pubmed-abstracts, part (\d+)", shown) == ["0003"]
     assert {path: path.stat().st_mtime_ns for path in parts} == parts
+    [log] = (yesterday.folder / "results/demo/logs").rglob("*pubmed-abstracts/pubmed-uncased*.log")
+    assert "1 of 4 parts encoded" in log.read_text()
 
     tomorrow.rename(second)
     shown = said(yesterday, "update")
@@ -103,7 +104,8 @@ def store(path: Path, packed: bytes) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.weekly) for seed in (1, 2))])
+@pytest.mark.weekly
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_an_update_that_is_killed_can_be_run_again(yesterday: Project, seed: int) -> None:
     dice = random.Random(seed)
     for _ in range(4):

@@ -84,7 +84,7 @@ def test_a_training_on_a_bad_model_is_a_result_with_a_reason(
         finetune(job)
     outcome = finetune_or_fail(job)
     reason = outcome.report["failed"]
-    assert reason.startswith("my-bert: the weights of 1 parameters are missing")
+    assert reason and reason.startswith("my-bert: the weights of 1 parameters are missing")
     assert "would fail again: my-bert: the weights" in capsys.readouterr().err
     output, kept = tmp_path / "seed-1.predictions.jsonl.gz", tmp_path / "kept"
     write_outcome(outcome, job, output, kept if keeps else None)

@@ -99,7 +99,7 @@ def test_a_chain_goes_on_with_the_head_for_answers(
 def test_training_with_dev_goes_on_with_the_head_too(model: Path, squad: Path, tmp_path: Path) -> None:
     first = begun_with(tmp_path / "squad", SPAN, model, squad)
     run = finetune(FinetuningJob(replace(SPAN, train_on="train+dev", **STILL), first, squad, 2, "test"))
-    assert isinstance(run, Run) and run.report["steps_on_train_and_dev"] > 0
+    assert isinstance(run, Run) and run.report["steps_on_train_and_dev"]
     head = run.model.head.state_dict()
     assert all(
         torch.equal(head[name], value) for name, value in load_file(first / "head.safetensors").items()
@@ -319,7 +319,7 @@ def test_one_model_at_a_time_is_in_memory(model: Path, tokens: Path, monkeypatch
 
     monkeypatch.setattr(runs, "_make_trainer", begin)
     monkeypatch.setattr(runs, "_refit", again)
-    assert finetune(FinetuningJob(BOTH, model, tokens, 1, "test")).report["steps_on_train_and_dev"] > 0
+    assert finetune(FinetuningJob(BOTH, model, tokens, 1, "test")).report["steps_on_train_and_dev"]
     assert len(progresses) == 1 and progresses[0].best
 
 

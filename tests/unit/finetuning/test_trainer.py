@@ -28,6 +28,7 @@ from pubmill.metrics import dev_score
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.writing import as_values
 from pubmill.storage.files import write_jsonl_gz
+from pubmill.storage.training_reports import TrainingReport
 from tests.unit.tiny_encoders import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,7 +46,7 @@ RECIPE = FinetuningRecipe(
 )
 
 
-def finetune(*arguments: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def finetune(*arguments: Any) -> tuple[list[dict[str, Any]], TrainingReport]:
     made = run(FinetuningJob(*arguments))
     return made.predictions, made.report
 

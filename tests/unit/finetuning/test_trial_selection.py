@@ -47,7 +47,7 @@ def test_the_best_mean_over_models_and_seeds_is_chosen() -> None:
 
 def test_of_equals_the_first_in_the_grid_is_chosen() -> None:
     made = select(trials({3e-5: [0.5, 0.5], 1e-5: [0.5, 0.5]}), DECIDES)
-    assert made["chosen"]["learning_rate"] == 3e-5
+    assert made["chosen"] == {"learning_rate": 3e-5, "batch_size": 16}
 
 
 def test_any_key_can_be_searched_lists_and_nulls_too() -> None:
@@ -80,7 +80,7 @@ def test_a_point_with_a_failed_trial_is_not_chosen_but_named() -> None:
     made = trials({1e-5: [0.5, 0.5], 1e-2: [0.9, 0.9]})
     made[-1][1].update(failed="nan", dev={"best": None})
     selected = select(made, DECIDES)
-    assert selected["chosen"]["learning_rate"] == 1e-5
+    assert selected["chosen"] == {"learning_rate": 1e-5, "batch_size": 16}
     assert selected["considered"][1] == {
         "learning_rate": 1e-2, "batch_size": 16, "mean_dev": 0.9, "trials": 2, "failed": 1,
     }  # fmt: skip
@@ -91,7 +91,7 @@ def test_where_every_point_has_failed_trials_the_fewest_count_first() -> None:
     for place in (0, 5, 6, 7):
         made[place][1].update(failed="nan", dev={"best": None, "best_step": None})
     selected = select(made, DECIDES)
-    assert selected["chosen"]["learning_rate"] == 3e-5 and selected["failed"] is None
+    assert selected["chosen"] == {"learning_rate": 3e-5, "batch_size": 16} and selected["failed"] is None
     assert [point["failed"] for point in selected["considered"]] == [1, 1, 2]
     means = [point["mean_dev"] for point in selected["considered"]]
     assert means == pytest.approx([0.4, 0.5, 0.9]) and selected["mean_dev"] == means[1]
@@ -108,7 +108,7 @@ def test_the_steps_of_the_only_point_are_those_of_the_trials_that_did_not_fail()
 def test_constant_predictions_have_a_dev_score_and_take_part() -> None:
     made = trials({1e-5: [0.5], 3e-5: [0.6]})
     made[1][1]["failed"] = "constant predictions"
-    assert select(made, DECIDES)["chosen"]["learning_rate"] == 3e-5
+    assert select(made, DECIDES)["chosen"] == {"learning_rate": 3e-5, "batch_size": 16}
 
 
 @pytest.mark.parametrize("reason", ["nan", "my-bert: the weights of 3 parameters are missing"])

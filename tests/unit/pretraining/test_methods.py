@@ -343,8 +343,8 @@ def test_the_record_of_a_gpu_says_which_ran(data: Path) -> None:
     made, _ = work(data, RECIPE, steps=0)
     segment = segments.Segment(tokens=data / "tokens", vocab=data, output=data / "s", to=1)
     names = set(asdict(COMPILED))
-    assert not names & segments.facts(made, segment, packed)["hardware"].keys()
+    assert not names & segments.origin_of(made, segment, packed)["hardware"].keys()
     made.computation.methods, made.world = COMPILED, World(GPU)
-    found = segments.facts(made, segment, packed)["hardware"]
+    found = segments.origin_of(made, segment, packed)["hardware"]
     assert {name: found[name] for name in names} == asdict(COMPILED)
     assert names <= set(segments.DECIDING["hardware"])
