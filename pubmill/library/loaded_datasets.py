@@ -121,7 +121,7 @@ def converted_folder(name: str, results: str | Path) -> Path:
         names = nearest(name, (card.parent.name for card in folder.parent.glob(f"*/{CARD}")))
         converted = ", ".join(names[:SHOWN]) or "none"
         raise PubmillError(
-            f"{folder} has no {CARD}: the dataset was not converted there. Make it in the checkout, with "
-            f"pubmill run STUDY {folder / CARD}. Converted there, the nearest first: {converted}"
+            f"{folder} has no {CARD}: the dataset was not converted there. Make it in a checkout or "
+            f"workspace, with pubmill run STUDY {folder / CARD}. Converted there, nearest first: {converted}"
         )
     return folder

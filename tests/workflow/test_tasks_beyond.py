@@ -9,6 +9,7 @@ import pytest
 from tests.workflow.conftest import Project, copy_of
 
 DATASETS = {
+    "bc5cdr-cid@documents": ("relation_f1", {"relation_precision", "relation_recall"}),
     "biored-relations@documents": ("relation_f1", {"relation_novelty_f1", "relation_pair_f1"}),
     "nlm-gene@nested": ("entity_f1", {"entity_precision", "entity_recall"}),
     "bioasq-list@7b": ("list_f1", {"list_precision", "list_recall"}),

@@ -27,7 +27,7 @@ from tests.world.citations import Citation
 from tests.world.lexicon import Lexicon, make_lexicon
 from tests.world.part import Part
 
-VERSION = 6
+VERSION = 7
 """Increased whenever the content changes; a folder with another version is written again."""
 
 PARTS = (

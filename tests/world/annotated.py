@@ -1,11 +1,11 @@
-"""Documents in PubTator's form: BioRED's relations between concepts, and NLM-Gene's nested mentions.
+"""Documents in PubTator's form: relations of BC5CDR and BioRED, and NLM-Gene's nested mentions.
 
 The words between two names show how they are related, and those after a gene what it names.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -16,6 +16,7 @@ from tests.world.part import Part
 
 _RAW = "raw.githubusercontent.com"
 _BIORED = f"{_RAW}/yookontian/RE_on_BioRED/2b9a518e9ce72003beb3a2e755169d425ecdeaf5/data/BioRED"
+_BC5CDR = f"{_RAW}/kingsaint/BioMedical-EL/7d4c20530a47572094423f5e49261069a2df16c9/data/BC5CDR/raw_data"
 _AIONER = f"{_RAW}/ncbi/AIONER/b8fa941dc8f49e1c99756832da0c61e9c58dcef8/data/pubtator"
 _TYPES = {
     CHEMICAL: "ChemicalEntity",
@@ -36,6 +37,13 @@ _STATED = [
     ("%G was normal, and %D was rare.", None),
 ]
 """Sentences, each with the relation of its first two names."""
+_INDUCED = [
+    ("%C induced %D.", "CID"),
+    ("%D was caused by %C.", "CID"),
+    ("%C relieved %D.", None),
+    ("%C was given in %D.", None),
+    ("%C was measured, and %D was common.", None),
+]
 _NAMED = {
     "%G": "Gene",
     "%G family": "FamilyName",
@@ -52,6 +60,7 @@ _SAID = [
 ]
 _SLOTS = {"%C": CHEMICAL, "%D": DISEASE, "%G": GENE, "%O": ORGANISM}
 _DOCUMENTS = {"train": 60, "dev": 15, "test": 20}
+_OF_BC5CDR = {CHEMICAL: "Chemical", DISEASE: "Disease"}
 
 
 @dataclass
@@ -77,13 +86,14 @@ class _Document:
         for start, end, kind, concept in sorted(self.lines):
             rows.append(f"{self.name}\t{start}\t{end}\t{self.text[start:end]}\t{kind}\t{concept}")
         for first, second, label in sorted(self.related):
-            rows.append(f"{self.name}\t{label}\t{first}\t{second}\tNovel")
+            novel = "" if label == "CID" else "\tNovel"
+            rows.append(f"{self.name}\t{label}\t{first}\t{second}{novel}")
         return "\n".join(rows) + "\n\n"
 
 
 def part(lexicon: Lexicon, seed: int) -> Part:
     """Return all files, and the expected counts of each dataset."""
-    return _biored(lexicon, seed).joined(_nlm_gene(lexicon, seed + 10))
+    return _biored(lexicon, seed).joined(_nlm_gene(lexicon, seed + 10)).joined(_bc5cdr(lexicon, seed + 20))
 
 
 def _identifier(lexicon: Lexicon, concept: Concept) -> str:
@@ -94,28 +104,51 @@ def _biored(lexicon: Lexicon, seed: int) -> Part:
     files, expect = {}, {}
     for number, (split, count) in enumerate(_DOCUMENTS.items()):
         dice = Dice(seed + number)
-        made = [_related(dice, lexicon, 1000 * (number + 1) + n) for n in range(count)]
+        names = range(1000 * (number + 1), 1000 * (number + 1) + count)
+        made = [_related(dice, lexicon, name, _STATED, _TYPES) for name in names]
         files[f"{_BIORED}/{split.title()}.PubTator"] = "".join(one.written() for one in made).encode()
         expect[split] = _counts(made)
     return Part(files, {"biored-relations@documents": expect})
 
 
-def _related(dice: Dice, lexicon: Lexicon, name: int) -> _Document:
+def _bc5cdr(lexicon: Lexicon, seed: int) -> Part:
+    files, expect = {}, {}
+    for number, (split, count) in enumerate(_DOCUMENTS.items()):
+        dice = Dice(seed + number)
+        names = range(10_000 * (number + 1), 10_000 * (number + 1) + count)
+        made = [_related(dice, lexicon, name, _INDUCED, _OF_BC5CDR) for name in names]
+        files[f"{_BC5CDR}/{split}_corpus.txt"] = "".join(one.written() for one in made).encode()
+        related = sum(len(one.related) for one in made)
+        expect[split] = {
+            "documents": count,
+            "examples": count,
+            "labels.CID": related,
+            "mentions": 6 * count,
+            "pairs": 9 * count,
+            "relations": related,
+        }
+    return Part(files, {"bc5cdr-cid@documents": expect})
+
+
+def _related(
+    dice: Dice, lexicon: Lexicon, name: int, stated: Sequence[tuple[str, str | None]], types: dict[str, str]
+) -> _Document:
     """Return a document of three sentences, in which no two names occur twice."""
     document = _Document(name)
     left = {kind: dice.sample(lexicon[kind], 6) for kind in _SLOTS.values()}
-    for place, (sentence, label) in enumerate(dice.sample(_STATED, 3)):
+    for place, (sentence, label) in enumerate(dice.sample(stated, 3)):
         document.say("" if place == 0 else "\n" if place == 1 else " ")
         found = []
         for piece in re.split(r"(%[CDGO])", sentence):
             if piece in _SLOTS:
                 concept = left[_SLOTS[piece]].pop()
                 found.append(_identifier(lexicon, concept))
-                document.mention(concept.name, _TYPES[concept.kind], found[-1])
+                document.mention(concept.name, types[concept.kind], found[-1])
             else:
                 document.say(piece)
         if label:
-            document.related.add((found[0], found[1], label))
+            first, second = sorted(found[:2]) if label == "CID" else found[:2]
+            document.related.add((first, second, label))
     return document
 
 

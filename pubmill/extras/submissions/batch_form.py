@@ -35,7 +35,8 @@ def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
         if not is_batch(row) or not isinstance(name, str):
             raise PubmillError(f"{place}: expected an answer of a batch, with its custom_id or key")
         found = _answer(row, f"{place}: {show(name)}")
-        yield PredictionRow(where=place, id=name, key="output", value=found.text, cut=found.end in CUT)
+        rule = "cut" if found.end in CUT else None
+        yield PredictionRow(where=place, id=name, key="output", value=found.text, rule=rule)
 
 
 def _answer(row: dict[str, Any], where: str) -> _Reply:

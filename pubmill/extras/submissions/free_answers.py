@@ -16,6 +16,7 @@ RULES = {
     "text": "name mentions by their text, of which every occurrence counts",
     "places": "name a text that occurs several times in the input, of which each counts",
     "cut": "were cut off at the limit of their length",
+    "scores": "are read from scores of labels; gold labels beside them are not read",
 }
 """Rule -> what the answers do that it applies to."""
 NAMES = ("text", "mention", "entity", "name", "span", "answer", "label", "prediction", "output", "score")

@@ -103,11 +103,24 @@ def _checked_value(key: Key, value: Any, where: str) -> Any:
         return spans_of(value, where)
     if key == "answers":
         return answers_of(value, where)
+    if key == "label" and type(value) is int:
+        return str(value)
     if key in ("label", "output") and not isinstance(value, str):
         raise PubmillError(f"{where}: `{key}` must be a string")
-    if key == "labels" and not is_text_list(value):
-        raise PubmillError(f"{where}: `labels` must be a list of strings")
+    if key == "labels":
+        refuse_numbers(value, where)
+        if not is_text_list(value):
+            raise PubmillError(f"{where}: `labels` must be a list of strings")
     return value
+
+
+def refuse_numbers(value: Any, where: str) -> None:
+    """Refuse a list of numbers in place of labels: programs differ in the order in which they count them."""
+    if isinstance(value, list) and value and all(type(one) is int for one in value):
+        raise PubmillError(
+            f"{where}: numbers in place of labels; give the labels' names, because programs number them "
+            "differently"
+        )
 
 
 def is_text_list(value: Any) -> bool:

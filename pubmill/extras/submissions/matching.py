@@ -130,13 +130,13 @@ def _why_words_differ(
     if Counter(tuple(row.words or ()) for row in rows) == Counter(tuple(one.words) for one in examples):
         return (
             "the sentences are those of the dataset in another order, and the file has no ids; give the "
-            "dataset's order, or a line `# id = ID` before each sentence. Nothing was scored"
+            "dataset's order, or an id with each (CoNLL: a line `# id = ID` before it). Nothing was scored"
         )
     if Counter(word for word, _ in words) == Counter(expected):
         return (
             "the words are those of the dataset in another order, and in other sentences, and the file has "
-            "no ids; give the dataset's sentences in its order, or a line `# id = ID` before each. Nothing "
-            "was scored"
+            "no ids; give the dataset's sentences in its order, or an id with each (CoNLL: a line `# id = "
+            "ID` before it). Nothing was scored"
         )
     pairs = zip(words, expected, strict=False)
     place = next((f"from {row.where} on" for (word, row), other in pairs if word != other), "at the end")

@@ -2,8 +2,9 @@
 
 Scripts of the field write them: `predictions.txt` of transformers' `run_ner` (the labels of a sentence on
 each line), `predict_results.txt` of `run_glue` (row numbers from 0 and labels), a JSON list of labels or of
-lists of labels, and LinkBERT's `test_outputs.json`, whose logits are read and whose gold labels are not. A
-label's number counts the dataset's labels in alphabetical order, as these scripts sort them.
+lists of labels, and LinkBERT's `test_outputs.json`, whose logits are read and whose gold labels are not
+(for words, those of the first piece of each, by `word_ids`). A label's number counts the dataset's labels in
+alphabetical order, as these scripts sort them.
 """
 
 import hashlib
@@ -27,10 +28,12 @@ def order_of(examples: Sequence[Any]) -> str:
 def read(text: str, examples: Sequence[Any], recipe: SubmissionRecipe, where: str) -> list[PredictionRow]:
     """Return the row of each example; a `PubmillError` if there are more or fewer predictions."""
     if text.lstrip().startswith(("[", "{")):
-        found = _json_values(parse_json(text, where, numbers_only=True), recipe, where)
+        content = parse_json(text, where, numbers_only=True)
+        found = _json_values(content, recipe, where)
+        rule = "scores" if isinstance(content, dict) else None
         places = [f"{where}: item {number}" for number in range(1, len(found) + 1)]
     else:
-        lines = text.removesuffix("\n").split("\n")
+        lines, rule = text.removesuffix("\n").split("\n"), None
         found, first = _line_values(lines, recipe, where)
         places = [f"{where}:{number}" for number in range(first, first + len(found))]
     if len(found) != len(examples):
@@ -40,9 +43,20 @@ def read(text: str, examples: Sequence[Any], recipe: SubmissionRecipe, where: st
             "scored"
         )
     return [
-        PredictionRow(where=place, id=one.id, key="prediction", value=value)
+        PredictionRow(where=place, id=one.id, key="prediction", value=value, rule=rule)
         for place, one, value in zip(places, examples, found, strict=True)
     ]
+
+
+def could_be(text: str, examples: Sequence[Any], recipe: SubmissionRecipe) -> bool:
+    """Return whether a file has a prediction for each example and neither ids nor inputs beside them."""
+    try:
+        rows = read(text, examples, recipe, "")
+    except PubmillError:
+        return False
+    return not any(
+        "\t" in row.value if isinstance(row.value, str) else isinstance(row.value, dict) for row in rows
+    )
 
 
 def _line_values(lines: Sequence[str], recipe: SubmissionRecipe, where: str) -> tuple[list[Any], int]:
@@ -62,27 +76,56 @@ def _line_values(lines: Sequence[str], recipe: SubmissionRecipe, where: str) -> 
 def _json_values(content: Any, recipe: SubmissionRecipe, where: str) -> list[Any]:
     if isinstance(content, list):
         return [_label(one, recipe) for one in content]
-    scores = next((content[key] for key in LOGITS if key in content), None)
-    if not isinstance(scores, list) or recipe.kind == "tokens":
+    found = next((content[key] for key in LOGITS if key in content), None)
+    words = content.get("word_ids")
+    if not isinstance(found, list) or (recipe.kind == "tokens" and not _fits(words, found)):
         raise PubmillError(
-            f"{where}: expected a list of predictions, or an object with {' or '.join(LOGITS)} for "
-            "texts; give labels of words as lists"
+            f"{where}: expected a list of predictions, or an object with {' or '.join(LOGITS)}, and "
+            "`word_ids` where words are labelled, as LinkBERT writes them"
         )
-    return [_by_scores(one, recipe, f"{where}: item {number}") for number, one in enumerate(scores, 1)]
+    rows = [(one, f"{where}: item {number}") for number, one in enumerate(found, 1)]
+    if recipe.kind == "tokens":
+        return [
+            _by_words(one, scores, recipe, place) for one, (scores, place) in zip(words, rows, strict=True)
+        ]
+    return [_by_scores(one, recipe, place) for one, place in rows]
+
+
+def _fits(words: Any, scores: list[Any]) -> bool:
+    """Return whether `word_ids` has a list for each sentence."""
+    return (
+        isinstance(words, list) and len(words) == len(scores) and all(isinstance(one, list) for one in words)
+    )
+
+
+def _by_words(words: list[Any], scores: Any, recipe: SubmissionRecipe, where: str) -> list[str]:
+    """Return the BIO label of each word: that of its first piece; further scores are of padding."""
+    known = sorted({"O"} | {f"{tag}-{one}" if one else tag for one in recipe.labels for tag in "BI"})
+    first: dict[int, Any] = {}
+    for word, one in zip(words, scores if isinstance(scores, list) else [], strict=False):
+        if type(word) is int:
+            first.setdefault(word, one)
+    return [known[_highest(one, known, recipe, where)] for _, one in sorted(first.items())]
 
 
 def _by_scores(scores: Any, recipe: SubmissionRecipe, where: str) -> Any:
-    """Return the label with the highest score, or the number of a regression."""
-    numbers = scores if isinstance(scores, list) else [scores]
-    if not numbers or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
+    """Return the label with the highest score, of several labels those above 0, or a regression's number."""
+    if recipe.kind == "regression":
+        return scores[0] if isinstance(scores, list) and len(scores) == 1 else scores
+    known = sorted(recipe.labels)
+    highest = _highest(scores, known, recipe, where)
+    if recipe.kind == "multilabel":
+        return [label for label, score in zip(known, scores, strict=True) if score > 0]
+    return known[highest]
+
+
+def _highest(scores: Any, known: Sequence[str], recipe: SubmissionRecipe, where: str) -> int:
+    """Return the place of the highest score; a `PubmillError` if there is not one for each label."""
+    if not isinstance(scores, list) or any(type(one) not in (int, float) for one in scores):
         raise PubmillError(f"{where}: expected a list of numbers, one for each label")
-    if recipe.kind == "regression" and len(numbers) == 1:
-        return numbers[0]
-    if len(numbers) != len(recipe.labels):
-        raise PubmillError(
-            f"{where}: {len(numbers)} scores for the {len(recipe.labels)} labels of {recipe.dataset}"
-        )
-    return sorted(recipe.labels)[numbers.index(max(numbers))]
+    if len(scores) != len(known):
+        raise PubmillError(f"{where}: {len(scores)} scores for the {len(known)} labels of {recipe.dataset}")
+    return scores.index(max(scores))
 
 
 def _label(value: Any, recipe: SubmissionRecipe) -> Any:

@@ -14,7 +14,7 @@ from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.extras.submissions.alignment import Lost, align, place_words
 from pubmill.extras.submissions.conll_form import LABEL, as_bio
 from pubmill.extras.submissions.free_answers import FreeAnswer, FreeItem, plain_answer, read_answer
-from pubmill.extras.submissions.json_forms import answers_of, is_text_list, spans_of
+from pubmill.extras.submissions.json_forms import answers_of, is_text_list, refuse_numbers, spans_of
 from pubmill.extras.submissions.relation_rows import relations_of
 from pubmill.extras.submissions.rows import NamedMention, PredictedSpan, PredictionRow
 from pubmill.extras.submissions.tsv_form import SEPARATOR
@@ -92,7 +92,7 @@ class Normaliser:
         build = of_kind[self.recipe.kind]
         pairs = zip(matched, examples, strict=True)
         self.reading.answers += sum(row.key != "output" for row in matched)
-        self.reading.by_rule["cut"] += sum(row.cut for row in matched)
+        self.reading.by_rule.update(row.rule for row in matched if row.rule)
         made = [{"id": one.id, **build(row, one), **row.beside} for row, one in pairs]
         if not self.recipe.asked:
             self._refuse_unread(matched, made, examples)
@@ -174,18 +174,19 @@ class Normaliser:
         return found
 
     def _tokens(self, row: PredictionRow, example: Any) -> dict[str, Any]:
-        value = row.value
+        labels, spans = row.value, None
         if row.key == "output":
-            return {"labels": self._labels_of_spans(self._spans_in_output(row, example), row, example)}
-        if row.key == "prediction" and not is_text_list(value):
-            value = spans_of(value, row.where)
-        if row.key == "mentions" or value is not row.value:
-            return {
-                "labels": self._labels_of_spans(self._spans_of_mentions(value, row, example), row, example)
-            }
-        labels = row.value
-        if not is_text_list(labels) or not all(map(LABEL.fullmatch, labels)):
-            raise PubmillError(f"{row.where}: expected BIO labels, `mentions`, or a text as `output`")
+            spans = self._spans_in_output(row, example)
+        elif row.key == "mentions":
+            spans = self._spans_of_mentions(row.value, row, example)
+        elif row.key == "prediction" and not is_text_list(labels):
+            refuse_numbers(labels, row.where)
+            spans = self._spans_of_mentions(spans_of(labels, row.where), row, example)
+        if spans is not None:
+            return {"labels": self._labels_of_spans(spans, row, example)}
+        unread = [one for one in labels if not LABEL.fullmatch(one)] if is_text_list(labels) else [row.key]
+        if unread:
+            raise PubmillError(f"{row.where}: expected BIO labels or `mentions`; found {show(unread[0])}")
         if len(labels) != len(example.words):
             raise PubmillError(
                 f"{row.where}: {len(labels)} labels for the {len(example.words)} words of {show(example.id)}"
@@ -277,7 +278,7 @@ class Normaliser:
             return {"label": self._mapped(self._free(row, _source(example)).text(), row.where)}
         value = str(row.value) if row.key == "prediction" and type(row.value) is int else row.value
         if row.key not in ("label", "prediction") or not isinstance(value, str):
-            raise PubmillError(f"{row.where}: expected one label, a string")
+            raise PubmillError(f"{row.where}: expected one label, a string or number")
         return {"label": self.known(value, row.where)}
 
     def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, Any]:
@@ -388,13 +389,10 @@ def _number(text: str) -> float | None:
 
 def is_constant(rows: Sequence[dict[str, Any]]) -> bool:
     """Return whether all predictions are the same: any system may predict the same for every example."""
-    values = {repr(to_mentions(one["labels"]) if _is_tagged(one) else _values(one)) for one in rows}
-    return len(values) == 1
-
-
-def _is_tagged(row: dict[str, Any]) -> bool:
-    return "labels" in row and is_label_list(row["labels"])
+    return len({repr(_values(one)) for one in rows}) == 1
 
 
 def _values(row: dict[str, Any]) -> list[Any]:
+    if "labels" in row and is_label_list(row["labels"]):
+        return to_mentions(row["labels"])
     return [value for name, value in sorted(row.items()) if name not in ("id", SUBWORDS)]

@@ -30,8 +30,8 @@ class PredictionRow:
 
     `dataset`: the name that the file states, if any. `words` and `texts` are the inputs that the file
     repeats; they must be those of the example. `text` is the one in which spans count characters; None: the
-    words joined by blanks. `beside`: further keys of pubmill's own predictions. `cut`: the answer of a
-    language model was cut off at the limit of its length.
+    words joined by blanks. `beside`: further keys of pubmill's own predictions. `rule`: of those in
+    `free_answers`, the one by which the file's form was read.
     """
 
     where: str
@@ -43,4 +43,4 @@ class PredictionRow:
     texts: tuple[str, ...] = ()
     text: str | None = None
     beside: dict[str, Any] = field(default_factory=dict)
-    cut: bool = False
+    rule: str | None = None

@@ -96,7 +96,7 @@ def read_submission(
             return _read(path, recipe, examples, datasets)
         except PubmillError as error:
             prefix = "" if str(error).startswith(str(path)) else f"{path}: "
-            raise PubmillError(f"{prefix}{error}") from None
+            raise PubmillError(f"{prefix}{error}{_order_hint(path, examples, recipe)}") from None
         except Exception as error:
             if recipe.access == PUBLIC:
                 raise
@@ -121,6 +121,17 @@ def _read(
         _check_characters(rows)
     matched = match(rows, examples, recipe, lambda ids: _variant_of(ids, recipe, datasets))
     return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
+
+
+def _order_hint(path: Path, examples: Sequence[Example], recipe: SubmissionRecipe) -> str:
+    """Return what to do if a refused file has predictions in the order of the export."""
+    if recipe.order or not path.is_file():
+        return ""
+    try:
+        fits = ordered_form.could_be(read_text(path), examples, recipe)
+    except PubmillError:
+        return ""
+    return ". If its predictions stand in the order of `pubmill export`, add `--order export`" if fits else ""
 
 
 def _rows(

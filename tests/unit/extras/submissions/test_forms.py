@@ -142,7 +142,8 @@ def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> N
             "expected an answer",
         ),
         ("qa", toy.jsonl("qa").replace("gene3", r"\ud800"), r":3: .*half of a surrogate pair"),
-        ("rel", toy.jsonl("rel").replace('"none"', "3"), "`label` must be a string"),
+        ("rel", toy.jsonl("rel").replace('"none"', "3.5"), "`label` must be a string"),
+        ("rel", toy.jsonl("rel").replace('"none"', "3"), "label that the dataset lacks: 3"),
         ("ner", toy.span_lines().replace('"start": ', '"start": -'), "count characters from 0"),
     ],
 )

@@ -103,9 +103,10 @@ def test_a_row_has_its_input_and_what_is_beside_it() -> None:
         ({"label": "a", "text": 3}, "`text` must be a string"),
         ({"label": "a", "context": 3}, "`context` must be a string"),
         ({"label": "a", "dataset": 3}, "`dataset` must be a string"),
-        ({"label": 3}, "`label` must be a string"),
+        ({"label": 3.5}, "`label` must be a string"),
         ({"output": None}, "`output` must be a string"),
         ({"labels": ["a", 1]}, "`labels` must be a list of strings"),
+        ({"ner_tags": [0, 1]}, "numbers in place of labels"),
         ({"labels": "a"}, "`labels` must be a list of strings"),
     ],
 )

@@ -92,8 +92,13 @@ def test_labels_of_words_are_those_of_the_dataset_or_mapped() -> None:
     assert made("tokens", "labels", ["B-c", "I-c"], "x y", labels=("",), mapping={"c": ""}) == {
         "labels": ["B", "I"]
     }
-    for value in (["B-a", 3], ["B-a", "X"], "B-a O"):
-        with pytest.raises(PubmillError, match="f:1: expected "):
+    for value, message in (
+        (["B-a", 3], "expected a list of mentions"),
+        (["B-a", "X"], "expected BIO labels or `mentions`; found X"),
+        ("B-a O", "expected a list of mentions"),
+        ([0, 1], "numbers in place of labels"),
+    ):
+        with pytest.raises(PubmillError, match=f"f:1: {message}"):
             made("tokens", "prediction", value, "x y")
     with pytest.raises(PubmillError, match="f:1: 1 labels for the 2 words of 1"):
         made("tokens", "labels", ["O"], "x y")
