@@ -1,12 +1,14 @@
 """Laws of the passes over a whole corpus: processor seconds and memory by the number of documents.
 
-    .venv/bin/python benchmarks/scale.py [--quick] [--ids 5000000] [--documents 400000] [--for 40000000]
+    .venv/bin/python benchmarks/scale.py [--quick] [--passes ids duplicates words] [--ids 5000000] \\
+        [--documents 400000] [--for 40000000]
 
 Each pass runs at a quarter, at half and at all of the size, as the pipeline's own program in a process of its
 own: `latest_versions.py` over made-up ids (as benchmarks/versions.py), `find_duplicates.py` over made-up
 fingerprints with planted copies, all of which must be found: one document in twenty is an equal copy of an
-earlier one, one in twenty a copy with 12 of 128 MinHashes changed. The pass is linear if a million more
-documents take equally long between the sizes; the time for `--for` documents is an extrapolation.
+earlier one, one in twenty a copy with 12 of 128 MinHashes changed; `train_vocab.py` over made-up counts of
+words, 100,000 in each part of 30,000 documents, of which 30,000 are in no other part. The pass is linear if a
+million more documents take equally long between the sizes; `--for` documents are extrapolated.
 """
 
 import argparse
@@ -27,10 +29,14 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.baseline import Used, run
 from benchmarks.versions import found, write_shards
 from pubmill.corpus.fingerprints import BANDS, HASHES, SIMILAR
+from pubmill.storage.parquet import parquet_writer
 from pubmill.storage.result_paths import part_name
+from pubmill.vocabs.word_counts import METADATA
 
 PER_FILE = 30_000
 CHANGED = 12
+COMMON, OWN = 70_000, 30_000
+PASSES = ("ids", "duplicates", "words")
 
 
 def latest(folder: Path, ids: int) -> Used:
@@ -83,6 +89,33 @@ def write_prints(path: Path, draw: np.random.Generator, first: int, rows: int) -
     return 2 * tenth
 
 
+def words(folder: Path, documents: int) -> Used:
+    """Learn a vocabulary from the counts of words of so many documents."""
+    parts, draw = -(-documents // PER_FILE), np.random.default_rng(1)
+    metadata = {"splitting": "bert-uncased", "documents": PER_FILE, "running": 6_000_000}
+    common = np.array([spelt(n) for n in range(2 * COMMON)])
+    for part in range(parts):
+        shared = common[draw.choice(len(common), COMMON, replace=False)]
+        own = [spelt(10**6 + part * OWN + n) for n in range(OWN)]
+        counts = [*draw.zipf(1.3, COMMON).clip(max=10**6), *[1] * OWN]
+        table = pa.table({"word": [*shared, *own], "count": pa.array(counts, pa.int64())}).sort_by("word")
+        table = table.replace_schema_metadata({METADATA: json.dumps(metadata)})
+        with parquet_writer(folder / part_name(part), table.schema) as writer:
+            writer.write_table(table)
+    recipe = json.dumps({"kind": "wordpiece", "size": 30_522, "lowercase": True})
+    return run("train_vocab.py", "--words", folder, "--parts", parts, "--output", folder / "vocab",
+               "--recipe", recipe)  # fmt: skip
+
+
+def spelt(number: int) -> str:
+    """Return a word for a number, another one for each."""
+    letters = "etaoinshrdlcumwfgypbvk"
+    name = letters[number % 22]
+    while number := number // 22:
+        name += letters[(7 * number) % 22]
+    return name
+
+
 def draw_odd(count: int) -> np.ndarray:
     return np.random.default_rng(2).integers(0, 1 << 62, count, np.uint64) * np.uint64(2) + np.uint64(1)
 
@@ -106,15 +139,20 @@ def law(measure: Callable[[Path, int], Used], name: str, most: int, target: int)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="200,000 ids and 100,000 documents")
+    parser.add_argument("--quick", action="store_true", help="200,000 ids and 120,000 documents")
+    parser.add_argument("--passes", nargs="+", choices=PASSES, default=PASSES)
     parser.add_argument("--ids", type=int, default=5_000_000)
     parser.add_argument("--documents", type=int, default=400_000)
     parser.add_argument("--for", type=int, default=40_000_000, dest="target")
     chosen = parser.parse_args()
     if chosen.quick:
-        chosen.ids, chosen.documents = 200_000, 100_000
-    law(latest, "latest versions", chosen.ids, chosen.target)
-    law(duplicates, "duplicates", chosen.documents, chosen.target)
+        chosen.ids, chosen.documents = 200_000, 120_000
+    for name in chosen.passes:
+        measure, size = {
+            "ids": (latest, chosen.ids), "duplicates": (duplicates, chosen.documents),
+            "words": (words, chosen.documents),
+        }[name]  # fmt: skip
+        law(measure, name, size, chosen.target)
 
 
 if __name__ == "__main__":
