@@ -124,7 +124,8 @@ def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = No
         epochs = [recipe.get("epochs", 0), *spec.grid(data, run.model, choosing).get("epochs", ())]
     else:
         epochs = [spec.points(data, run.model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
-    length = min(FACTS[data.kind].subwords, recipe.get("max_length", 512))
+    assumed = FACTS[data.kind].subwords
+    length = min(assumed, recipe.get("max_length", 512) or assumed)
     seen = float(examples * max(epochs))
     return operations(
         shape_of_model(graph, run.model), seen * length, seen * length**2, seen * length, whole=True
