@@ -256,7 +256,7 @@ def compare(work: Work, model: Path, rounds: int) -> list[str]:
     }
     if not ON_GPU:
         runs["ours, float32"] = Ours(replace(work, recipe=replace(work.recipe, precision="float32")), model)
-    reader = Reader(load_encoder_tokenizer(model), work.recipe.max_length, "separate")
+    reader = Reader(load_encoder_tokenizer(model), work.recipe.max_length or 512, "separate")
     tokens = sum(min(len(s.ids) + 2, reader.max_length) for s in reader.subwords(joined(work.train.texts)))
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     peaks = dict.fromkeys(runs, 0.0)

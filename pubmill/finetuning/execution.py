@@ -1,9 +1,11 @@
 """Choice of how a device computes a fine-tuning: precision of the working weights, batches, CUDA graphs."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import torch
+
+from pubmill.recipes import batch_memory
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -18,14 +20,12 @@ class Execution:
     a multiple of it. `prediction_tokens`: padded tokens per prediction batch.
     """
 
-    weights: Literal["float32", "bfloat16"] = "float32"
+    weights: batch_memory.Weights = "float32"
     graphs: bool = False
     width: int = 1
     prediction_tokens: int = 4096  # on a processor, larger batches are not faster
 
 
-BYTES_KEPT = {"bfloat16": 52, "float32": 104}
-"""Bytes that the backward pass keeps of a token, for each layer and hidden unit, as in pretraining."""
 PLAIN = Execution()
 ON_GPU = Execution(width=8, prediction_tokens=32_768)
 ON_TENSOR_CORES = Execution(weights="bfloat16", graphs=True, width=16, prediction_tokens=32_768)
@@ -43,10 +43,11 @@ def choose_execution(device: torch.device, precision: str) -> Execution:
 
 
 def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: Execution) -> int | None:
-    """Return the padded tokens that a GPU can compute at once: those whose activations fill half of its
-    memory. None for a processor, which computes each batch at once."""
+    """Return the padded tokens that a GPU can compute at once; None for a processor, which computes each
+    batch at once."""
     if device.type != "cuda":
         return None
-    config = encoder.config
-    kept = BYTES_KEPT[execution.weights] * config.hidden_size * config.num_hidden_layers
-    return int(torch.cuda.get_device_properties(device).total_memory // 2 // kept)
+    config, memory = encoder.config, torch.cuda.get_device_properties(device).total_memory
+    return batch_memory.tokens_at_once(
+        memory, config.num_hidden_layers, config.hidden_size, execution.weights
+    )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from pubmill.errors import PubmillError
 from pubmill.finetuning.batch_sampling import prediction_batches
-from pubmill.finetuning.encoders import fixed_width, has_segments, longest_input
+from pubmill.finetuning.encoders import UNLIMITED, fixed_width, has_segments, longest_input
 from pubmill.finetuning.execution import choose_execution
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
@@ -46,9 +47,18 @@ def choose_device() -> torch.device:
 def make_reader(
     recipe: FinetuningRecipe, tokenizer: "PreTrainedTokenizerBase", encoder: "PreTrainedModel"
 ) -> Reader:
-    """Return the reader for an encoder, which may be shorter than the recipe allows."""
+    """Return the reader for an encoder, which may be shorter than the recipe allows.
+
+    Raises a `PubmillError` if the recipe leaves the length to an encoder whose positions have no limit.
+    """
     segments = recipe.segments if has_segments(encoder) else "none"
-    length = min(recipe.max_length, longest_input(encoder))
+    longest = longest_input(encoder)
+    if recipe.max_length is None and longest == UNLIMITED:
+        raise PubmillError(
+            f"max_length: null takes the encoder's limit, but {encoder.config.model_type} has none; "
+            "set max_length to a number of subwords"
+        )
+    length = min(recipe.max_length or longest, longest)
     length = min(length, fixed_width(encoder, length) or length)
     return Reader(tokenizer, length, segments, recipe.words, is_causal(encoder.config))
 

@@ -249,7 +249,7 @@ def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -
     if pooler and isinstance(head, PoolerLayers):
         head.start_from(pooler)
     from_start = continue_head(head, task, model)
-    if reader.max_length < recipe.max_length:
+    if recipe.max_length and reader.max_length < recipe.max_length:
         report_progress(f"max_length: {reader.max_length}, for the encoder takes no more")
     return Trainer(recipe, task, TaskModel(encoder, head).to(device), job.seed), from_start
 

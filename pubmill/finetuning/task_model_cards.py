@@ -7,19 +7,10 @@ from typing import Any
 
 from huggingface_hub import EvalResult, ModelCardData
 
+from pubmill.examples.kind_facts import FACTS
 from pubmill.messages import commands
 from pubmill.storage.files import read_json
 
-PIPELINES = {
-    "tokens": "token-classification",
-    "sequence": "text-classification",
-    "multilabel": "text-classification",
-    "regression": "sentence-similarity",
-    "span": "question-answering",
-    "relations": "text-classification",
-    "mentions": "token-classification",
-}
-"""Kind of task -> name of the task on the hub."""
 ACCESS = {
     "public": "The data are public.",
     "registration": "The data are given to those who register for them; their terms may bind this model too.",
@@ -69,7 +60,7 @@ def _metadata(name: str, report: Mapping[str, Any], data: str) -> str:
     access = {"pubmill_access": report["access"]} if "access" in report else {}
     metadata = ModelCardData(
         library_name="transformers",
-        pipeline_tag=PIPELINES[report["recipe"]["task"]],
+        pipeline_tag=FACTS[report["recipe"]["task"]].hub_task,
         base_model=report["model"],
         datasets=[data],
         tags=["pubmill", "biomedical"],
@@ -85,7 +76,7 @@ def _dev_result(report: Mapping[str, Any], data: str) -> list[EvalResult] | None
     if dev["best"] is None:
         return None
     result = EvalResult(
-        task_type=PIPELINES[report["recipe"]["task"]],
+        task_type=FACTS[report["recipe"]["task"]].hub_task,
         dataset_type=data,
         dataset_name=data,
         dataset_split="dev",

@@ -52,7 +52,7 @@ class FileForm:
 
 def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
     """Return the column or key with the fewest different values, of which none is long and most repeat; one
-    that is named as labels are goes before others."""
+    that is named as labels are goes before others, and words before numbers, which may count or identify."""
     sizes = {
         name: len(set(found))
         for name, found in values.items()
@@ -60,7 +60,8 @@ def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
     }
     if not sizes:
         raise PubmillError(f"{where}: no {what} looks like a label (few, short, repeated values); {BY_HAND}")
-    return min(sizes, key=lambda name: (_LABEL_NAME.search(name) is None, sizes[name]))
+    numbers = {name: all(map(str.isdecimal, values[name])) for name in sizes}
+    return min(sizes, key=lambda name: (_LABEL_NAME.search(name) is None, numbers[name], sizes[name]))
 
 
 def named_columns(values: Mapping[str, Sequence[str]], label: str, where: str) -> dict[str, str]:

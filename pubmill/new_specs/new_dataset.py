@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from pubmill.convert.dataset import convert
 from pubmill.convert.exports import publish
 from pubmill.errors import PubmillError
+from pubmill.examples.kind_facts import FACTS
 from pubmill.formats.document_files import suffix_of
 from pubmill.formats.row_files import READERS
 from pubmill.messages import installation
@@ -28,15 +29,6 @@ from pubmill.storage import sources
 from pubmill.storage.files import read_jsonl_gz, sha256, writing
 from pubmill.storage.name_patterns import HUB_ID
 
-EXPECTED = {
-    "tokens": ("sentences", "tokens", "mentions"),
-    "span": ("examples", "questions"),
-    "relations": ("documents", "mentions", "pairs", "relations", "novel", "without_pair"),
-    "mentions": ("sentences", "tokens", "mentions", "nested"),
-}
-"""Kind -> the counts that a spec expects; other kinds expect examples."""
-LABELLED = ("sequence", "relations")
-"""Kinds of which a spec also expects the number of each label."""
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
 DIVISIBLE = tuple(READERS)
@@ -257,11 +249,11 @@ def _recipe(name: str, form: FileForm, splits: Iterable[str]) -> ConversionRecip
 
 
 def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
-    names = EXPECTED.get(kind, ("examples",))
+    expected = FACTS[kind].expected
     return {
         name: n
         for name, n in counts.items()
-        if n is not None and (name in names or (kind in LABELLED and name.startswith("labels.")))
+        if n is not None and (name in expected or f"{name.partition('.')[0]}." in expected)
     }
 
 

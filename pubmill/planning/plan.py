@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 
+from pubmill.planning.batch_plan import LongestBatch, longest_batch
 from pubmill.planning.job import Job
 from pubmill.planning.measured_seconds import measured_seconds
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
@@ -12,7 +14,7 @@ from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import Graph, costs
 from pubmill.stages.all_stages import group_of, stages
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import ASSUMED, Bytes, Seconds, TrainingStage
+from pubmill.stages.stage import ASSUMED, Bytes, Seconds, TrainingStage, run_of
 
 
 @dataclass
@@ -35,7 +37,8 @@ class Plan:
 
     `there`: jobs of each group whose output exists. `bytes_known` and `bytes_assumed` will be downloaded, and
     `files_unknown` files of unknown size; `disk` is an assumed number of bytes. `saved`: the
-    pretrainings that released weights replace. `trained`: what finished trainings took.
+    pretrainings that released weights replace. `trained`: what finished trainings took. `batches`: the
+    largest of fine-tunings.
     """
 
     to_do: Counter[str] = field(default_factory=Counter)
@@ -51,11 +54,13 @@ class Plan:
     finetuning: dict[str, Training] = field(default_factory=dict)
     saved: list[Training] = field(default_factory=list)
     runs_there: list[str] = field(default_factory=list)
+    batches: set[LongestBatch] = field(default_factory=set)
 
 
 def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
     """Add up what the jobs that still have to run need."""
     plan, measured = Plan(saved=pretrainings_saved(graph, gpus)), measured_seconds(graph.paths)
+    batch_of = cache(partial(longest_batch, graph))
     for job in jobs:
         kind = stages().get(job.rule)
         stage = graph.stage(kind) if kind else None
@@ -67,6 +72,8 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
         plan.to_do[group_of(job.rule)] += 1
         if isinstance(stage, TrainingStage):
             _add_training(plan, job, stage, gpus)
+            if stage.use == "finetuning":
+                plan.batches.add(batch_of(run_of(job.named_wildcards)))
             if seconds := measured(job.rule):
                 source = f"{seconds.seconds:,.0f} s a job ({seconds.source})"
                 plan.trained.setdefault(stage.use, set()).add(source)

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from pubmill.messages.stage_groups import GROUPS, OTHER
 from pubmill.messages.wording import counted
+from pubmill.planning.batch_plan import divided
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.terminal_tables import table, wrapped
 from pubmill.stages import Graph
@@ -15,6 +16,11 @@ from pubmill.stages.gpus import Gpus
 SHOWN_RUNS = 20
 ANSWER_INDENT = 12
 """Width of the words before the figures of the answer, at which its lines continue."""
+PARTS = (
+    "parts of a batch: with fused attention, activations fill at most half of a GPU's memory, and one part "
+    "follows another, which changes no result; layers and width: of the recipe, of the model's configuration "
+    "if they are here, or of `size:` in the spec"
+)
 EXAMPLES = "number of examples: from the specs; tokens per example, and that all epochs run: assumed"
 
 
@@ -36,6 +42,7 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     _print_trainings(to, "Pretraining", list(plan.pretraining.values()), gpus)
     _print_trainings(to, "Saved by released weights", plan.saved, gpus)
     _print_trainings(to, "Fine-tuning", list(plan.finetuning.values()), gpus)
+    notes += _print_batches(to, plan, gpus)
     notes += [pretraining] if plan.pretraining or plan.saved else []
     notes += [finetuning] if plan.finetuning else []
     notes += [f"{use}: {taken}" for use, found in plan.trained.items() for taken in sorted(found)]
@@ -97,6 +104,23 @@ def _print_trainings(to: Console, heading: str, trainings: Sequence[Training], g
             *(shown(number) for number in hours(some, gpus).values()),
         )
     to.print(made)
+
+
+def _print_batches(to: Console, plan: Plan, gpus: Gpus) -> list[str]:
+    """Print which batches of the longest inputs a GPU computes in parts or not at all; return the sources."""
+    unknown = sum(one.length is None for one in plan.batches)
+    notes = ["parts of a batch: unknown where inputs are as long as a model whose weights are not here"]
+    made = table("Fine-tuning: parts of a batch of the longest inputs", "layers x width", *gpus.memory)
+    for column in made.columns[1:]:
+        column.justify = "right"
+    rows = divided(plan.batches, gpus)
+    for batch, parts in rows:
+        name = f"{batch.protocol}: {batch.inputs} of {batch.length:,} tokens"
+        cells = ("too large" if one is None else str(one) for one in parts)
+        made.add_row(name, f"{batch.layers} x {batch.hidden}", *cells)
+    if rows:
+        to.print(made)
+    return [*([PARTS] if rows else []), *(notes if unknown else [])]
 
 
 def _print_finished(to: Console, plan: Plan) -> None:

@@ -1,11 +1,13 @@
 """Predict JSON lines in the form of a dataset's examples (`pubmill.examples.kinds`), labelled or not."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kind_facts import FACTS
 from pubmill.examples.kinds import Example
 from pubmill.finetuning.tasks.task import Task
 from pubmill.formats.json_text import read_rows
@@ -14,16 +16,6 @@ from pubmill.prediction.annotating import Annotator
 from pubmill.recipes import build
 
 TOGETHER = 1000
-TEXTS = {
-    "tokens": "id, words",
-    "sequence": "id, text, and text_pair or entities where the dataset has them",
-    "multilabel": "id, text, and sentences (start, end) where the model reads sentence by sentence",
-    "regression": "id, text, text_pair",
-    "span": "id, question, context, and group where several contexts are of one question",
-    "relations": "id, text, entities (start, end, type, id of its concept), and pairs of concepts",
-    "mentions": "id, words",
-}
-"""Kind of task -> keys that a row needs."""
 
 
 def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, Any]]:
@@ -45,7 +37,7 @@ def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
             values["sentences"] = [{"labels": [], **item} for item in values["sentences"]]
         example = build(task.kind, values, where)
     except (PubmillError, TypeError, AttributeError):  # whose messages may contain text
-        raise PubmillError(f"{where}: a row for this model ({kind}) needs {TEXTS[kind]}") from None
+        raise PubmillError(f"{where}: a row for this model ({kind}) needs {FACTS[kind].row}") from None
     fault = example.fault()
     if fault:
         raise PubmillError(f"{where}: {fault}")
@@ -56,13 +48,11 @@ def example_of(row: dict[str, Any], task: Task[Any], where: str) -> Example:
 def _placeholder_labels(row: dict[str, Any], task: Task[Any]) -> dict[str, Any]:
     """Placeholder labels, which the example classes require."""
     words = row.get("words")
-    missing: dict[str, dict[str, Any]] = {
-        "tokens": {"labels": ["O"] * (len(words) if isinstance(words, list) else 0), "layers": {}},
-        "sequence": {"label": task.labels[0] if task.labels else ""},
-        "multilabel": {"labels": []},
-        "regression": {"score": 0.0},
-        "span": {"answers": []},
-        "relations": {"relations": []},
-        "mentions": {"mentions": []},
+    missing: dict[str, Any] = {
+        "label": task.labels[0] if task.labels else "",
+        "labels": ["O"] * len(words) if isinstance(words, list) else [],
+        "score": 0.0,
+        **{name: [] for name in ("answers", "relations", "mentions")},
+        "layers": {},
     }
-    return missing[task.recipe.task]
+    return {one.name: missing[one.name] for one in fields(task.kind) if one.name in missing}

@@ -24,6 +24,7 @@ BLOCKS_FROM, FUSED_FROM = 384, 1024
 """Lengths from which local attention is computed by blocks, and global attention by the fused kernel."""
 LOCAL = "sliding_attention"
 Attend = Callable[[Tensor], Tensor]
+Turn = Callable[..., tuple[Tensor, Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,10 @@ def encode_rotary(
 ) -> Tensor:
     """Return the encoder's output vectors as `pubmill.pretraining.forward.encode` does."""
     flat = isinstance(mask, SequenceBounds)
-    attends = {kind: _attention(base, kind, hidden, mask, causal) for kind in set(base.config.layer_types)}
-    hidden = hidden.squeeze(0) if flat else hidden
     functions = rotary_functions() if isinstance(mask, SequenceBounds) and mask.compiled else ROTARY_FUNCTIONS
+    kinds = set(base.config.layer_types)
+    attends = {kind: _attention(base, kind, hidden, mask, causal, functions.turn) for kind in kinds}
+    hidden = hidden.squeeze(0) if flat else hidden
     for number, layer in enumerate(base.layers):
         wanted = rows if number == len(base.layers) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
@@ -108,24 +110,39 @@ def after_attention(context: Tensor, hidden: Tensor, weights: list[Any], numbers
     return hidden + F.linear(F.gelu(value) * gate, outer)
 
 
+def turn(product: Tensor, angles: Tensor, heads: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return query, key and value (tokens, heads, head size) of one product (tokens, 3 x hidden size); query
+    and key are turned by the angles of their positions."""
+    query, key, value = product.view(len(product), 3, heads, -1).unbind(1)
+    cosines, sines = angles.to(product.dtype)[:, :, None].unbind()
+    return rotate(query, cosines, sines), rotate(key, cosines, sines), value
+
+
 class RotaryFunctions(NamedTuple):
     """The functions of a layer that may be compiled."""
 
     before: Callable[[Tensor, list[Any], float], Tensor]
+    turn: Turn
     after: Callable[[Tensor, Tensor, list[Any], Numbers], Tensor]
 
 
-ROTARY_FUNCTIONS = RotaryFunctions(before_attention, after_attention)
+ROTARY_FUNCTIONS = RotaryFunctions(before_attention, turn, after_attention)
 
 
 @cache
 def rotary_functions() -> RotaryFunctions:
     """Return the functions compiled: all tokens of a micro-batch have one shape."""
-    return RotaryFunctions(*(torch.compile(one, fullgraph=True, dynamic=False) for one in ROTARY_FUNCTIONS))
+    compiled: list[Any] = [torch.compile(one, fullgraph=True, dynamic=False) for one in ROTARY_FUNCTIONS]
+    return RotaryFunctions(*compiled)
 
 
 def _attention(
-    base: Any, kind: str, hidden: Tensor, mask: Tensor | SequenceBounds | None, causal: Tensor | None
+    base: Any,
+    kind: str,
+    hidden: Tensor,
+    mask: Tensor | SequenceBounds | None,
+    causal: Tensor | None,
+    turn: Turn,
 ) -> Attend:
     """Return the attention of layers of a kind: from query, key and value as one tensor to the context."""
     heads, frequencies = base.config.num_attention_heads, getattr(base.rotary_emb, f"{kind}_inv_freq")
@@ -133,9 +150,8 @@ def _attention(
     if isinstance(mask, SequenceBounds):
         tokens = torch.arange(hidden.shape[1], device=hidden.device, dtype=torch.int32)
         starts = mask.bounds[torch.searchsorted(mask.bounds, tokens, right=True) - 1]
-        return partial(
-            _attend_flat, angles=angles(tokens - starts, frequencies), heads=heads, half=half, sequences=mask
-        )
+        turned = partial(turn, angles=angles(tokens - starts, frequencies), heads=heads)
+        return partial(_attend_flat, turned=turned, half=half, sequences=mask)
     places = torch.arange(hidden.shape[1], device=hidden.device)
     sight = Sight(half, mask, causal)
     return partial(_attend_padded, angles=angles(places, frequencies), heads=heads, sight=sight)
@@ -148,11 +164,12 @@ def angles(places: Tensor, frequencies: Tensor) -> Tensor:
 
 
 def _attend_flat(
-    product: Tensor, angles: Tensor, heads: int, half: int | None, sequences: SequenceBounds
+    product: Tensor,
+    turned: Callable[[Tensor], tuple[Tensor, ...]],
+    half: int | None,
+    sequences: SequenceBounds,
 ) -> Tensor:
-    query, key, value = product.view(len(product), 3, heads, -1).unbind(1)
-    cosines, sines = angles.to(product.dtype)[:, :, None].unbind()
-    query, key = (rotate(part, cosines, sines) for part in (query, key))
+    query, key, value = turned(product)
     return windowed_flash_attention(query, key, value, sequences, half).flatten(1)
 
 

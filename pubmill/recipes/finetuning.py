@@ -43,7 +43,7 @@ class FinetuningRecipe:
       label that micro F1 ignores; `dummies`: words that replace its mentions.
 
     Input (gu2020 sections 5.1, 5.2; tinn2021 section 3.1; shin2020 section 5.1):
-    - `max_length`: subwords per input, including special ones.
+    - `max_length`: subwords per input, including special ones, at most the encoder's limit; null: that limit.
     - `tagging` and `labelled_subwords` (tokens): label scheme, and which subwords of a word carry its label:
       the `first`, `all`, or the first with the label X on the others (`separate`).
     - `words` (tokens): words have the subwords that they have in a sentence (`spaced`), or each those of a
@@ -102,7 +102,7 @@ class FinetuningRecipe:
     negative: str | None = None
     dummies: Dummies | None = None
 
-    max_length: int = 512
+    max_length: int | None = 512
     tagging: Literal["bio", "bioul", "io"] = "bio"
     labelled_subwords: Literal["first", "all", "separate"] = "first"
     words: Literal["spaced", "alone"] = field(default="spaced", metadata=OMIT_DEFAULT)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kind_facts import FACTS
 from pubmill.messages import commands
 from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.report import PageRecipe, PageSource
@@ -20,15 +21,6 @@ from pubmill.tables.dataset_cards import NAMED, Card, CardPart, read_card
 
 LENGTHS = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "longest"}
 REPEATED = ("repeated_texts", "repeated_documents", "contradictory_texts")
-KINDS = {
-    "tokens": "sentences with a label for each word",
-    "sequence": "a text, or a pair of texts, with one label",
-    "multilabel": "texts with any number of labels",
-    "regression": "pairs of texts with a score",
-    "span": "questions whose answers stand in a text",
-    "relations": "documents with relations between their concepts",
-    "mentions": "sentences with mentions that may nest",
-}
 ACCESS = {
     "public": "public",
     "registration": "free of charge after registration",
@@ -100,7 +92,7 @@ class Page(Shape):
     @property
     def kind(self) -> str:
         """The kind of examples in words."""
-        return KINDS.get(self.recipe.kind, self.recipe.kind)
+        return FACTS[self.recipe.kind].described
 
     @property
     def access(self) -> str:

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from pubmill.examples.kind_facts import FACTS
 from pubmill.examples.kinds import SPLITS, Split
 from pubmill.metrics import METRICS, dev_scores
 from pubmill.recipes.datasets import Access, Glosses, PublishedFile
@@ -27,15 +28,7 @@ Role = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 WITHOUT_NEGATIVE = ("micro_f1", "positive_f1")
 """Sequence metrics that ignore the negative label."""
 
-TASKS = {
-    "tokens": ("ner", "de-identification", "pico"),
-    "sequence": ("relation", "classification", "yes-no", "inference"),
-    "multilabel": ("classification",),
-    "regression": ("similarity",),
-    "span": ("factoid", "reading", "list"),
-    "relations": ("document-relation",),
-    "mentions": ("nested-ner",),
-}
+TASKS = {kind: facts.tasks for kind, facts in FACTS.items()}
 """Kind of examples -> tasks with such examples."""
 
 

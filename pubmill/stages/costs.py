@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pubmill.stages.study_graph import Graph
 
+from pubmill.examples.kind_facts import FACTS
 from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.arithmetic import SIZES, NetworkShape, operations, parameters, shape_of
 from pubmill.pretraining.step_costs import operations_of_step
@@ -18,16 +19,6 @@ from pubmill.storage.result_paths import RunKey
 PIECES = 30_522
 """Assumed size of a vocabulary that is not learnt here: BERT's."""
 
-TOKENS = {
-    "tokens": 40,
-    "sequence": 60,
-    "multilabel": 300,
-    "regression": 70,
-    "span": 250,
-    "relations": 350,
-    "mentions": 40,
-}
-"""Kind of examples -> assumed number of subwords in one example; `max_length` is the upper limit."""
 COUNTED = ("examples", "sentences", "questions")
 """Counts that may serve as a dataset's number of examples; the first known one is used."""
 
@@ -133,7 +124,8 @@ def operations_of_finetuning(graph: "Graph", run: RunKey, trial: str | None = No
         epochs = [recipe.get("epochs", 0), *spec.grid(data, run.model, choosing).get("epochs", ())]
     else:
         epochs = [spec.points(data, run.model, choosing)[trial].get("epochs", recipe.get("epochs", 0))]
-    length = min(TOKENS[data.kind], recipe.get("max_length", 512))
+    assumed = FACTS[data.kind].subwords
+    length = min(assumed, recipe.get("max_length", 512) or assumed)
     seen = float(examples * max(epochs))
     return operations(
         shape_of_model(graph, run.model), seen * length, seen * length**2, seen * length, whole=True
@@ -161,4 +153,4 @@ def share_of_pretraining(graph: "Graph", gpus: Gpus, recipe: str) -> float:
 
 def share_of_finetuning(graph: "Graph", gpus: Gpus, model: str) -> float:
     """Return the share of a GPU's peak that fine-tuning a model reaches."""
-    return gpus.share(architecture_of(graph, model), TOKENS["tokens"], "finetuning")
+    return gpus.share(architecture_of(graph, model), FACTS["tokens"].subwords, "finetuning")

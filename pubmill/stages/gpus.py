@@ -1,12 +1,13 @@
 """Training speed of GPUs: the peaks in their data sheets, and the share of the peak that training reaches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import Architecture
+from pubmill.recipes.batch_memory import Weights
 from pubmill.specs import strict_yaml
 from pubmill.storage.files import read_json
 
@@ -23,12 +24,15 @@ class Gpus:
 
     `peaks`: GPU -> operations per second; `shares`: use -> assumed share of the peak. `measured`: (model,
     length) of the benchmark -> measured share of `device`'s peak; empty if the benchmark was not run.
+    `memory`: GPU -> bytes. `weights`: GPU -> the precision of the weights that fine-tuning computes with.
     """
 
     peaks: Mapping[str, float]
     shares: Mapping[str, float]
     device: str = ""
     measured: Mapping[tuple[str, int], float] | None = None
+    memory: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, Weights] = field(default_factory=dict)
 
     def share(self, architecture: Architecture, length: int, use: Use = "pretraining") -> float:
         """Return the share of the peak that training a model of this architecture reaches."""
@@ -74,10 +78,16 @@ def read_gpus(specs: Path, benchmark: Path) -> Gpus:
     if errors:
         raise PubmillError("\n".join(errors))
     peaks = {name: 1e12 * gpu["peak"] for name, gpu in known["gpus"].items()}
+    gpus = Gpus(
+        peaks,
+        known["assumed_share"],
+        memory={name: 1e9 * gpu["memory"] for name, gpu in known["gpus"].items()},
+        weights={name: gpu.get("weights", "bfloat16") for name, gpu in known["gpus"].items()},
+    )
     found = read_json(benchmark) if benchmark.is_file() else None
     if found is None:
-        return Gpus(peaks, known["assumed_share"])
-    return Gpus(peaks, known["assumed_share"], found["device"], _measured_shares(found, peaks))
+        return gpus
+    return replace(gpus, device=found["device"], measured=_measured_shares(found, peaks))
 
 
 def _measured_shares(found: Mapping[str, Any], peaks: Mapping[str, float]) -> dict[tuple[str, int], float]:

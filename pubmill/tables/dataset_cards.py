@@ -8,20 +8,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kind_facts import FACTS
 from pubmill.examples.kinds import SPLITS
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse
-
-SIZES = {
-    "tokens": ("sentences", "mentions", "tokens", "tokens_in_mentions", "documents", "illegal_starts"),
-    "sequence": ("examples", "documents", "contradictory_texts"),
-    "multilabel": ("examples", "sentences", "without_label", "documents"),
-    "regression": ("examples", "ratings", "documents"),
-    "span": ("examples", "questions", "contexts", "answers", "unanswerable", "documents"),
-    "relations": ("examples", "mentions", "pairs", "relations", "without_pair", "novel"),
-    "mentions": ("sentences", "mentions", "nested", "longest_mention", "tokens", "documents"),
-}
-"""Kind of examples -> counts that describe the size of a split."""
 
 NAMED = ("labels.", "mentions.", "words.", "left_out.")
 """Prefixes of per-label counts; a missing label counts as 0."""
@@ -77,7 +67,7 @@ class Card(CardPart):
     @property
     def sizes(self) -> tuple[str, ...]:
         """The counts that describe the size of a split."""
-        return SIZES.get(self.kind, ("examples",))
+        return FACTS[self.kind].sizes if self.kind in FACTS else ("examples",)
 
     def counted_names(self, beginning: str) -> list[str]:
         """Names counted under a prefix in any split: labels for `labels.`, reasons for `left_out.`."""

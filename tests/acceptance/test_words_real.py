@@ -26,7 +26,10 @@ from pubmill.finetuning.reader import Reader
 from tests.acceptance.conftest import Converted, examples_of
 from tests.unit.finetuning.test_words_in_sentences import BYTES, SPECIAL, saved
 
-NAMES = ("bc2gm", "bc5-chem", "bc5-disease", "jnlpba", "linnaeus", "ncbi-disease", "species-800")
+NAMES = (
+    "bc2gm", "bc5-chem", "bc5-disease", "biored-ner", "gnormplus", "jnlpba", "linnaeus", "linnaeus@biobert",
+    "ncbi-disease", "nlm-gene", "species-800", "tmvar3",
+)  # fmt: skip
 SENTENCES = 1000
 """Of the test split of each corpus."""
 PIECES = 6000
@@ -113,5 +116,5 @@ def sentences(converted: Converted) -> list[list[str]]:
 def test_no_word_is_read_otherwise(kind: str, sentences: list[list[str]], tmp_path: Path) -> None:
     folder = saved(KINDS[kind]([" ".join(words) for words in sentences]), tmp_path)
     reader = Reader(load_encoder_tokenizer(folder, words=True), 512, "none", "spaced")
-    assert len(sentences) > 6000
+    assert len(sentences) > 11_000
     assert reader.misread_words(sentences) == []

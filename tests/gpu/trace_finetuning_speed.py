@@ -88,7 +88,7 @@ def trainers(work: Work, folder: Path, padded: bool) -> dict[str, float]:
     """Trace a step of transformers' model as transformers' Trainer does it in bfloat16: `padded` to the
     longest input allowed, or to the longest of a batch of 32 in random order."""
     kind = AutoModelForSequenceClassification if work.name == "chemprot" else AutoModelForTokenClassification
-    width = work.recipe.max_length if padded else RANDOM[work.name]
+    width = work.recipe.max_length or 512 if padded else RANDOM[work.name]
     with KernelTrace() as trace:
         graphs = pretend_to_record(trace)
         config = BertConfig(id2label=dict(enumerate(CLASSES[work.name])))

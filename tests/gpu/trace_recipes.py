@@ -54,6 +54,7 @@ CASES = {
     "BERT-large 512": recipe("BERT-large", 512, 4 * 32_768),
     "ALBERT-xxlarge 128": replace(recipe("ALBERT-xxlarge", 128, 32_768), optimisation=LAMB),
     "ELECTRA-base 128": recipe("ELECTRA-base", 128, 4 * 65_536),
+    "ModernBERT-base 1024": recipe("ModernBERT-base", 1024, 4 * 65_536),
 }
 TRAINER = {f"Trainer's BERT-base {length}": length for length in (128, 512)}
 

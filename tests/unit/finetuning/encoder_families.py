@@ -301,15 +301,15 @@ DECODERS = {"gpt2", "llama", "qwen3", "llama-sentencepiece", "gemma", "bloom", "
 """Architectures that read a text from left to right, or again so."""
 
 
-def save_encoder(folder: Path, family: str) -> Path:
-    """Write a random encoder of `family` and its tokenizer; it takes 64 tokens."""
+def save_encoder(folder: Path, family: str, length: int = 64) -> Path:
+    """Write a random encoder of `family` and its tokenizer; it takes `length` tokens."""
     config, model, tokenizer_of, further = ARCHITECTURES[family]
     folder.mkdir(parents=True)
     tokenizer = tokenizer_of(folder)
     tokenizer.save_pretrained(folder)
     offset = tokenizer.pad_token_id + 1 if family in OFFSET else 0
     positions = (
-        {} if family in {"xlnet", "bloom", "mamba", "led"} else {"max_position_embeddings": 64 + offset}
+        {} if family in {"xlnet", "bloom", "mamba", "led"} else {"max_position_embeddings": length + offset}
     )
     shape = {
         "vocab_size": len(tokenizer),

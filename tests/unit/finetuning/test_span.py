@@ -33,7 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def task(model: Path, labels: Sequence[str] = ("answerable",), **settings: Any) -> Any:
     """A `Span`; untyped, because `encode` returns instances and the other methods take windows."""
     recipe = replace(RECIPE, **settings)
-    return Span(recipe, Reader(load_encoder_tokenizer(model), recipe.max_length, "separate"), labels)
+    return Span(recipe, Reader(load_encoder_tokenizer(model), recipe.max_length or 512, "separate"), labels)
 
 
 def scored(

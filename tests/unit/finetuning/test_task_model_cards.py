@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pubmill.finetuning.task_model_cards import ACCESS, PIPELINES, UNKNOWN, task_model_card
+from pubmill.examples.kind_facts import FACTS
+from pubmill.finetuning.task_model_cards import ACCESS, UNKNOWN, task_model_card
 
 
 def account(**changes: Any) -> dict[str, Any]:
@@ -58,9 +59,9 @@ def test_without_a_dev_score_there_is_no_result(tmp_path: Path) -> None:
     assert not [row for row in table(text, "Training") if "dev" in row.split("|")[1] and "sha" not in row]
 
 
-@pytest.mark.parametrize("task", PIPELINES)
+@pytest.mark.parametrize("task", FACTS)
 def test_every_task_has_the_hubs_name(tmp_path: Path, task: str) -> None:
-    assert metadata(card(tmp_path, recipe={"task": task}))["pipeline_tag"] == PIPELINES[task]
+    assert metadata(card(tmp_path, recipe={"task": task}))["pipeline_tag"] == FACTS[task].hub_task
 
 
 @pytest.mark.parametrize("access", ACCESS)

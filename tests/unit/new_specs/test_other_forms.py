@@ -11,6 +11,7 @@ import yaml
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
+from pubmill.new_specs.file_forms import label_of
 from pubmill.new_specs.new_dataset import describe, new_dataset, write_dataset
 from pubmill.specs import DatasetSpec
 from pubmill.stages.dataset_recipes import conversion_recipe
@@ -361,3 +362,9 @@ def test_wrong_annotations_of_brat_are_errors(
     (tmp_path / "given/train/b.ann").write_text("")
     with pytest.raises(PubmillError, match=r"there are annotations, but no text b.txt"):
         described(tmp_path / "given", tmp_path)
+
+
+def test_words_are_labels_before_numbers_that_may_count() -> None:
+    columns = {"place": ["1", "1", "2", "2"], "qtype": ["a", "b", "a", "b"]}
+    assert label_of(columns, "f", "key") == "qtype"
+    assert label_of({**columns, "label": ["0", "1", "0", "0"]}, "f", "key") == "label"

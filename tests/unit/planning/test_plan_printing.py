@@ -1,12 +1,14 @@
 """The printed plan, with numbers that are made up; costs of jobs and of a PubMed source."""
 
 import io
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 from rich.console import Console
 
 from pubmill.planning import pubmed_plan
+from pubmill.planning.batch_plan import LongestBatch
 from pubmill.planning.plan import Plan, Training, hours
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
 from pubmill.planning.pubmed_plan import PubmedPlan
@@ -28,9 +30,9 @@ class Study:
         return ["left out: x"]
 
 
-def lines(plan: Plan) -> list[str]:
+def lines(plan: Plan, gpus: Gpus = GPUS) -> list[str]:
     said = io.StringIO()
-    print_plan(Console(file=said, width=160, highlight=False), plan, cast(Graph, Study()), GPUS)
+    print_plan(Console(file=said, width=160, highlight=False), plan, cast(Graph, Study()), gpus)
     return [" ".join(line.split()) for line in said.getvalue().splitlines() if line.strip(" ─━")]
 
 
@@ -80,6 +82,19 @@ def test_trainings_have_hours_and_their_sources_and_unknown_sizes_follow() -> No
     assert found[14] == "pretraining: assumed: 50% of the peak"
     assert found[15].startswith("fine-tuning: assumed: 25% of the peak; number of examples: from the specs")
     assert found[16] == "3 trainings of unknown size not in the hours"
+
+
+def test_batches_that_a_gpu_divides_are_shown_and_unknown_lengths_are_named() -> None:
+    gpus = replace(GPUS, memory={"A": 16e9, "B": 40e9}, weights={"A": "float32", "B": "bfloat16"})
+    long, wide = LongestBatch("p", 8_192, 16, 12, 768, 10**8), LongestBatch("q", 8_192, 2, 12, 4096, 10**8)
+    found = lines(Plan(batches={long, wide, long._replace(length=None)}), gpus)
+    assert found[6:9] == [
+        "Fine-tuning: parts of a batch of the longest inputs layers x width A B",
+        "p: 16 of 8,192 tokens 12 x 768 16 4",
+        "q: 2 of 8,192 tokens 12 x 4096 too large 2",
+    ]
+    assert sum(line.startswith("parts of a batch: ") for line in found) == 2
+    assert not any("parts of a batch" in line for line in lines(Plan(batches={long})))
 
 
 @pytest.mark.parametrize(("number", "more"), [(SHOWN_RUNS, []), (SHOWN_RUNS + 2, ["and 2 more"])])

@@ -155,3 +155,15 @@ def test_a_start_that_computes_otherwise_is_refused(rotary: Any, reported: str, 
     other = replace(architecture(), rotary=RotaryAttention(**rotary))
     with pytest.raises(PubmillError, match=reported):
         load_model(tmp_path, other, OBJECTIVE, VOCABULARY, SPECIAL, 1)
+
+
+def test_the_rotation_is_one_graph_with_the_same_results_and_gradients() -> None:
+    """As the compiled layers of a GPU have it; by a backend that needs no C++ compiler."""
+    product = torch.randn(12, 3 * 8, dtype=torch.float64, requires_grad=True)
+    turned = rotary_layers.angles(torch.arange(12), torch.tensor([1.0, 0.1])).double()
+    compiled = torch.compile(rotary_layers.turn, fullgraph=True, dynamic=False, backend="aot_eager")
+    found = [function(product, turned, 2) for function in (rotary_layers.turn, compiled)]
+    slopes = [torch.autograd.grad(torch.cat(parts).sin().sum(), product) for parts in found]
+    torch.testing.assert_close(found[0], found[1], atol=1e-12, rtol=0)
+    torch.testing.assert_close(slopes[0], slopes[1], atol=1e-12, rtol=0)
+    assert [tuple(part.shape) for part in found[1]] == [(12, 2, 4)] * 3

@@ -1,0 +1,89 @@
+"""Batches of fine-tuning in a GPU's memory: in how many parts those of the longest inputs are computed."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pubmill.optimisers import OPTIMISERS
+from pubmill.recipes.batch_memory import bytes_of_token, tokens_at_once
+from pubmill.specs import RecipeWeights
+from pubmill.stages import Graph, costs
+from pubmill.stages.gpus import Gpus
+from pubmill.storage.result_paths import RunKey
+
+
+class Sizes(NamedTuple):
+    """Layers, width and number of positions of a model; None where the weights that say it are not here."""
+
+    layers: int
+    hidden: int
+    positions: int | None
+
+
+class LongestBatch(NamedTuple):
+    """The largest batch of a protocol's search with the longest inputs, on models of the same sizes.
+
+    `length` in tokens; None where it is the model's, which is not known yet.
+    """
+
+    protocol: str
+    length: int | None
+    inputs: int
+    layers: int
+    hidden: int
+    parameters: int
+
+    def parts(self, gpu: str, gpus: Gpus) -> int | None:
+        """Return in how many parts, one after another, a GPU computes the batch; None if the model and a
+        single input need more than its memory."""
+        assert self.length is not None
+        weights = gpus.weights[gpu]
+        one = self.length * bytes_of_token(self.layers, self.hidden, weights)
+        if one + OPTIMISERS["adamw"].training_bytes * self.parameters > gpus.memory[gpu]:
+            return None
+        at_once = tokens_at_once(gpus.memory[gpu], self.layers, self.hidden, weights) // self.length
+        return -(-self.inputs // max(1, at_once))
+
+
+def sizes_of_model(graph: Graph, model: str) -> Sizes:
+    """Return a model's sizes: of its recipe, else of its configuration if that is here, else assumed by
+    `size:` of its spec."""
+    spec, assumed = graph.specs.models[model], costs.architecture_of(graph, model)
+    if isinstance(spec.weights, RecipeWeights):
+        return Sizes(assumed.layers, assumed.hidden_size, assumed.max_positions)
+    path = Path(graph.paths.model(model, "config.json"))
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return Sizes(
+        found.get("num_hidden_layers", assumed.layers),
+        found.get("hidden_size", assumed.hidden_size),
+        found.get("max_position_embeddings"),
+    )
+
+
+def longest_batch(graph: Graph, run: RunKey) -> LongestBatch:
+    """Return the largest batch that a run or its search computes, with inputs of `max_length`."""
+    protocol, data = graph.specs.protocols[run.protocol], graph.specs.datasets[run.dataset]
+    recipe, sizes = graph.runs.recipe(run).values, sizes_of_model(graph, run.model)
+    choosing = protocol.settings[run.setting].chosen_by or run.setting
+    tried = protocol.grid(data, run.model, choosing).get("batch_size", ())
+    limits = [one for one in (recipe.get("max_length", 512), sizes.positions) if one is not None]
+    return LongestBatch(
+        run.protocol,
+        min(limits, default=None),
+        max([recipe.get("batch_size", 0), *tried]),
+        sizes.layers,
+        sizes.hidden,
+        costs.parameters_of_model(graph, run.model),
+    )
+
+
+def divided(batches: Iterable[LongestBatch], gpus: Gpus) -> list[tuple[LongestBatch, list[int | None]]]:
+    """Return the batches that some GPU does not compute at once, each with its parts on every GPU: of each
+    protocol and size of models the one with most tokens."""
+    largest: dict[tuple[object, ...], LongestBatch] = {}
+    for one in sorted(batches, key=lambda one: one.inputs * (one.length or 0)):
+        if one.length is not None:
+            largest[one.protocol, one.layers, one.hidden, one.parameters] = one
+    found = [(one, [one.parts(gpu, gpus) for gpu in gpus.memory]) for one in sorted(largest.values())]
+    return [(one, parts) for one, parts in found if set(parts) - {1}]
