@@ -90,6 +90,11 @@ def annotated_documents(
         if form == "brat":
             raise PubmillError(f"{path}: brat's form needs an archive (zip, tar) of .txt and .ann files")
         return ANNOTATED[form]({"": read_text(path)}, str(path), misplaced)
+    return ANNOTATED[form](archived_texts(path, folder), str(path), misplaced)
+
+
+def archived_texts(path: Path, folder: str = "") -> dict[str, str]:
+    """Return the names and texts of an archive's files below `folder`, by name, hidden ones left out."""
     texts = {
         name: decode(content, f"{path}:{name}").removeprefix("\ufeff")
         for name, content in sorted(members(path))
@@ -97,7 +102,7 @@ def annotated_documents(
     }
     if not texts:
         raise PubmillError(f"{path}: there are no files below {folder or 'its top'}")
-    return ANNOTATED[form](texts, str(path), misplaced)
+    return texts
 
 
 def _is_hidden(name: str) -> bool:

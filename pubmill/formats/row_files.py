@@ -18,8 +18,8 @@ import pyarrow.parquet
 from lxml import etree
 
 from pubmill.errors import PubmillError
-from pubmill.formats.document_files import suffix_of
-from pubmill.formats.json_text import parse_json, read_rows
+from pubmill.formats.document_files import ARCHIVES, archived_texts, suffix_of
+from pubmill.formats.json_text import parse_json, parse_row
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import read_text
 from pubmill.messages.quotations import show
@@ -30,14 +30,23 @@ Rows = Iterator[tuple[str, Row]]
 
 
 def rows(path: Path, record: str = "") -> Rows:
-    """Yield the rows of a file, by its suffix before `.gz`. `record`: the path of the elements in XML that
-    are rows."""
-    suffix = suffix_of(path)
-    if suffix == ".xml":
-        return _xml_rows(path, record)
-    if suffix not in READERS:
-        raise PubmillError(f"{path}: expected a file that ends with {', '.join(SUFFIXES_OF_ROWS)}")
-    return READERS[suffix](path)
+    """Yield the rows of a file, by its suffix before `.gz`, or of all files of an archive, by name. `record`:
+    the path of the elements in XML that are rows."""
+    if suffix_of(path) == ".parquet":
+        yield from _parquet_rows(path)
+    for name, text in texts_of(path):
+        suffix, where = suffix_of(Path(name)), str(path) if name == path.name else f"{path}:{name}"
+        if suffix not in (*READERS, ".xml"):
+            raise PubmillError(f"{where}: expected a file that ends with {', '.join(SUFFIXES_OF_ROWS)}")
+        yield from _xml_rows(text, where, record) if suffix == ".xml" else READERS[suffix](text, where)
+
+
+def texts_of(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of a file, or of each file of an archive, by name; nothing of Parquet."""
+    if path.name.endswith(ARCHIVES):
+        yield from archived_texts(path).items()
+    elif suffix_of(path) != ".parquet":
+        yield path.name, read_text(path)
 
 
 def value_at(row: Row, name: str) -> Any:
@@ -50,22 +59,25 @@ def value_at(row: Row, name: str) -> Any:
     return value
 
 
-def _json_rows(path: Path) -> Rows:
-    """Yield the objects of a list, of the only list below a key, or of the lines of the file."""
-    text = read_text(path)
+def _json_rows(text: str, where: str) -> Rows:
+    """Yield the objects of a list, of the only list below a key, or of the lines of the file; an object
+    without lists or objects is a row itself."""
     first = text.lstrip().split("\n", 1)[0]
     if first.startswith("{") and _is_whole(first) and text.strip() != first.strip():
-        yield from read_rows(path)
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+            yield f"{where}:{number}", parse_row(line, f"{where}:{number}")
         return
-    content = parse_json(text, str(path))
+    content = parse_json(text, where)
     if isinstance(content, dict):
         lists = [value for value in content.values() if isinstance(value, list)]
         content = lists[0] if len(lists) == 1 else content
+    if isinstance(content, dict) and not any(isinstance(value, dict | list) for value in content.values()):
+        content = [content]
     if isinstance(content, dict) and all(isinstance(value, dict) for value in content.values()):
         content = [{"id": name, **value} for name, value in content.items()]
     if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
-        raise PubmillError(f"{path}: expected a list of objects, objects by id, or an object on each line")
-    yield from ((f"{path}: item {number}", row) for number, row in enumerate(content, 1))
+        raise PubmillError(f"{where}: expected a list of objects, objects by id, or an object on each line")
+    yield from ((f"{where}: item {number}", row) for number, row in enumerate(content, 1))
 
 
 def _is_whole(line: str) -> bool:
@@ -76,24 +88,24 @@ def _is_whole(line: str) -> bool:
     return True
 
 
-def _csv_rows(path: Path, delimiter: str = ",") -> Rows:
-    reader = csv.reader(StringIO(read_text(path), newline=""), delimiter=delimiter, strict=True)
+def _csv_rows(text: str, where: str, delimiter: str = ",") -> Rows:
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
         if len(set(header)) < len(header) or len(header) < 2:
-            raise PubmillError(f"{path}:1: expected at least two headings, all different")
+            raise PubmillError(f"{where}:1: expected at least two headings, all different")
         for cells in reader:
-            where = f"{path}:{reader.line_num}"
+            place = f"{where}:{reader.line_num}"
             if cells and len(cells) != len(header):
-                raise PubmillError(f"{where}: expected {len(header)} columns, found {len(cells)}")
+                raise PubmillError(f"{place}: expected {len(header)} columns, found {len(cells)}")
             if cells:
-                yield where, dict(zip(header, cells, strict=True))
+                yield place, dict(zip(header, cells, strict=True))
     except csv.Error as error:
-        raise PubmillError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
+        raise PubmillError(f"{where}:{reader.line_num}: not valid CSV: {error}") from None
 
 
-def _tab_separated_rows(path: Path) -> Rows:
-    return _csv_rows(path, "\t")
+def _tab_separated_rows(text: str, where: str) -> Rows:
+    return _csv_rows(text, where, "\t")
 
 
 def _parquet_rows(path: Path) -> Rows:
@@ -120,16 +132,16 @@ def label_names(path: Path) -> dict[str, list[str]]:
     return {name: list(one["names"]) for name, one in inner.items() if "names" in one}
 
 
-def _xml_rows(path: Path, record: str) -> Rows:
-    root = parse_xml(read_text(path), str(path))
+def _xml_rows(text: str, where: str, record: str) -> Rows:
+    root = parse_xml(text, where)
     found = [root] if record in (".", root.tag) else root.findall(f".//{record}") if record else []
     if not found:
-        raise PubmillError(f"{path}: there is no element {show(record) or '(no `record` is given)'} in it")
+        raise PubmillError(f"{where}: there is no element {show(record) or '(no `record` is given)'} in it")
     for element in found:
         row: dict[str, Any] = {}
         for name, value in _paths(element, ""):
             row[name] = f"{row[name]}\n{value}" if name in row else value
-        yield f"{path}:{element.sourceline}", row
+        yield f"{where}:{element.sourceline}", row
 
 
 def _paths(element: etree._Element, prefix: str) -> Iterator[tuple[str, str]]:
@@ -142,12 +154,12 @@ def _paths(element: etree._Element, prefix: str) -> Iterator[tuple[str, str]]:
             yield from _paths(child, f"{prefix}{child.tag}/")
 
 
-READERS: dict[str, Callable[[Path], Rows]] = {
+READERS: dict[str, Callable[[str, str], Rows]] = {
     ".jsonl": _json_rows,
     ".json": _json_rows,
     ".csv": _csv_rows,
     ".tsv": _tab_separated_rows,
-    ".parquet": _parquet_rows,
 }
-SUFFIXES_OF_ROWS = (*READERS, ".xml")
+"""Suffix -> reader of a text with a name for messages."""
+SUFFIXES_OF_ROWS = (*READERS, ".parquet", ".xml")
 """Suffixes of files of rows."""

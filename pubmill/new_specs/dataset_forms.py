@@ -15,7 +15,7 @@ from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form,
 from pubmill.new_specs.choice_forms import choice_keys
 from pubmill.new_specs.file_forms import BY_HAND, ROWS, FileForm, label_of, named_columns, score_of
 from pubmill.new_specs.question_forms import QUESTION_READINGS, are_questions, questions_form
-from pubmill.new_specs.row_forms import joined_labels, row_form
+from pubmill.new_specs.row_forms import are_archived_rows, joined_labels, row_form
 
 LABEL = re.compile(r"O|[BIESLU](-\S+)?")
 NEGATIVES = ("none", "false", "negative", "no_relation", "other", "0", "na")
@@ -54,8 +54,10 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
             f"{first}: --as {reading} is for documents with annotations and for BioASQ's questions"
         )
     if first.name.endswith(ARCHIVES):
+        if are_archived_rows(first):
+            return row_form(files)
         raise PubmillError(
-            f"{first}: its files are neither PubTator, BioC, brat nor BioASQ's questions; {BY_HAND}"
+            f"{first}: its files are neither PubTator, BioC, brat, rows nor BioASQ's questions; {BY_HAND}"
         )
     line = next((line for _, line in lines(first) if line.strip()), "")
     if not line:
@@ -68,7 +70,7 @@ def guess(files: Mapping[str, Path], reading: str | None = None) -> FileForm:
         return _json_form(files)
     if line.startswith("#") and "\t" not in line and (row := _first_conllu_row(first)):
         return _conllu_form(files, len(row))
-    return _columns_form(files) if _is_conll(first) else _table_form(files)
+    return _columns_form(files) if is_conll(first) else _table_form(files)
 
 
 def _abstracts_form(files: Mapping[str, Path]) -> FileForm:
@@ -119,9 +121,12 @@ def _are_labels(values: Sequence[str]) -> bool:
     return all(map(LABEL.fullmatch, values)) and any(value != "O" for value in values)
 
 
-def _is_conll(path: Path) -> bool:
+def is_conll(path: Path) -> bool:
     """Return whether a file's lines are a word and, at their end, a label; blank lines divide sentences."""
-    rows = [line.split("\t" if "\t" in line else " ") for _, line in lines(path) if not divides(line)]
+    try:
+        rows = [line.split("\t" if "\t" in line else " ") for _, line in lines(path) if not divides(line)]
+    except PubmillError:  # no text
+        return False
     alike = all(len(row) == len(rows[0]) > 1 and LABEL.fullmatch(row[-1]) is not None for row in rows)
     return alike and bool(rows)
 

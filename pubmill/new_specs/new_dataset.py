@@ -20,7 +20,7 @@ from pubmill.formats.document_files import suffix_of
 from pubmill.formats.row_files import READERS
 from pubmill.messages import installation
 from pubmill.new_specs.dataset_fixtures import fixture
-from pubmill.new_specs.dataset_forms import OTHER_FILES, guess
+from pubmill.new_specs.dataset_forms import OTHER_FILES, guess, is_conll
 from pubmill.new_specs.file_forms import ROWS, SPLITS, FileForm, split_of
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
 from pubmill.specs import DatasetSpec, problem_text
@@ -31,7 +31,7 @@ from pubmill.storage.name_patterns import HUB_ID
 
 NOT_STATED = "not stated; find it out before you pass the data on"
 HUB = "https://huggingface.co"
-DIVISIBLE = tuple(READERS)
+DIVISIBLE = (*READERS, ".parquet")
 """Suffixes of files that may have the rows of all splits."""
 _SHARD = re.compile(r"\d{5}-of-\d{5}")
 _READ_ON_THE_HUB = re.compile(r"\.(tsv|txt|conll|jsonl|json|csv|parquet|xml|zip)$")
@@ -69,8 +69,8 @@ def new_dataset(
 ) -> NewDataset:
     """Return the dataset of the given files, a folder of them, or `hub:GROUP/NAME`.
 
-    Files of the network, or of the mirror in its place, are copied into `copies`. A folder with a folder of
-    many files for each split is packed into archives below `packed`.
+    Files of the network, or of the mirror in its place, are copied into `copies`. Where a folder has a folder
+    of many files for each split, the files of each are packed into one below `packed`.
     """
     if len(given) == 1 and (found := _HUB_ID.fullmatch(given[0])):
         urls = _hub_files(found["id"], found["revision"] or "main", mirror)
@@ -101,13 +101,24 @@ def _split_folders(folder: Path) -> dict[str, Path]:
 
 
 def _pack(folder: Path, packed: Path, split: str) -> Path:
-    """Write the files of a folder as one archive, the same bytes for the same files; return its path."""
+    """Write the files of a folder as one archive, or joined where they are words with labels, and return its
+    path; the same files give the same bytes."""
+    files = sorted(one for one in folder.rglob("*") if one.is_file() and not one.is_symlink())
+    if all(map(is_conll, files)):
+        return _joined(files, packed / f"{split}.conll")
     path = packed / f"{split}.zip"
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(one for one in folder.rglob("*") if one.is_file() and not one.is_symlink()):
+        for file in files:
             entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, file.read_bytes())
+    return path
+
+
+def _joined(files: Sequence[Path], path: Path) -> Path:
+    """Write files of words with labels as one, a blank line after each."""
+    with writing(path) as temporary, temporary.open("wb") as joined:
+        joined.writelines(file.read_bytes().rstrip(b"\r\n") + b"\n\n" for file in files)
     return path
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import is_label_list
-from pubmill.formats.row_files import Row, label_names, rows
+from pubmill.formats.document_files import ARCHIVES, suffix_of
+from pubmill.formats.row_files import READERS, Row, label_names, rows, texts_of
 from pubmill.formats.safe_xml import parse_xml
-from pubmill.formats.text_files import read_text
 from pubmill.new_specs.choice_forms import choice_form
 from pubmill.new_specs.file_forms import (
     BY_HAND,
@@ -38,7 +38,7 @@ Options = dict[str, Any]
 def row_form(files: Mapping[str, Path]) -> FileForm:
     """Return the form of rows: kind, label and text as the first file shows them, labels of all files."""
     path = next(iter(files.values()))
-    record = _record(path) if path.suffix == ".xml" else ""
+    record = _record(path)
     first = [row for _, row in rows(path, record)]
     if not first:
         raise PubmillError(f"{path}: there are no rows in it")
@@ -71,14 +71,27 @@ def _split_options(path: Path, every: Sequence[Row]) -> Options:
     )
 
 
+def are_archived_rows(path: Path) -> bool:
+    """Return whether all files of an archive are rows by their suffix."""
+    return all(suffix_of(Path(name)) in (*READERS, ".xml") for name, _ in texts_of(path))
+
+
 def _record(path: Path) -> str:
-    """Return the element that occurs most often below one parent and has children: the rows of XML."""
-    root = parse_xml(read_text(path), str(path))
-    counts = Counter(str(one.tag) for one in root.iter() if len(one) and isinstance(one.tag, str))
-    counts.pop(str(root.tag), None)
-    if not counts:
+    """Return the element that occurs most often and has children: the rows of XML; empty for other files.
+
+    Of an archive whose files have no such element, each file is a row (`.`).
+    """
+    if not path.name.endswith((".xml", *ARCHIVES)):
+        return ""
+    texts = [(name, text) for name, text in texts_of(path) if name.endswith(".xml")]
+    counts = Counter[str]()
+    for name, text in texts:
+        root = parse_xml(text, f"{path}:{name}")
+        counts.update(str(one.tag) for one in root.iter() if len(one) and isinstance(one.tag, str))
+        counts.pop(str(root.tag), None)
+    if texts and not counts and not path.name.endswith(ARCHIVES):
         raise PubmillError(f"{path}: no element of this XML has children, so none is a row; {BY_HAND}")
-    return counts.most_common(1)[0][0]
+    return counts.most_common(1)[0][0] if counts else "." if texts else ""
 
 
 def _tokens_form(path: Path, every: Sequence[Row]) -> FileForm | None:

@@ -63,9 +63,9 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.xml", "<document><sentence/></document>", "neither PubTator, BioC, brat nor BioASQ's questions"),
-        ("LICENSE.txt", "Free to use.\n", "neither PubTator, BioC, brat nor BioASQ's questions"),
-        ("a.json", '{"a": 1}', "neither PubTator, BioC, brat nor BioASQ's questions"),
+        ("a.xml", "<document><sentence/></document>", "no column or key looks like a label"),
+        ("LICENSE.txt", "Free to use.\n", "neither PubTator, BioC, brat, rows nor BioASQ's questions"),
+        ("a.json", '{"a": 1}', "no column or key looks like a label"),
     ],
 )
 def test_archives_of_other_files_are_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
