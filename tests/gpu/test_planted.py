@@ -56,6 +56,7 @@ def check_operation(name: str, arguments: tuple[Any, ...]) -> None:
     torch.library.opcheck(getattr(getattr(torch.ops, namespace), operation).default, arguments)
 
 
+@pytest.mark.long
 def test_every_registered_operation_works_as_pytorch_calls_it(root: Path) -> None:
     done = subprocess.run([sys.executable, "-c", REGISTERED, root], capture_output=True, text=True, cwd=root)
     assert done.returncode == 0, done.stderr

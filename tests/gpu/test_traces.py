@@ -42,6 +42,7 @@ def finetuning(trace: Trace) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("objective", PRETRAINING)
+@pytest.mark.long
 def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretraining: dict[str, Any]) -> None:
     """In float16 twice: for the norm of the gradients, and for the scale after the update."""
     found = pretraining[objective]
@@ -52,6 +53,7 @@ def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretrainin
 
 @pytest.mark.parametrize("case", FINETUNING)
 @pytest.mark.parametrize("step", ["usual", "step"])
+@pytest.mark.long
 def test_a_finetuning_step_never_waits_for_the_device(
     step: str, case: str, finetuning: dict[str, Any]
 ) -> None:

@@ -147,6 +147,7 @@ def cards(names: dict[str, DatasetSpec]) -> list[str]:
     return [f"results/demo/datasets/{name}/card.json" for name in names]
 
 
+@pytest.mark.long
 def test_the_licensed_datasets_of_the_miniature_world(project: Project, root: Path, world: Path) -> None:
     names = licensed(root)
     done = project.run("--", *cards(names))

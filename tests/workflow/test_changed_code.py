@@ -12,6 +12,8 @@ from pubmill.storage.files import read_jsonl_gz, write_jsonl_gz
 from pubmill.storage.parquet import is_damaged
 from tests.workflow.conftest import TABLE, Project
 
+pytestmark = pytest.mark.long
+
 RECORDS = "results/demo/runs/*/*/*/*/final/seed-?.json"
 CODE = "pubmill/metrics/entities.py"
 FIRST = "    record, items = score_run("

@@ -63,6 +63,7 @@ def run(project: Project, tmp_path: Path, *targets: str, check: bool = True) -> 
     return done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_every_text_is_a_document_or_has_a_reason(corpus: Project, tmp_path: Path) -> None:
     said = run(corpus, tmp_path, f"{FOLDER}/stats.json", f"{FOLDER}/contamination.json")
     folder = corpus.folder / FOLDER

@@ -1,6 +1,10 @@
 """Losses by date of publication, by the real Snakefile."""
 
+import pytest
+
 from tests.workflow.conftest import Project
+
+pytestmark = pytest.mark.long
 
 DRIFT = ("--config", "drift=True")
 

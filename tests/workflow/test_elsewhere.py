@@ -28,6 +28,7 @@ def test_with_a_mirror_everything_runs_without_a_network(finished: Project) -> N
 
 
 @alone
+@pytest.mark.long
 def test_without_a_network_all_that_is_missing_is_named_at_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

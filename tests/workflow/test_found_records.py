@@ -24,6 +24,8 @@ from tests.workflow.conftest import Project, copy_of
 from tests.workflow.planner import Planner
 from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN
 
+pytestmark = pytest.mark.long
+
 NAME = "gu2020/table06"
 JSON = f"results/demo/tables/{NAME}.json"
 PART = {

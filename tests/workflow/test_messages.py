@@ -101,6 +101,7 @@ def test_a_mirror_that_lacks_a_file_is_reported(project: Project, mirror: Path) 
     assert f"expected the file {mirror}" in text and "test.tsv, which does not exist" in text
 
 
+@pytest.mark.long
 def test_what_a_mirror_lacks_is_left_out_of_tables_and_reported(project: Project, mirror: Path) -> None:
     next(mirror.rglob("BC5CDR-chem-IOB/test.tsv")).unlink()
     table = "results/demo/tables/gu2020/table03"
@@ -115,6 +116,7 @@ def test_what_a_mirror_lacks_is_left_out_of_tables_and_reported(project: Project
     assert "Nothing to be done" in again and again.count(lacking) == 1
 
 
+@pytest.mark.long
 def test_a_model_of_ones_own_outlives_wrong_folders(project: Project, tmp_path: Path) -> None:
     """A misspelt folder is found before any job, so Snakemake deletes nothing; a damaged one is found only by
     the export, and the model that this job was to replace stays."""

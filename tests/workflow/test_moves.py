@@ -12,6 +12,8 @@ from tests.workflow.conftest import Project, copy_of
 from tests.workflow.planner import Planner
 from tests.workflow.test_reruns import jobs_by_change
 
+pytestmark = pytest.mark.long
+
 CORPUS = """\
 name: own
 sources:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.workflow.conftest import Project
 
 STAGE = '''"""Numbers of documents."""
@@ -54,6 +56,7 @@ Path(sys.argv[2]).write_text(f"{sys.argv[3]} {count}")
 MADE = "results/demo/corpora/pubmed-abstracts/documents.txt"
 
 
+@pytest.mark.long
 def test_a_stage_is_a_class_a_rule_and_a_program(project: Project) -> None:
     """Display, plan and resources know it by its class; nothing else names it."""
     folder = project.folder

@@ -53,6 +53,7 @@ def run(project: Project, bucket: Bucket) -> dict[str, object]:
     return {key: stats[key] for key in ("parsed", "documents", "words", "rejected", "samples")}
 
 
+@pytest.mark.long
 def test_from_an_inventory_to_a_corpus_and_a_later_inventory(project: Project, bucket: Bucket) -> None:
     assert run(project, bucket) == {
         "parsed": 5, "documents": 1, "words": 4,

@@ -189,6 +189,7 @@ def untried(text: str) -> bool:
     return any(re.match(pattern, text) for pattern in NOT_TRIED)
 
 
+@pytest.mark.long
 def test_every_command_of_documents_and_comments_works(clone: Path) -> None:
     tasks = {
         one.text: task(one.text)

@@ -162,6 +162,7 @@ def test_finished_results_need_nothing(changing: Changing) -> None:
     assert changing.planned(TABLE) == {}
 
 
+@pytest.mark.long
 def test_a_table_with_own_columns_leaves_the_study_as_it_is(copy: Project) -> None:
     own = "results/demo/tables/with/no-pretraining/gu2020/table06.html"
     settings = ("--config", 'models=["no-pretraining"]', "own_tables=no-pretraining")
@@ -172,6 +173,7 @@ def test_a_table_with_own_columns_leaves_the_study_as_it_is(copy: Project) -> No
     assert copy.planned() == {} and copy.planned(own, *settings) == {}
 
 
+@pytest.mark.long
 def test_a_choice_of_ones_own_is_a_setting_that_no_published_value_judges(copy: Project) -> None:
     own = "results/demo/tables/with/chosen/gu2020/table06"
     values = '{"learning_rate": 1e-3, "batch_size": 16, "epochs": 2}'
@@ -231,6 +233,7 @@ def test_an_intermediate_file_is_made_again_when_it_is_asked_for(changing: Chang
     assert changing.planned(WEIGHTS) == {"pretrain": 1}
 
 
+@pytest.mark.long
 def test_what_failed_after_a_change_is_still_to_be_done(copy: Project) -> None:
     """Otherwise the table from before the change would count as up to date."""
     copy.edit(*EDITS["the version of a metric"])

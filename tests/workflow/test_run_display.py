@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.workflow.conftest import Project
 
 GOOD, BAD = "results/demo/datasets/bc5-chem/card.json", "results/demo/datasets/jnlpba/card.json"
@@ -53,6 +55,7 @@ def test_a_run_with_a_good_job_and_a_failing_one(project: Project, world: Path, 
     assert "not the expected file" in (project.folder / log).read_text()
 
 
+@pytest.mark.long
 def test_a_plan_is_short_and_errors_of_the_graph_are_shown(project: Project) -> None:
     plan = project.run(GOOD, BAD, DISPLAY, "-n").stdout.splitlines()
     assert plan[:3] == ["8 jobs would run:", "  download    6", "  convert     2"]

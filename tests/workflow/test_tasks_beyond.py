@@ -8,6 +8,8 @@ import pytest
 
 from tests.workflow.conftest import Project, copy_of
 
+pytestmark = pytest.mark.long
+
 DATASETS = {
     "bc5cdr-cid@documents": ("relation_f1", {"relation_precision", "relation_recall"}),
     "biored-relations@documents": ("relation_f1", {"relation_novelty_f1", "relation_pair_f1"}),

@@ -67,6 +67,7 @@ def from_scratch(project: Project) -> dict[str, bytes]:
     return content(project)
 
 
+@pytest.mark.long
 def test_days_more_equal_a_build_of_the_last_day(yesterday: Project, mirror: Path) -> None:
     """The first day revises nothing, so that no other part changes; the second revises documents in all."""
     second = mirror / "pubmed26n1337.xml.gz"

@@ -75,6 +75,7 @@ def run(root: Path, model: Path, data: Path, out: Path, seed: int, **settings: s
     return {"report": report, "predictions": output.read_bytes(), "log": done.stderr}
 
 
+@pytest.mark.long
 def test_five_seeds_in_forks_give_what_each_gives_alone(
     root: Path, model: Path, datasets: Path, server: ForkServer, log: Path, tmp_path: Path
 ) -> None:

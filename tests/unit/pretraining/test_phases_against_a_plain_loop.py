@@ -26,6 +26,8 @@ from pubmill.specs import Specs, load
 from tests.unit.pretraining.toy_objectives import ONE
 from tests.unit.pretraining.toy_pretraining import PIECES, SPECIAL, changed, losses, make_data, pretrain
 
+pytestmark = pytest.mark.long
+
 FIRST, ALL = 60, 100
 IGNORED = -100
 SIZES: dict[str, Any] = {

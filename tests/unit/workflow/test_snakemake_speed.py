@@ -110,6 +110,7 @@ def listed(way: str, folders: list[Path]) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_jobs_and_their_causes_are_those_of_snakemake_itself(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in EXPECTED]
     made = tmp_path / "made"
@@ -155,6 +156,7 @@ rule one:
 """
 
 
+@pytest.mark.long
 def test_a_run_waits_for_one_look_at_a_time(root: Path, tmp_path: Path) -> None:
     found = {}
     for ours in (0, 1):

@@ -88,6 +88,7 @@ def answer(way: str, root: Path, folder: Path, study: str, *targets: str) -> Any
     "study",
     ["lewis2020", *(pytest.param(name, marks=pytest.mark.long) for name in ("gu2020", "shin2020", "demo"))],
 )
+@pytest.mark.long
 def test_a_study_without_results_has_the_jobs_of_snakemakes_graph(
     root: Path, tmp_path: Path, study: str
 ) -> None:

@@ -107,6 +107,7 @@ def test_two_submissions_can_be_compared_by_example(board: Path) -> None:
     assert found["examples"][0] == ["71", "Abstract 1. More."]
 
 
+@pytest.mark.long
 def test_only_what_changed_is_scored_again_and_the_history_goes_on(board: Path, results: Path) -> None:
     records = board / ".board/results/full/runs/off-the-shelf"
     before = {path: path.stat().st_mtime_ns for path in records.rglob("seed-1.json")}
@@ -151,6 +152,7 @@ def test_a_folder_that_is_no_board_says_what_to_do(tmp_path: Path, results: Path
     assert "bc2gm" in said and "board.yaml" in said
 
 
+@pytest.mark.long
 def test_of_two_with_the_same_predictions_the_first_stays(tmp_path: Path, results: Path) -> None:
     submit(tmp_path, "original", lambda name: wrong(name, 5))
     assert (
@@ -166,6 +168,7 @@ def test_of_two_with_the_same_predictions_the_first_stays(tmp_path: Path, result
         shutil.rmtree(tmp_path / ".board")
 
 
+@pytest.mark.long
 def test_a_submission_may_be_renamed(tmp_path: Path, results: Path) -> None:
     first = submit(tmp_path, "first", lambda name: wrong(name, 5))
     assert make(tmp_path, results, *NEW).returncode == 0
