@@ -10,6 +10,8 @@ from tests.gpu.conftest import Trace
 from tests.gpu.finetuning_cases import RECIPES as FINETUNING
 from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
 
+pytestmark = pytest.mark.long
+
 KERNELS = 185
 """Most kernels in the graphs of a step with a tiny BERT, but for head and loss."""
 WHOLE, HEAD = 12, 31
@@ -42,7 +44,6 @@ def finetuning(trace: Trace) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("objective", PRETRAINING)
-@pytest.mark.long
 def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretraining: dict[str, Any]) -> None:
     """In float16 twice: for the norm of the gradients, and for the scale after the update."""
     found = pretraining[objective]
@@ -53,7 +54,6 @@ def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretrainin
 
 @pytest.mark.parametrize("case", FINETUNING)
 @pytest.mark.parametrize("step", ["usual", "step"])
-@pytest.mark.long
 def test_a_finetuning_step_never_waits_for_the_device(
     step: str, case: str, finetuning: dict[str, Any]
 ) -> None:

@@ -15,6 +15,8 @@ from tests.waiting import patience
 from tests.workflow.conftest import ALONE, TABLE, Project, can_be_alone
 from tests.world.archives import tarball
 
+pytestmark = pytest.mark.long
+
 alone = pytest.mark.skipif(
     not can_be_alone(), reason="this system does not allow commands without a network (unshare)"
 )
@@ -28,7 +30,6 @@ def test_with_a_mirror_everything_runs_without_a_network(finished: Project) -> N
 
 
 @alone
-@pytest.mark.long
 def test_without_a_network_all_that_is_missing_is_named_at_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,7 +50,6 @@ def test_without_a_network_all_that_is_missing_is_named_at_once(
     assert not list((project.folder / "results").rglob("*.log"))
 
 
-@pytest.mark.long
 @alone
 def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a node without a network, to which the cache was copied; the model is fine-tuned there."""
@@ -69,7 +69,6 @@ def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pyt
     assert ours == same
 
 
-@pytest.mark.long
 @pytest.mark.weekly
 def test_weights_without_a_pin_keep_what_the_first_download_found(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -29,6 +29,8 @@ from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder, sente
 from tests.unit.finetuning.fake_graphs import FakeRecorder
 from tests.unit.tiny_encoders import tiny_bert
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 WIDE = Execution(width=16)
 RECIPE = FinetuningRecipe(

@@ -30,6 +30,8 @@ from tests.unit.pretraining.toy_pretraining import (
 )
 from tests.waiting import patience
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[3]
 # without dropout, whose random numbers belong to a process
 PLAIN = changed(architecture={"dropout": 0.0}, precision="float32", steps=10)
@@ -138,7 +140,6 @@ def test_sums_during_the_backward_pass_change_no_bit(
     assert len(begun) == 1 and "begun: 0 of" not in reported
 
 
-@pytest.mark.long
 def test_an_overflow_in_one_process_skips_the_update_in_all(data: Path, tmp_path: Path, python: str) -> None:
     """In float16, with each its half of the optimiser, like one process that overflows in the same steps."""
     script = str(Path(__file__).parent / "overflowing.py")
@@ -157,7 +158,6 @@ def test_an_overflow_in_one_process_skips_the_update_in_all(data: Path, tmp_path
         assert left["loss"] == pytest.approx(right["loss"], rel=5e-3)
 
 
-@pytest.mark.long
 def test_asked_to_stop_all_processes_of_torchrun_stop_with_a_save(data: Path, tmp_path: Path) -> None:
     recipe = changed(PLAIN, steps=4000, batch_size=341)  # 85 at once: three micro-batches here, two there
     output, folder = tmp_path / "step-4000", tmp_path / ".step-4000.partial"

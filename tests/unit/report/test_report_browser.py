@@ -20,7 +20,7 @@ from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put_page, put_study, put_training, recipe, training
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.long]
 
 CARD = "t1-ours-second"
 ONCE_EVALUATED = ("bert", "second")
@@ -79,8 +79,8 @@ def heads(page: Any) -> list[str]:
     [
         ("desk", "light"),
         ("phone", "dark"),
-        pytest.param("desk", "dark", marks=pytest.mark.long),
-        pytest.param("phone", "light", marks=pytest.mark.long),
+        ("desk", "dark"),
+        ("phone", "light"),
     ],
 )
 def test_axe_finds_nothing_in_either_theme(browser: Any, address: str, size: str, scheme: str) -> None:
@@ -361,7 +361,6 @@ def test_without_script_a_number_leads_to_its_runs(browser: Any, address: str) -
     assert page.locator("button").count() == 0 and page.locator(".menu nav").is_visible()
 
 
-@pytest.mark.long
 def test_a_report_of_all_tables_is_small_and_fits_a_phone_and_a_desk(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "reports/all.html"
     report = full_report.write(tmp_path)

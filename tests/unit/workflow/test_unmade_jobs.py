@@ -15,6 +15,8 @@ from pathlib import Path
 from pubmill.cli.studies import configuration, study_files
 from pubmill.workflow import jobs
 
+pytestmark = pytest.mark.long
+
 way, root, study, *targets = sys.argv[1:]
 walk, answers = jobs.unmade_jobs, []
 jobs.unmade_jobs = lambda dag: answers.append(walk(dag)) or (answers[0] if way == "walk" else None)
@@ -86,9 +88,8 @@ def answer(way: str, root: Path, folder: Path, study: str, *targets: str) -> Any
 
 @pytest.mark.parametrize(
     "study",
-    ["lewis2020", *(pytest.param(name, marks=pytest.mark.long) for name in ("gu2020", "shin2020", "demo"))],
+    ["lewis2020", "gu2020", "shin2020", "demo"],
 )
-@pytest.mark.long
 def test_a_study_without_results_has_the_jobs_of_snakemakes_graph(
     root: Path, tmp_path: Path, study: str
 ) -> None:
