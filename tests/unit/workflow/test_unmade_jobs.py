@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 PROGRAM = """
 import json, sys
 from pathlib import Path
 from pubmill.cli.studies import configuration, study_files
 from pubmill.workflow import jobs
-
-pytestmark = pytest.mark.long
 
 way, root, study, *targets = sys.argv[1:]
 walk, answers = jobs.unmade_jobs, []
