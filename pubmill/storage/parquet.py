@@ -45,7 +45,8 @@ def parquet_writer(
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """Verify a file and open it with Arrow, which raises its own errors if it is not Parquet."""
+    """Verify a file and open it with Arrow, which raises its own errors (also `OSError`) if it is not
+    Parquet."""
     return pq.ParquetFile(verified(path), page_checksum_verification=True)
 
 
