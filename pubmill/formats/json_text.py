@@ -1,7 +1,7 @@
 """JSON text: parsed with all that is wrong in it reported, and JSON lines."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +48,14 @@ def parse_row(text: str, where: str) -> dict[str, Any]:
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield `file:line` and the object of each line of a JSON lines file; blank lines are errors."""
-    for number, line in enumerate(read_lines(path), 1):
-        where = f"{path}:{number}"
-        yield where, parse_row(line, where)
+    return parse_rows(read_lines(path), str(path))
+
+
+def parse_rows(lines: Iterable[str], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield `where:line` and the object of each line; blank lines are errors."""
+    for number, line in enumerate(lines, 1):
+        place = f"{where}:{number}"
+        yield place, parse_row(line, place)
 
 
 def json_line(row: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES, archived_texts, suffix_of
-from pubmill.formats.json_text import parse_json, parse_row
+from pubmill.formats.json_text import parse_json, parse_rows
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import read_text
 from pubmill.messages.quotations import show
@@ -64,8 +64,7 @@ def _json_rows(text: str, where: str) -> Rows:
     without lists or objects is a row itself."""
     first = text.lstrip().split("\n", 1)[0]
     if first.startswith("{") and _is_whole(first) and text.strip() != first.strip():
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-            yield f"{where}:{number}", parse_row(line, f"{where}:{number}")
+        yield from parse_rows(text.removesuffix("\n").split("\n"), where)
         return
     content = parse_json(text, where)
     if isinstance(content, dict):
