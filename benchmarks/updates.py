@@ -27,11 +27,11 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.baseline import MIN_WORDS, made_up_records, run, write_file
 from pubmill.corpus.contamination import write_index
+from pubmill.corpus.part_tables import PARTS_OF_BLOCK
 from pubmill.recipes.corpora import EvaluatedDataset
 from pubmill.storage.files import write_jsonl_gz
-from pubmill.storage.result_paths import part_name
+from pubmill.storage.result_paths import Paths, part_name
 
-BLOCK = 100  # parts that one job divides, as in rules/selection.smk
 SEARCHED = 32  # parts that one job searches, as PARTS_AT_ONCE of pubmill/stages/contamination_jobs.py
 SIZES = {"files": 40, "citations": 2000, "daily": 200, "touched": 1, "days": 3}
 
@@ -68,14 +68,14 @@ class Corpus:
             recipe = '{"source": "pubmed"}'
             self.job("parse_medline", [shard], [path], "--input", path, "--output", shard, "--recipe", recipe)
         latest, recipe = at("latest.parquet"), json.dumps({"sources": [{"name": "pubmed", "shards": names}]})
-        self.job("latest_versions", [latest], shards, "--parsed", self.parsed.parent, "--output", latest,
-                 "--recipe", recipe)  # fmt: skip
-        rows = [at("latest") / part_name(n) for n in range(-(-len(raw) // BLOCK) * BLOCK)]
-        for first in range(0, len(rows), BLOCK):
-            block = rows[first : first + BLOCK]
-            self.job(
-                "divide_by_part", block, [latest], "--table", latest, "--first", first, "--outputs", *block
-            )
+        blocks = [at("latest") / Path(path).name for path in Paths().blocks("c", "latest")]
+        self.job("latest_versions", [latest, *blocks], shards, "--parsed", self.parsed.parent,
+                 "--output", latest, "--blocks", *blocks, "--recipe", recipe)  # fmt: skip
+        rows = [at("latest") / part_name(n) for n in range(-(-len(raw) // PARTS_OF_BLOCK) * PARTS_OF_BLOCK)]
+        for block, first in zip(blocks, range(0, len(rows), PARTS_OF_BLOCK), strict=False):
+            outputs = rows[first : first + PARTS_OF_BLOCK]
+            self.job("divide_by_part", outputs, [block], "--table", block, "--first", first,
+                     "--outputs", *outputs)  # fmt: skip
         parts = [at(part_name(n)) for n in range(len(raw))]
         for n, part in enumerate(parts):
             statistics, words = part.with_suffix(".json"), at("words") / part.name

@@ -86,7 +86,8 @@ rule latest_versions:
     input:
         unpack(graph.latest_versions.inputs_of),
     output:
-        graph.paths.corpus("{corpus}", "latest.parquet"),
+        latest=graph.paths.corpus("{corpus}", "latest.parquet"),
+        blocks=graph.paths.blocks("{corpus}", "latest"),
     log:
         graph.paths.log(graph.paths.corpus("{corpus}", "latest")),
     wildcard_constraints:
@@ -102,8 +103,8 @@ rule latest_versions:
     message:
         graph.latest_versions.label
     shell:
-        "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
+        "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
+        " --blocks {output.blocks:q} --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule select_documents:

@@ -58,7 +58,8 @@ rule find_duplicates:
     input:
         unpack(graph.find_duplicates.inputs_of),
     output:
-        graph.paths.corpus("{corpus}", "duplicates.parquet"),
+        duplicates=graph.paths.corpus("{corpus}", "duplicates.parquet"),
+        blocks=graph.paths.blocks("{corpus}", "duplicates"),
     log:
         graph.paths.log(graph.paths.corpus("{corpus}", "duplicates")),
     conda:
@@ -74,7 +75,8 @@ rule find_duplicates:
         graph.find_duplicates.label
     shell:
         "python {params.scripts:q}/find_duplicates.py --fingerprints {params.folder:q}"
-        " --parts {params.parts:q} --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"
+        " --parts {params.parts:q} --output {output.duplicates:q} --blocks {output.blocks:q}"
+        " --recipe {params.recipe:q} > {log:q} 2>&1"
 
 
 rule index_evaluation_texts:

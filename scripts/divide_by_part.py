@@ -1,9 +1,9 @@
-"""Divide a table of all documents of a corpus into one file for each part.
+"""Divide a block of a table of all documents of a corpus into one file for each part.
 
-    .venv/bin/python scripts/divide_by_part.py --table latest.parquet --first 0 \\
+    .venv/bin/python scripts/divide_by_part.py --table latest/block-00.parquet --first 0 \\
         --outputs latest/part-0000.parquet latest/part-0001.parquet
 
-Input: latest.parquet or duplicates.parquet of the corpus.
+Input: rows of 100 parts of latest.parquet or duplicates.parquet of the corpus.
 Outputs: the rows of the parts from --first on; no rows for parts that the corpus does not have.
 """
 
@@ -16,7 +16,7 @@ from pubmill.recipes.programs import program
 
 
 def main(
-    table: Annotated[Path, "latest.parquet or duplicates.parquet"],
+    table: Annotated[Path, "rows of 100 parts, sorted by part"],
     first: Annotated[int, "number of the first part"],
     outputs: Annotated[list[Path], "files to write, one a part"],
 ) -> None:

@@ -59,11 +59,10 @@ def update(
     graph = _graph(config, settings)
     corpora = _corpora(graph)
     arguments = snakemake_words([], files, words)
-    if corpora:
-        _run([path for name in corpora for path in graph.selection.divided(name, "latest")], arguments)
+    _divide(graph, corpora, "latest", arguments)
     _report(graph, before)
-    if copies := [name for name in corpora if graph.specs.corpora[name].duplicates]:
-        _run([path for name in copies for path in graph.selection.divided(name, "duplicates")], arguments)
+    copies = [name for name in corpora if graph.specs.corpora[name].duplicates]
+    _divide(graph, copies, "duplicates", arguments)
     STATE.unlink(missing_ok=True)
     _run(targets, arguments)
 
@@ -173,6 +172,16 @@ def _report(graph: "Graph", before: Mapping[str, Mapping[str, int]]) -> None:
             print(f"{corpus}:", flush=True)
             for change in changes(old, new, Path(graph.paths.corpus(corpus, "changes"))):
                 print(f"  {change.documents} {change.kind}: {', '.join(change.ids)} ...", flush=True)
+
+
+def _divide(graph: "Graph", corpora: Sequence[str], table: str, arguments: Sequence[str]) -> None:
+    """Bring a table of some corpora, its blocks and then its parts to the new files.
+
+    Each begins a graph of its own, which sees what stayed the same.
+    """
+    if corpora:
+        _run([path for name in corpora for path in graph.paths.blocks(name, table)], arguments)
+        _run([path for name in corpora for path in graph.selection.divided(name, table)], arguments)
 
 
 def _run(targets: Sequence[str], arguments: Sequence[str]) -> None:

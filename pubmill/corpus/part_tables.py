@@ -1,7 +1,9 @@
 """Tables with one row for each citation of a corpus or for some, and their rows of one part.
 
 Such a table, `latest.parquet` or `duplicates.parquet`, is sorted by its column `shard`, the number of the
-part. DuckDB and Arrow's datasets are not imported here: programs of single parts must start quickly.
+part. It is divided into blocks of 100 parts, and these into parts: a job of a block runs again only if rows
+of the block changed. DuckDB and Arrow's datasets are not imported here: programs of single parts must start
+quickly.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,16 +16,19 @@ from pubmill.errors import PubmillError
 from pubmill.storage.files import writing
 from pubmill.storage.parquet import open_parquet, parquet_writer
 
+PARTS_OF_BLOCK = 100  # the outputs of one job of rule `divide_by_part`
 
-def divide_by_part(table: Path, first: int, outputs: Sequence[Path]) -> None:
-    """Write the rows of each part of a table, from part `first` on.
+
+def divide_by_part(table: Path, first: int, outputs: Sequence[Path], parts: int = 1) -> None:
+    """Write the rows of each part of a table, from part `first` on; or of each `parts` parts.
 
     Parts whose rows did not change keep their bytes, so that only the jobs of the others run again.
     """
     if not table.is_file():
         raise PubmillError(f"{table} does not exist; find the latest versions and the duplicates first")
-    rows = _rows_of_parts(table, first, first + len(outputs))
-    bounds = np.searchsorted(rows["shard"].to_numpy(), range(first, first + len(outputs) + 1))
+    end = first + parts * len(outputs)
+    rows = _rows_of_parts(table, first, end)
+    bounds = np.searchsorted(rows["shard"].to_numpy(), range(first, end + 1, parts))
     for output, start, end in zip(outputs, bounds, bounds[1:], strict=False):
         with writing(output) as temporary, parquet_writer(temporary, rows.schema) as writer:
             writer.write_table(rows.slice(start, end - start).combine_chunks())

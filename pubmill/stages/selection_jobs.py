@@ -58,10 +58,10 @@ class SelectionJobs(GraphPart):
 
 
 class DivideByPart(Stage):
-    """Rows of some parts of a table of all documents.
+    """Rows of each part in a block of a table of all documents.
 
-    A part whose rows are the same as before keeps its bytes. Snakemake compares them, so that a later run
-    selects only the documents of the other parts.
+    A block or part whose rows are the same as before keeps its bytes. Snakemake compares them, so that a
+    later run divides only the other blocks, and selects only the documents of the other parts.
     """
 
     name, group = "divide_by_part", "select"
@@ -69,7 +69,7 @@ class DivideByPart(Stage):
     version = 1
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        return {"table": self._paths.corpus(wildcards.corpus, f"{wildcards.table}.parquet")}
+        return {"table": self._paths.block(wildcards.corpus, wildcards.table, wildcards.block)}
 
     def behind(self, wildcards: Any) -> Iterator[Origin]:
         of = {"latest": LatestVersions, "duplicates": FindDuplicates}

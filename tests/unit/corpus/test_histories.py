@@ -118,10 +118,12 @@ class Corpus:
 
     def _divided(self, table: Path, parts: int) -> list[Path]:
         outputs = [self.folder / f"{table.stem}-{n}.parquet" for n in range(10 * (parts // 10 + 1))]
-        for first in range(0, len(outputs), 10):
-            block = outputs[first : first + 10]
-            self._step(f"divide {table.stem}", block[0], [table], lambda _, f=first, b=block:  # type: ignore[misc]
-                divide_by_part(table, f, b))  # fmt: skip
+        blocks = [self.folder / f"{table.stem}-block-{n}.parquet" for n in range(10)]
+        self._step(f"blocks {table.stem}", blocks[0], [table], lambda _: divide_by_part(table, 0, blocks, 10))
+        for block, first in zip(blocks, range(0, len(outputs), 10), strict=False):
+            part = outputs[first : first + 10]
+            self._step(f"divide {table.stem}", part[0], [block], lambda _, b=block, f=first, p=part:  # type: ignore[misc]
+                divide_by_part(b, f, p))  # fmt: skip
         return outputs[:parts]
 
     def _count(self, path: Path, parts: list[Path]) -> None:
