@@ -93,7 +93,8 @@ def eager_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.compiler.reset()
 
 
-@pytest.mark.parametrize("planted", [pytest.param(False, marks=pytest.mark.long), True])
+@pytest.mark.long
+@pytest.mark.parametrize("planted", [False, True])
 def test_a_benchmark_beyond_the_limit_of_compiled_variants_is_found(
     planted: bool, eager_compiler: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

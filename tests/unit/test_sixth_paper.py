@@ -106,6 +106,7 @@ def test_a_report_cites_it(folder: Path, graph: Graph) -> None:
     assert any(path.endswith("protocols/smith2026.yaml") for path in recipe.statements)
 
 
+@pytest.mark.long
 def test_it_has_a_page_of_fidelity(folder: Path, all_tables: None) -> None:
     assert faults(folder) == []
     made = fidelity_page.pages(folder)

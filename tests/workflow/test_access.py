@@ -67,6 +67,7 @@ def bare(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_without_its_files_all_is_green_and_the_cell_says_where_to_apply(
     asking: Project, world: Path, bare: Path
 ) -> None:
@@ -114,6 +115,7 @@ def test_with_its_files_it_is_converted(asking: Project, tmp_path: Path, name: s
     assert asking.planned("--configfile", str(overlay), "--", CARD) == {}
 
 
+@pytest.mark.long
 def test_no_licensed_text_reaches_records_tables_or_the_report(copy: Project, tmp_path: Path) -> None:
     add_spec(copy.folder / "specs")
     write_files(tmp_path / "own")

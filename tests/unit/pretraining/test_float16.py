@@ -70,7 +70,8 @@ class Watched:
         patch.setattr(Learner, "forward", lost)
 
 
-@pytest.mark.parametrize("optimiser", ["adamw", pytest.param("lamb", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("optimiser", ["adamw", "lamb"])
 def test_an_overflow_is_skipped_and_a_resumed_training_is_the_same(
     optimiser: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,7 +60,7 @@ def test_two_segments_are_one(name: str, data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in ("ELECTRA", "causal") else pytest.mark.long)
+        pytest.param(name, marks=() if name == "ELECTRA" else pytest.mark.long)
         for name in RECIPES
         if name not in ("recomputed", "a rising rate")
     ],

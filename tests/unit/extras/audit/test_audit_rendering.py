@@ -59,6 +59,7 @@ FOUND = Audit(
 )
 
 
+@pytest.mark.long
 def test_the_page_in_the_documentation_is_up_to_date(root: Path) -> None:
     page = (root / "docs/audit.md").read_text(encoding="utf-8")
     assert page == as_markdown(root / "specs"), "run python -m tests.unit.extras.audit.audit_page --write"
