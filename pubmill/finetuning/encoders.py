@@ -11,6 +11,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.preloaded import take
+from pubmill.recipes import Precision
 from pubmill.storage.encoder_checks import check_encoder, check_tokenizer, is_causal, longest_text
 from pubmill.storage.encoder_classes import encoder_class
 
@@ -227,16 +228,27 @@ def forward(encoder: "PreTrainedModel", ids: torch.Tensor, mask: torch.Tensor, s
     return hidden
 
 
+def possible_precision(config: Any, wanted: Precision) -> Precision:
+    """Return the precision that an encoder computes in: float32 for FNet, whose Fourier transforms have no
+    kernels for bfloat16; raise a `PubmillError` if the recipe names another."""
+    if config.model_type != "fnet":
+        return wanted
+    if wanted in ("bfloat16", "float16"):
+        raise PubmillError(f"precision: FNet cannot compute in {wanted}; ask for float32 or auto")
+    return "float32"
+
+
 def attention_mask(encoder: "PreTrainedModel", mask: torch.Tensor) -> torch.Tensor:
     """Return the mask (inputs x tokens) in the form that fused attention reads: 0 at tokens, else -infinity.
 
     transformers would ask the GPU whether any token is masked, so the host would wait for it at each batch,
     and PyTorch would convert a mask of booleans in every layer. The form is unchanged for encoders with local
-    attention and for decoders, which need masks of their own, and without fused attention.
+    attention and for decoders, which need masks of their own, for LayoutLM, whose code adds two dimensions to
+    any mask, and without fused attention.
     """
     config = encoder.config
     fused = config._attn_implementation == "sdpa" and getattr(config, "local_attention", None) is None
-    if not fused or is_causal(config):
+    if not fused or is_causal(config) or config.model_type == "layoutlm":
         return mask
     added = mask.new_zeros(mask.shape, dtype=encoder.dtype).masked_fill_(mask == 0, -torch.inf)
     return added[:, None, None, :]

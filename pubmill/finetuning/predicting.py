@@ -8,7 +8,13 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.batch_sampling import prediction_batches
-from pubmill.finetuning.encoders import UNLIMITED, fixed_width, has_segments, longest_input
+from pubmill.finetuning.encoders import (
+    UNLIMITED,
+    fixed_width,
+    has_segments,
+    longest_input,
+    possible_precision,
+)
 from pubmill.finetuning.execution import choose_execution
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, Instance, collate
@@ -72,7 +78,8 @@ class Predictor:
     def __init__(self, recipe: FinetuningRecipe, task: Task[Any], model: TaskModel) -> None:
         self.recipe, self.task, self.model = recipe, task, model
         self.device = next(model.parameters()).device
-        self.precision = choose_precision(recipe.precision, self.device)
+        wanted = possible_precision(model.encoder.config, recipe.precision)
+        self.precision = choose_precision(wanted, self.device)
         self.execution = choose_execution(self.device, self.precision)
         self.working = model
         if self.execution.weights == "bfloat16":

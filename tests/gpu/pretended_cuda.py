@@ -111,7 +111,20 @@ def pretend() -> FakeTensorMode:
     # Draws again while a number is too large, which without numbers would never end.
     torch.nn.init._no_grad_trunc_normal_ = lambda tensor, *given, **named: tensor
     torch.Tensor.pin_memory = _pin  # type: ignore[assignment,method-assign]
-    return FakeTensorMode(allow_non_fake_inputs=True)
+    return Device(allow_non_fake_inputs=True)
+
+
+class Device(FakeTensorMode):
+    """Tensors without values. One whose value is known is moved to the device as others are.
+
+    The usual mode would move the value itself, to a device that is not there.
+    """
+
+    def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in (torch.ops.aten.to.dtype_layout, torch.ops.aten.type_as.default):
+            with self:
+                return func.decompose(*args, **(kwargs or {}))
+        return super().dispatch(func, types, args, kwargs or {})
 
 
 def _replace_weights(self: torch.nn.Module, move: Callable[[torch.Tensor], torch.Tensor], *given: Any) -> Any:

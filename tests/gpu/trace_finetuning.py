@@ -39,6 +39,7 @@ from tests.unit.tiny_encoders import tiny_bert
 
 EXAMPLES = 12
 GPU = torch.device("cuda", 0)
+Work = Callable[[FinetuningRecipe, Path], dict[str, Any]]
 
 
 def pretend_to_recur() -> None:
@@ -109,11 +110,11 @@ def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     }
 
 
-def watched_in_half(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
-    """A step in float16, which is never recorded, and a prediction."""
+def watched_unrecorded(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
+    """A step in float16 or float32, which is never recorded, and a prediction."""
     draw = random.Random(1)
     examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
-    trainer = begin(replace(recipe, precision="float16"), folder, examples)
+    trainer = begin(recipe, folder, examples)
     split = encode_split(trainer.task, examples, learn=True)
     trainer.task.prepare(examples, split.encoded.instances)
     first, *_ = trainer._epoch_batches(split, 0)
@@ -124,12 +125,12 @@ def watched_in_half(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
     with Watch() as predict:
         trainer.predict(split)
     graphs = trainer.describe_execution()["graphs_per_step"]
-    return {"graphs": graphs, "step": step.found(), "predict": predict.found()}
+    return {"outcome": "done", "graphs": graphs, "step": step.found(), "predict": predict.found()}
 
 
-def outcome(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
+def outcome(recipe: FinetuningRecipe, folder: Path, of: Work = watched) -> dict[str, Any]:
     try:
-        return watched(recipe, folder)
+        return of(recipe, folder)
     except Exception as error:
         return {"outcome": f"{type(error).__name__}: {error}"}
 
@@ -171,7 +172,7 @@ def main() -> None:
                 for case, recipe in RECIPES.items()
             }
             found |= planted(plain)
-            found["float16"] = watched_in_half(COMMON, plain)
+            found["float16"] = watched_unrecorded(replace(COMMON, precision="float16"), plain)
     print(json.dumps(found))
 
 

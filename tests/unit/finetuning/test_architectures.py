@@ -8,7 +8,14 @@ from random import Random
 import pytest
 import torch
 
-from pubmill.finetuning.encoders import attention_mask, fixed_width, load_encoder, load_encoder_tokenizer
+from pubmill.errors import PubmillError
+from pubmill.finetuning.encoders import (
+    attention_mask,
+    fixed_width,
+    load_encoder,
+    load_encoder_tokenizer,
+    possible_precision,
+)
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.reader import PROBE, Reader
 from pubmill.finetuning.run import finetune
@@ -90,6 +97,21 @@ def test_padding_changes_nothing(family: str, folders: dict[str, Path]) -> None:
 
 
 @pytest.mark.parametrize("family", ARCHITECTURES)
+def test_masks_for_fused_attention_change_nothing(family: str, folders: dict[str, Path]) -> None:
+    """Those that GPUs get."""
+    encoder = load_encoder(folders[family], 0.0, CPU).eval()
+    if encoder._supports_sdpa:
+        encoder.set_attn_implementation("sdpa")
+    width = FIXED.get(family, 12)
+    ids = torch.arange(5, 17).repeat(6).reshape(2, 36)[:, :12].repeat(1, 6)[:, :width]
+    mask = torch.ones_like(ids)
+    mask[1, 7:] = 0
+    usual = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+    given = encoder(input_ids=ids, attention_mask=attention_mask(encoder, mask)).last_hidden_state
+    torch.testing.assert_close(given[mask > 0], usual[mask > 0], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("family", ARCHITECTURES)
 def test_decoders_are_read_where_they_have_seen_all(family: str, folders: dict[str, Path]) -> None:
     """A text at its last token, the end; a word at its last subword. T5's texts begin with no token."""
     reader, causal = reader_of(folders[family]), family in DECODERS
@@ -122,3 +144,11 @@ def test_the_documentation_names_every_architecture_that_is_tried(root: Path) ->
     page = (root / "docs/finetuning.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| `([\w-]+)` \| `\w+Model`", page, flags=re.MULTILINE))
     assert rows == set(ARCHITECTURES)
+
+
+def test_fnet_computes_in_float32(folders: dict[str, Path]) -> None:
+    config = load_encoder(folders["fnet"], 0.0, CPU).config
+    assert possible_precision(config, "auto") == possible_precision(config, "float32") == "float32"
+    with pytest.raises(PubmillError, match="FNet cannot compute in bfloat16; ask for float32 or auto"):
+        possible_precision(config, "bfloat16")
+    assert possible_precision(load_encoder(folders["bert"], 0.0, CPU).config, "bfloat16") == "bfloat16"
