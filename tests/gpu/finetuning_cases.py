@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pubmill.examples.kinds import Example, MultilabelExample, RegressionExample, TokensExample
 from pubmill.recipes import FinetuningRecipe
+from tests.unit import toy_tasks
 from tests.unit.finetuning import toy_relations, toy_spans
 from tests.unit.finetuning.toy_relations import entity, relation
 
@@ -17,6 +18,12 @@ COMMON = FinetuningRecipe(
 RELATIONS = replace(
     toy_relations.RECIPE, batch_size=4, epochs=1, max_length=32, keep="last", precision="auto"
 )
+
+
+def document_wide(name: str) -> FinetuningRecipe:
+    return replace(toy_tasks.OURS[name], batch_size=4, epochs=1, keep="last", precision="auto")
+
+
 MULTILABEL = replace(COMMON, task="multilabel", metric="micro_f1")
 RECIPES = {
     "tokens": COMMON,
@@ -36,6 +43,8 @@ RECIPES = {
     "multilabel weighted": replace(MULTILABEL, loss="weighted"),
     "regression": replace(COMMON, task="regression", metric="pearson"),
     "span": replace(toy_spans.RECIPE, batch_size=4, epochs=1, keep="last", precision="auto"),
+    "relations": document_wide("relations"),
+    "mentions": document_wide("nested mentions"),
     "stabilised": replace(
         COMMON,
         bias_correction=False,
@@ -78,4 +87,6 @@ MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
     "multilabel": labelled,
     "regression": similar,
     "span": toy_spans.learnable,
+    "relations": lambda draw, name: toy_tasks.example("relations", int(name), draw),
+    "mentions": lambda draw, name: toy_tasks.example("mentions", int(name), draw),
 }

@@ -26,6 +26,8 @@ DIVIDED = {
     "sequence mention-max": 40,
     "sequence mention-average": 40,
     "span": 52,
+    "relations": 105,
+    "mentions": 52,
 }
 """Most kernels and graphs that the host starts in a step of two graphs; a CRF starts some for each word."""
 LARGE_HEADS = {"tokens mlp": 44}
