@@ -105,27 +105,28 @@ def _by_words(words: list[Any], scores: Any, recipe: SubmissionRecipe, where: st
     for word, one in zip(words, scores if isinstance(scores, list) else [], strict=False):
         if type(word) is int:
             first.setdefault(word, one)
-    return [known[_highest(one, known, recipe, where)] for _, one in sorted(first.items())]
+    return [_highest(_checked(one, known, recipe, where)) for _, one in sorted(first.items())]
 
 
 def _by_scores(scores: Any, recipe: SubmissionRecipe, where: str) -> Any:
     """Return the label with the highest score, of several labels those above 0, or a regression's number."""
     if recipe.kind == "regression":
         return scores[0] if isinstance(scores, list) and len(scores) == 1 else scores
-    known = sorted(recipe.labels)
-    highest = _highest(scores, known, recipe, where)
-    if recipe.kind == "multilabel":
-        return [label for label, score in zip(known, scores, strict=True) if score > 0]
-    return known[highest]
+    found = _checked(scores, sorted(recipe.labels), recipe, where)
+    return [one for one in found if found[one] > 0] if recipe.kind == "multilabel" else _highest(found)
 
 
-def _highest(scores: Any, known: Sequence[str], recipe: SubmissionRecipe, where: str) -> int:
-    """Return the place of the highest score; a `PubmillError` if there is not one for each label."""
+def _highest(scores: dict[str, float]) -> str:
+    return max(scores, key=lambda label: scores[label])
+
+
+def _checked(scores: Any, known: Sequence[str], recipe: SubmissionRecipe, where: str) -> dict[str, float]:
+    """Return the score of each label; a `PubmillError` if there is not one number for each."""
     if not isinstance(scores, list) or any(type(one) not in (int, float) for one in scores):
         raise PubmillError(f"{where}: expected a list of numbers, one for each label")
     if len(scores) != len(known):
         raise PubmillError(f"{where}: {len(scores)} scores for the {len(known)} labels of {recipe.dataset}")
-    return scores.index(max(scores))
+    return dict(zip(known, scores, strict=True))
 
 
 def _label(value: Any, recipe: SubmissionRecipe) -> Any:
