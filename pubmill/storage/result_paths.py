@@ -147,11 +147,10 @@ class Paths:
         return self.corpus(corpus, f"{table}/{part_name(part, form)}")
 
     def blocks(self, corpus: str, table: str) -> list[str]:
-        """Return the files with the rows of 100 parts each of such a table."""
+        """Return the files with the rows of 100 parts each: those whose numbers begin with two digits."""
         return [self.block(corpus, table, f"{number:02}") for number in range(100)]
 
     def block(self, corpus: str, table: str, block: str) -> str:
-        """Return the rows of the parts whose numbers begin with these two digits."""
         return self.corpus(corpus, f"{table}/block-{block}.parquet")
 
     def fingerprints(self, corpus: str) -> str:

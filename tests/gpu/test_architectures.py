@@ -29,13 +29,6 @@ def check(family: str, found: dict[str, Any]) -> None:
 
 
 @pytest.mark.long
-def test_what_differs_from_bert_goes_through_all_tasks(trace: Trace) -> None:
-    """Masks of its own, no bfloat16, no recording."""
-    for family, found in trace("trace_architectures.py", "layoutlm", "fnet", "deberta-v3").items():
-        check(family, found)
-
-
-@pytest.mark.long
 @pytest.mark.weekly
 @pytest.mark.parametrize("family", ARCHITECTURES)
 def test_each_architecture_goes_through_all_tasks(family: str, trace: Trace) -> None:
