@@ -51,8 +51,7 @@ rule locked_versions:
     shell:
         "python {params.scripts:q}/latest_versions.py --parsed {params.parsed:q} --output {output.latest:q}"
         " --blocks {output.blocks:q} --recipe {params.recipe:q} --lock {input.lock:q}"
-        " --report {output.report:q}"
-        " --differences {output.differences:q} > {log:q} 2>&1"
+        " --report {output.report:q} --differences {output.differences:q} > {log:q} 2>&1"
 
 
 rule corpus_statistics:

@@ -177,7 +177,7 @@ def _report(graph: "Graph", before: Mapping[str, Mapping[str, int]]) -> None:
 def _divide(graph: "Graph", corpora: Sequence[str], table: str, arguments: Sequence[str]) -> None:
     """Bring a table of some corpora, its blocks and then its parts to the new files.
 
-    Each begins a graph of its own, which sees what stayed the same.
+    Each is a run of Snakemake, because a graph only sees at its beginning which files stayed the same.
     """
     if corpora:
         _run([path for name in corpora for path in graph.paths.blocks(name, table)], arguments)

@@ -20,15 +20,15 @@ PARTS_OF_BLOCK = 100  # the outputs of one job of rule `divide_by_part`
 
 
 def divide_by_part(table: Path, first: int, outputs: Sequence[Path], parts: int = 1) -> None:
-    """Write the rows of each part of a table, from part `first` on; or of each `parts` parts.
+    """Write the rows of each part of a table, from part `first` on, or those of `parts` parts to each output.
 
     Parts whose rows did not change keep their bytes, so that only the jobs of the others run again.
     """
     if not table.is_file():
         raise PubmillError(f"{table} does not exist; find the latest versions and the duplicates first")
-    end = first + parts * len(outputs)
-    rows = _rows_of_parts(table, first, end)
-    bounds = np.searchsorted(rows["shard"].to_numpy(), range(first, end + 1, parts))
+    firsts = range(first, first + parts * len(outputs) + 1, parts)
+    rows = _rows_of_parts(table, first, firsts[-1])
+    bounds = np.searchsorted(rows["shard"].to_numpy(), firsts)
     for output, start, end in zip(outputs, bounds, bounds[1:], strict=False):
         with writing(output) as temporary, parquet_writer(temporary, rows.schema) as writer:
             writer.write_table(rows.slice(start, end - start).combine_chunks())

@@ -147,7 +147,7 @@ class Paths:
         return self.corpus(corpus, f"{table}/{part_name(part, form)}")
 
     def blocks(self, corpus: str, table: str) -> list[str]:
-        """Return the files with the rows of 100 parts each: those whose numbers begin with two digits."""
+        """Return the files with the rows of 100 parts each, named by the first two digits of the parts."""
         return [self.block(corpus, table, f"{number:02}") for number in range(100)]
 
     def block(self, corpus: str, table: str, block: str) -> str:

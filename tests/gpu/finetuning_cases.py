@@ -90,3 +90,5 @@ MAKERS: dict[str, Callable[[random.Random, str], Example]] = {
     "relations": lambda draw, name: toy_tasks.example("relations", int(name), draw),
     "mentions": lambda draw, name: toy_tasks.example("mentions", int(name), draw),
 }
+IN_FLOAT32 = {"fnet"}
+"""Architectures whose steps are not recorded, because they have no working copy in bfloat16."""

@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 
 from tests.gpu.conftest import Trace
-from tests.gpu.finetuning_cases import MAKERS
+from tests.gpu.finetuning_cases import IN_FLOAT32, MAKERS
 from tests.unit.finetuning.encoder_families import ARCHITECTURES
 
 READS_VALUES = {"longformer", "led"}
 """They choose what they compute by values of the mask, which the pretended device does not have."""
 UNRECORDED = {"deberta-v2", "deberta-v3", "long-t5"}
 """They copy a number from the host in each step, which a CUDA graph cannot; steps are done without."""
-IN_FLOAT32 = {"fnet"}
 
 
 def check(family: str, found: dict[str, Any]) -> None:

@@ -13,15 +13,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.gpu.finetuning_cases import MAKERS, RECIPES
+from tests.gpu.finetuning_cases import IN_FLOAT32, MAKERS, RECIPES
 from tests.gpu.pretended_cuda import pretend
 from tests.gpu.trace_finetuning import outcome, watched, watched_unrecorded
 from tests.unit.finetuning.encoder_families import ARCHITECTURES, save_encoder
 
 WIDTH = 64
 """Tokens that a tiny encoder takes."""
-IN_FLOAT32 = {"fnet"}
-"""Architectures whose steps are not recorded, because they have no working copy in bfloat16."""
 
 
 def main() -> None:
