@@ -124,6 +124,7 @@ def within(short: str, long: str) -> bool:
     return True
 
 
+@pytest.mark.weekly
 def test_every_paragraph_that_pubmed_parser_finds_is_found(articles: list[Article], tmp_path: Path) -> None:
     read, usual = JatsReader(()), JatsReader(USUAL)
     count: Counter[str] = Counter()

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pubmed_parser
+import pytest
 from lxml import etree
 
 from pubmill.corpus.article_metadata import ArticleMetadata
@@ -37,6 +38,7 @@ def kind_in_body(tags: list[str]) -> str:
     return "other places outside of paragraphs"
 
 
+@pytest.mark.weekly
 def test_what_is_lost_of_articles(articles: list[Article], tmp_path: Path) -> None:
     path, read = tmp_path / "article.xml", JatsReader(())
     kept: Counter[str] = Counter()

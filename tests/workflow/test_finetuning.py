@@ -18,6 +18,8 @@ from tests.real_chat import real_server, write_chat_model
 from tests.workflow.conftest import TABLE, Project, copy_of
 from tests.workflow.prompted_models import PROMPTED, PUBLISHED, REAL, publish_prompt
 
+pytestmark = pytest.mark.long
+
 SQUAD = "shin2020/no-pretraining/squad-v1/standard"
 FACTOID = "shin2020/no-pretraining/bioasq-factoid@7b/standard"
 FOLD = "lewis2020/no-pretraining/gad@fold-2/standard"

@@ -63,6 +63,7 @@ def orphans(packed: Project) -> Iterator[int]:
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_a_pretraining_that_outlives_snakemake_is_waited_for(
     packed: Project, finished: Project, orphans: int
 ) -> None:
@@ -80,8 +81,10 @@ def test_a_pretraining_that_outlives_snakemake_is_waited_for(
 @pytest.mark.parametrize(
     "half_done",
     [
-        pytest.param("results/demo/sources/*/**/*", id="as the first downloads begin"),
-        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing"),
+        pytest.param(
+            "results/demo/sources/*/**/*", id="as the first downloads begin", marks=pytest.mark.weekly
+        ),
+        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing", marks=pytest.mark.weekly),
         pytest.param(TOKENS.replace("/pubmed-uncased", "/.pubmed-uncased.*.tmp"), id="packing"),
     ],
 )

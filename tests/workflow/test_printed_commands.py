@@ -278,6 +278,7 @@ def test_commands_for_whole_studies_work(clone: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_the_task_models_of_the_page_are_made_whole(finished: Project, tmp_path: Path) -> None:
     """Keep and use a model as docs/task-models.md describes, on a dataset of the finished project."""
     project = copy_of(finished, tmp_path / "copy")

@@ -201,7 +201,7 @@ def test_models_equal_over_documents_are_rarely_called_different(kind: str) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("most", [5, 10])
+@pytest.mark.parametrize("most", [5, pytest.param(10, marks=pytest.mark.weekly)])
 @pytest.mark.parametrize("kind", ROWS)
 def test_the_family_wise_error_in_ten_thousand_rows(kind: str, most: int) -> None:
     assert family_wise_errors(kind, 10_000, most)[1] <= 0.05

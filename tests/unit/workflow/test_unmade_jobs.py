@@ -88,7 +88,7 @@ def answer(way: str, root: Path, folder: Path, study: str, *targets: str) -> Any
 
 @pytest.mark.parametrize(
     "study",
-    ["lewis2020", "gu2020", "shin2020", "demo"],
+    ["lewis2020", "demo", *(pytest.param(name, marks=pytest.mark.weekly) for name in ("gu2020", "shin2020"))],
 )
 def test_a_study_without_results_has_the_jobs_of_snakemakes_graph(
     root: Path, tmp_path: Path, study: str
