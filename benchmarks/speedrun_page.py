@@ -14,9 +14,11 @@ from benchmarks.speedrun_rules import (
     SpeedRun,
     compared,
     outcome_of,
+    p_value,
     read_records,
 )
 from pubmill.errors import PubmillError
+from pubmill.statistics.resampling import holm
 from pubmill.storage.files import read_json
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,8 +32,16 @@ HEADINGS = {
     "repeats": "| record | seed | loss of the record | loss here | processor s "
     "| 1e9 operations/s | machine |",
     "tasks": "| model | HoC | ChemProt | BC2GM | NCBI-disease |",
+    "differences": "| task | combined | baseline | difference | p | adjusted p |",
 }
-DATASETS = ("hoc@blurb", "chemprot@blurb", "bc2gm", "ncbi-disease")
+DATASETS = {
+    "hoc@blurb": "HoC",
+    "chemprot@blurb": "ChemProt",
+    "bc2gm": "BC2GM",
+    "ncbi-disease": "NCBI-disease",
+}
+Scores = Mapping[str, Mapping[str, list[float]]]
+"""Of each model (a place) and dataset, by seed."""
 
 
 def search_table(records: Records) -> str:
@@ -63,7 +73,7 @@ def _ladder_row(record: SpeedRecord, before: SpeedRecord | None) -> str:
     if before:
         outcome, value = outcome_of(record, before)
         against = before.name if before.division == record.division else f"{before.name}, {before.division}"
-        difference = f"{record.mean('loss') - before.mean('loss'):+.3f}".replace("-", "−")
+        difference = _signed(record.mean("loss") - before.mean("loss"), 3)
         p = "" if value is None else f"{value:.1g}" if value >= 1e-4 else "< 0.0001"
     return (
         f"| {record.name} | {record.division} | {len(record.runs)} | {_loss(record)} | {against} "
@@ -85,26 +95,56 @@ def repeats_table(records: Records, repeats: Records) -> str:
     return _table("repeats", lines)
 
 
-def tasks_table(scores: Iterable[Mapping[str, Any]]) -> str:
-    """Return the mean score on test of each model and dataset, its standard deviation and the seeds."""
-    found: dict[str, dict[str, list[float]]] = {}
+def by_model(scores: Iterable[Mapping[str, Any]]) -> Scores:
+    """Return the scores on test in per cent; runs that failed have none."""
+    models: dict[str, dict[str, list[float]]] = {}
     for one in scores:
         if one["score"] is not None:
-            found.setdefault(one["place"], {}).setdefault(one["dataset"], []).append(100 * one["score"])
+            models.setdefault(one["place"], {}).setdefault(one["dataset"], []).append(100 * one["score"])
+    return models
 
-    def cell(values: list[float]) -> str:
-        spread = f" ± {stdev(values):.1f}" if len(values) > 1 else ""
-        return f"{fmean(values):.1f}{spread} ({len(values)})" if values else ""
 
+def tasks_table(scores: Scores) -> str:
+    """Return the mean score on test of each model and dataset, its standard deviation and the seeds."""
     return _table(
         "tasks",
         (
             f"| {', '.join(reversed(place.split('/')))} "
-            + "".join(f"| {cell(found[place].get(dataset, []))} " for dataset in DATASETS)
+            + "".join(f"| {_mean(scores[place].get(dataset, []))} " for dataset in DATASETS)
             + "|"
-            for place in sorted(found, key=lambda place: (place.count("/"), place))
+            for place in sorted(scores, key=lambda place: (place.count("/"), place))
         ),
     )
+
+
+def _mean(values: list[float]) -> str:
+    spread = f" ± {stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{fmean(values):.1f}{spread} ({len(values)})" if values else ""
+
+
+def differences_table(scores: Scores, division: str) -> str:
+    """Return the differences between combined recipe and baseline, with two-sided p values of Student's test
+    with one variance, adjusted by Holm for the number of tasks."""
+    pairs = [
+        (scores[f"{division}/combined"][dataset], scores[f"{division}/baseline"][dataset])
+        for dataset in DATASETS
+    ]
+    sides = [p_value(before, ours) for ours, before in pairs]
+    p = [1.0 if side is None else 2 * min(side, 1 - side) for side in sides]
+    return _table(
+        "differences",
+        (
+            f"| {name} | {_mean(ours)} | {_mean(before)} | {_signed(fmean(ours) - fmean(before), 1)} "
+            f"| {value:.2g} | {adjusted:.2g} |"
+            for name, (ours, before), value, adjusted in zip(
+                DATASETS.values(), pairs, p, holm(p), strict=True
+            )
+        ),
+    )
+
+
+def _signed(difference: float, digits: int) -> str:
+    return f"{difference:+.{digits}f}".replace("-", "−")
 
 
 def _loss(record: SpeedRecord) -> str:
@@ -187,12 +227,13 @@ def page_with(text: str, tables: Mapping[str, str]) -> str:
 
 def check_page(write: bool) -> None:
     """Compare page and figures with the records, or write them."""
-    records = read_records()
+    records, scores = read_records(), by_model(read_json(FOLDER / "tasks.json")["scores"])
     tables = {
         "search": search_table(records),
         "ladder": ladder_table(records),
         "repeats": repeats_table(records, read_records(REPEATS)),
-        "tasks": tasks_table(read_json(FOLDER / "tasks.json")["scores"]),
+        "tasks": tasks_table(scores),
+        "differences": differences_table(scores, CURVES),
     }
     for path, made in (
         (PAGE, page_with(PAGE.read_text(encoding="utf-8"), tables)),

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from benchmarks import speedrun_rules
 from benchmarks.speedrun_page import (
+    by_model,
     check_page,
     curves_figure,
+    differences_table,
     ladder_figure,
     page_with,
     repeats_table,
@@ -195,12 +198,27 @@ def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:
     repeated = {("1-minute", "some"): made_record("some", [4.02])}
     assert "| some, 1-minute | 1 | 4.000 | 4.020 | 100 | 96 |" in repeats_table(records, repeated)
     scores = [{"place": "1-minute/some", "dataset": "bc2gm", "score": score} for score in (0.5, 0.6, None)]
-    assert "| some, 1-minute |  |  | 55.0 ± 7.1 (2) |  |" in tasks_table(scores)
+    assert "| some, 1-minute |  |  | 55.0 ± 7.1 (2) |  |" in tasks_table(by_model(scores))
     assert "<circle" in ladder_figure(
         {("5-minutes", "x"): made_record("baseline", [4.0], division="5-minutes")}
     )
     curves = {("15-minutes", name): made_record(name, [4.0]) for name in ("baseline", "start")}
     assert curves_figure(curves).count("<polyline") == 2 and curves_figure({}).startswith("<svg")
+
+
+def test_differences_have_two_sided_adjusted_p_values() -> None:
+    ours = {"hoc@blurb": [70.0, 71.0, 72.0], "chemprot@blurb": [40.0, 41.0, 42.0], "bc2gm": [66.0, 66.5]}
+    before = {"hoc@blurb": [67.0, 66.0, 68.0], "chemprot@blurb": [42.0, 41.5, 41.0], "bc2gm": [63.0, 64.0]}
+    scores = {
+        f"15-minutes/{name}": {**some, "ncbi-disease": [70.0 + i for i in range(3)]}
+        for name, some in (("combined", ours), ("baseline", before))
+    }
+    rows = differences_table(scores, "15-minutes").splitlines()[2:]
+    [hoc, _, bc2gm] = (float(stats.ttest_ind(ours[task], before[task]).pvalue) for task in ours)
+    assert rows[0].endswith(f"| +4.0 | {hoc:.2g} | {min(1, 4 * hoc):.2g} |")
+    assert "| −0.5 |" in rows[1]
+    assert rows[2].endswith(f"| {bc2gm:.2g} | {3 * bc2gm:.2g} |")
+    assert rows[3] == "| NCBI-disease | 71.0 ± 1.0 (3) | 71.0 ± 1.0 (3) | +0.0 | 1 | 1 |"
 
 
 @pytest.mark.parametrize(
