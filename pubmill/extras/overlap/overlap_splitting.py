@@ -68,13 +68,13 @@ class _Items:
     def _dated(self, records: Sequence[str], corpora: Sequence[str]) -> Dated:
         """Return the numbers of scored documents with a year, of all datasets of a cell."""
         first = {run_of(path).dataset: path for path in reversed(records)}
-        found = [
+        dated = [
             self._of(name).dated(read_record(self._results / path), corpora) for name, path in first.items()
         ]
         return Dated(
-            documents=sum(one.documents for one in found),
-            with_year=sum(one.with_year for one in found),
-            unnamed=sum(one.unnamed for one in found),
+            documents=sum(one.documents for one in dated),
+            with_year=sum(one.with_year for one in dated),
+            unnamed=sum(one.unnamed for one in dated),
         )
 
 

@@ -77,9 +77,9 @@ def read(
 
 def _by_sentence(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, Any]:
     """Return the labels of each sentence, from those of whole documents; unknown keys are kept."""
-    found = dict(values)
+    by_id = dict(values)
     for document, group in groupby(examples, lambda one: one.document):
-        sentences, labels = list(group), found.pop(document, None)
+        sentences, labels = list(group), by_id.pop(document, None)
         words = sum(len(one.words) for one in sentences)
         if labels is None:
             continue  # reported as missing ids
@@ -89,28 +89,28 @@ def _by_sentence(values: Mapping[str, Any], examples: Sequence[Any], where: str)
                 f"found {len(labels) if isinstance(labels, list) else 'none'}. Nothing was scored"
             )
         rest = iter(labels)
-        found |= {one.id: [next(rest) for _ in one.words] for one in sentences}
-    return found
+        by_id |= {one.id: [next(rest) for _ in one.words] for one in sentences}
+    return by_id
 
 
 def _by_document(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, Any]:
     """Return the labels of each document, from those of its sentences, of which none may be missing."""
     count = {one.id: len(one.sentences) for one in examples}
-    found: dict[str, set[str]] = {}
+    by_document: dict[str, set[str]] = {}
     numbers: dict[str, set[int]] = {}
     for name, labels in values.items():
         place = _SENTENCE.fullmatch(name)
         if place is None or not is_text_list(labels):
             raise PubmillError(f"{where}: {show(name)}: expected a list of labels by PMID_SENTENCE")
         numbers.setdefault(place[1], set()).add(int(place[2]))
-        found.setdefault(place[1], set()).update(HALLMARKS.get(label, label) for label in labels)
+        by_document.setdefault(place[1], set()).update(HALLMARKS.get(label, label) for label in labels)
     for document, given in numbers.items():
         if document in count and given != set(range(count[document])):
             raise PubmillError(
                 f"{where}: expected labels for the sentences 0 to {count[document] - 1} of {show(document)}, "
                 f"found {len(given)} sentences. Nothing was scored"
             )
-    return {document: sorted(labels) for document, labels in found.items()}
+    return {document: sorted(labels) for document, labels in by_document.items()}
 
 
 def prediction_of(line: Mapping[str, Any]) -> Any:

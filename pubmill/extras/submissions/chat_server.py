@@ -77,7 +77,7 @@ class ChatServer:
     def facts(self) -> dict[str, Fact]:
         """Return what a server of one's own says of its version, quantisation and batches; empty if it says
         nothing. Addresses: `/version` of vLLM, `/get_server_info` of SGLang, `/props` of llama.cpp."""
-        found: dict[str, Fact] = {}
+        facts: dict[str, Fact] = {}
         root = self.url.rstrip("/").removesuffix("/v1")
         for page in () if self.is_hosted else FACT_PAGES:
             try:
@@ -85,10 +85,10 @@ class ChatServer:
                 body = response.json() if response.status_code == requests.codes.ok else {}
             except (requests.RequestException, ValueError):
                 continue
-            found |= {
+            facts |= {
                 name: body[name] for name in FACTS if isinstance(body, dict) and _is_fact(body.get(name))
             }
-        return found
+        return facts
 
     def _post(self, request: dict[str, Any]) -> dict[str, Any]:
         key = os.environ.get(KEY)
@@ -123,8 +123,8 @@ def _session() -> requests.Session:
     answers must begin within two minutes."""
     if not hasattr(_HERE, "session"):
         _HERE.session = requests.Session()
-    found: requests.Session = _HERE.session
-    return found
+    session: requests.Session = _HERE.session
+    return session
 
 
 class _LaterError(Exception):

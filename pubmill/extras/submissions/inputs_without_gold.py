@@ -63,18 +63,18 @@ def write_inputs(
 def _files_of_kind(
     examples: Sequence[Any], recipe: SubmissionRecipe
 ) -> dict[str, Callable[[], Iterator[str]]]:
-    found: dict[str, Callable[[], Iterator[str]]] = {}
+    files: dict[str, Callable[[], Iterator[str]]] = {}
     if recipe.kind == "tokens":  # whose labels do not fit into a cell of a table
-        found["inputs.conll"] = lambda: _conll(examples)
+        files["inputs.conll"] = lambda: _conll(examples)
     else:
-        found["inputs.tsv"] = lambda: _tsv(examples)
+        files["inputs.tsv"] = lambda: _tsv(examples)
     if recipe.kind == "tokens" or (recipe.kind == "sequence" and examples[0].entities):
-        found |= {
+        files |= {
             "inputs.bioc.json": lambda: _document(bioc_collection(examples, recipe)),
             "inputs.bioc.xml": lambda: iter([bioc_xml(bioc_collection(examples, recipe))]),
             "inputs.pubtator": lambda: _pubtator(examples),
         }
-    return found
+    return files
 
 
 def _lines(rows: Any) -> Iterator[str]:

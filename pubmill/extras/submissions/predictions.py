@@ -50,8 +50,8 @@ class LeftAside:
 def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:
     """Return the mapping of answers to prompts: each label to itself, and where any number may be given, the
     word for none."""
-    found = {label: label for label in recipe.labels if label}
-    return found | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
+    labels = {label: label for label in recipe.labels if label}
+    return labels | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
 
 
 class Normaliser:
@@ -169,9 +169,9 @@ class Normaliser:
 
     def _free(self, row: PredictionRow, source: str) -> FreeAnswer:
         """Return the answers in a free string; the rules that were applied are counted."""
-        found = read_answer(row.value, source)
-        self.reading.by_rule.update(found.rules)
-        return found
+        answer = read_answer(row.value, source)
+        self.reading.by_rule.update(answer.rules)
+        return answer
 
     def _tokens(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         labels, spans = row.value, None
@@ -234,11 +234,11 @@ class Normaliser:
                 continue
             self.reading.answers += 1
             kind = one.type or self._only_type() or ""
-            found = _occurrences(one.text, kind, text)
-            several |= len(found) > 1
-            if not found:
+            occurrences = _occurrences(one.text, kind, text)
+            several |= len(occurrences) > 1
+            if not occurrences:
                 self.reading.unmapped.append((row.where, one.text))
-            spans += found
+            spans += occurrences
         self.reading.by_rule["places"] += several
         self.reading.by_rule["text"] += any(isinstance(one, NamedMention) for one in mentions)
         return spans
@@ -252,13 +252,13 @@ class Normaliser:
         for item in self._free(row, text).items:
             self.reading.answers += 1
             name, kind = self._named_in_output(item)
-            found = _occurrences(name, kind, text) if kind is not None else []
-            several |= len(found) > 1
-            if plain_answer(item.text) in self._answers and not found:
+            occurrences = _occurrences(name, kind, text) if kind is not None else []
+            several |= len(occurrences) > 1
+            if plain_answer(item.text) in self._answers and not occurrences:
                 continue  # a declared answer without mentions, such as "none"
-            if not found:
+            if not occurrences:
                 self.reading.unmapped.append((row.where, item.text))
-            spans += found
+            spans += occurrences
         self.reading.by_rule["places"] += several
         return spans
 
@@ -316,25 +316,25 @@ class Normaliser:
         text = row.text if row.text is not None else " ".join(example.words)
         places = place_words(text, example.words)
         self.reading.spans += len(spans)
-        found = set()
+        aligned = set()
         for span in spans:  # one by one, as they may overlap
             mentions, lost = align([span._replace(type=self.known(span.type, row.where))], places, row.where)
-            found.update(mentions)
+            aligned.update(mentions)
             self.reading.lost += lost
-        return {"mentions": [list(one) for one in sorted(found)]}
+        return {"mentions": [list(one) for one in sorted(aligned)]}
 
     def _relations(self, row: PredictionRow, example: Any) -> dict[str, Any]:
-        found = relations_of(row)
-        self.reading.answers += len(found.read) + len(found.unread) if row.key == "output" else 0
-        self.reading.unmapped += [(row.where, line) for line in found.unread]
-        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in found.read]
+        stated = relations_of(row)
+        self.reading.answers += len(stated.read) + len(stated.unread) if row.key == "output" else 0
+        self.reading.unmapped += [(row.where, line) for line in stated.unread]
+        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in stated.read]
         return {"relations": sorted_lists(relations)}
 
     def _span(self, row: PredictionRow, example: Any) -> dict[str, Any]:
         if row.key == "output":
-            found = self._free(row, _source(example))
-            several = (example.items or {"json", "bullets"} & set(found.rules)) and found.items
-            texts = [item.text for item in found.items] if several else [found.text()]
+            free = self._free(row, _source(example))
+            several = (example.items or {"json", "bullets"} & set(free.rules)) and free.items
+            texts = [item.text for item in free.items] if several else [free.text()]
             answers = [(text, 1.0 / (1 + place)) for place, text in enumerate(texts)]
         elif row.key == "answers":
             answers = row.value
