@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from pubmill.extras.baselines.headroom import DatasetHeadroom
 from pubmill.extras.baselines.measured import MeasuredFloor
@@ -20,7 +19,7 @@ def to_json(headrooms: Sequence[DatasetHeadroom]) -> str:
     return json.dumps(list(map(_values, headrooms)), indent=2, ensure_ascii=False) + "\n"
 
 
-def _values(one: DatasetHeadroom) -> dict[str, Any]:
+def _values(one: DatasetHeadroom) -> dict[str, object]:
     best = one.best
     return {
         "dataset": one.dataset,

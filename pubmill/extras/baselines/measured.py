@@ -110,7 +110,7 @@ def _measure(
     return record
 
 
-def row(example: Example, prediction: Any) -> dict[str, Any]:
+def row(example: Example, prediction: Any) -> dict[str, object]:
     """Return a line of a file of predictions."""
     if isinstance(example, TokensExample | MultilabelExample):
         return {"id": example.id, "labels": prediction}

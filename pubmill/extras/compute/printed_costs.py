@@ -9,7 +9,6 @@ counts embeddings as if each token were multiplied with them; parameters that la
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -179,7 +178,7 @@ def _between(least: str, most: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def json_of(pretrainings: list[Compute], peaks: Mapping[str, float]) -> list[dict[str, Any]]:
+def json_of(pretrainings: list[Compute], peaks: Mapping[str, float]) -> list[dict[str, object]]:
     """Return the same as numbers."""
     return [
         {

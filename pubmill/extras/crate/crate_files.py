@@ -41,7 +41,7 @@ PROOF_ENDING = ".proof.zip"
 STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
 IN_CRATE = Paths("results")
 """Paths of the results in the crate."""
-NOWHERE: dict[str, Any] = {"results": IN_CRATE.results, "mirror": None, "local_files": {}}
+NOWHERE: dict[str, object] = {"results": IN_CRATE.results, "mirror": None, "local_files": {}}
 """Neutral values in the crate for the keys of config.yaml that name folders of a machine."""
 CONTENT = (
     "Tables, report, reproducibility checklist, dataset pages and proof of a study that pubmill ran, with "

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from pandas import DataFrame
 
@@ -89,7 +88,7 @@ def overlap_frame(table: OverlapTable) -> DataFrame:
     return DataFrame(lines, columns=columns)
 
 
-def _values(table: OverlapTable) -> dict[str, Any]:
+def _values(table: OverlapTable) -> dict[str, object]:
     return {"found": table, "by": BY, "strips": recall_strips(table)}
 
 

@@ -74,7 +74,7 @@ def proof(recipe: ProofRecipe, specs: Path, results: Path) -> bytes:
         ) from None
 
 
-def study_facts(recipe: ProofRecipe) -> dict[str, Any]:
+def study_facts(recipe: ProofRecipe) -> dict[str, object]:
     """Return what a proof states about its study. Resampled tests repeat exactly with this numpy."""
     return {
         "format": FORMAT,
@@ -91,7 +91,7 @@ def study_facts(recipe: ProofRecipe) -> dict[str, Any]:
     }
 
 
-def notices(recipe: ProofRecipe, results: Path) -> dict[str, Any]:
+def notices(recipe: ProofRecipe, results: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
     """Return the documents of open datasets that were retracted or revised: dataset -> PMID -> marks.
 
     Nothing if they were not looked up, as without a corpus.
@@ -150,7 +150,7 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
             texts.append(run.record.recipe)
         known[run.path]["recipe"] = numbers[text]
     members: Members = {}
-    sets: list[dict[str, Any]] = []
+    sets: list[dict[str, object]] = []
     for key, of_set in by_test_set(runs).items():
         sets.append(_add_set(members, len(sets), key, of_set, recipe, results))
         for place, run in enumerate(of_set):
@@ -162,7 +162,7 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
 
 def _add_set(
     members: Members, number: int, key: SetKey, runs: list[ScoredRun], recipe: ProofRecipe, results: Path
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Add the counts and items of a test set to the members; return its description."""
     names, counts = count_names(runs), f"counts/{number:04d}.npy.gz"
     members[counts] = as_gzipped_array(count_array(runs, names))

@@ -145,7 +145,7 @@ def predicted_items(record: str, gold: Sequence[Mapping[str, Any]], results: Pat
     return [lines[item["id"]] for item in gold]
 
 
-def own_fields(results: Path, run: ScoredRun) -> dict[str, Any]:
+def own_fields(results: Path, run: ScoredRun) -> dict[str, object]:
     """Return what a proof holds of a record, with the SHA-256 of the record and of its contributions."""
     contributions = results / BELOW.contributions(run.path)
     return {

@@ -21,13 +21,13 @@ from pubmill.metrics.records import ASKED_TOKENS
 from pubmill.recipes.submissions import Budget
 from pubmill.storage.files import write_jsonl_gz, writing
 
-Requests = Mapping[str, dict[str, Any]]
+Requests = Mapping[str, Mapping[str, object]]
 """Id of an example -> its request."""
 REPORTED = 20.0
 """Seconds between lines of progress."""
 
 
-def request_digest(request: Mapping[str, Any]) -> str:
+def request_digest(request: Mapping[str, object]) -> str:
     """Return the SHA-256 of a request."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
@@ -40,7 +40,7 @@ def write_requests(path: Path, requests: Requests) -> None:
     )
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def _line(row: Mapping[str, object]) -> str:
     """Format a row in ASCII: an answer may have half a surrogate pair, or characters that end lines."""
     return json.dumps(row) + "\n"
 

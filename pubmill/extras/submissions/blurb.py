@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.json_forms import is_text_list
@@ -42,13 +42,21 @@ _SENTENCE = re.compile(r"(.+)_s?([0-9]{1,9})")
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
+class BlurbDocument(TypedDict):
+    """JSON file of a dataset. `predictions`: key of a document or an example -> its labels or score."""
+
+    dataset_name: str
+    model_name: str
+    predictions: dict[str, Any]
+
+
 def is_submission(content: Any) -> bool:
     """Return whether a JSON document has the keys of BLURB's form."""
     return isinstance(content, dict) and content.keys() == _STATED
 
 
 def read(
-    content: dict[str, Any], dataset: str, examples: Sequence[Any], where: str
+    content: Mapping[str, Any], dataset: str, examples: Sequence[Any], where: str
 ) -> Iterator[PredictionRow]:
     """Yield the rows of BLURB's form, with the ids of the dataset's examples."""
     if dataset not in NAMES:
@@ -93,7 +101,7 @@ def _by_sentence(values: Mapping[str, Any], examples: Sequence[Any], where: str)
     return by_id
 
 
-def _by_document(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, Any]:
+def _by_document(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, list[str]]:
     """Return the labels of each document, from those of its sentences, of which none may be missing."""
     count = {one.id: len(one.sentences) for one in examples}
     by_document: dict[str, set[str]] = {}
@@ -121,7 +129,7 @@ def prediction_of(line: Mapping[str, Any]) -> Any:
 
 def document(
     dataset: str, model: str, examples: Sequence[Any], lines: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+) -> BlurbDocument:
     """Return the JSON document of a dataset of BLURB."""
     pairs = [(one, prediction_of(line)) for one, line in zip(examples, lines, strict=True)]
     values: dict[str, Any] = {}
@@ -155,7 +163,7 @@ def fault(lines: Sequence[Mapping[str, Any]]) -> str | None:
     return f"{len(outside)} scores are outside of {low} to {high}, first that of {show(outside[0])}"
 
 
-def write_archive(path: Path, documents: Mapping[str, Mapping[str, Any]]) -> None:
+def write_archive(path: Path, documents: Mapping[str, Mapping[str, object]]) -> None:
     """Write a zip archive with `DATASET.json` for each dataset; equal predictions give equal bytes."""
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for dataset, content in sorted(documents.items()):

@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -57,7 +57,7 @@ class ChatServer:
         """Return whether the server may be of somebody else: its host is no private address."""
         return is_public(urlsplit(self.url).hostname or "")
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: Mapping[str, object]) -> dict[str, Any]:
         """Return the body of the answer to a chat request. Repeats what may succeed; a `PubmillError` else,
         which quotes neither the request nor the answer."""
         for pause in (*PAUSES, None):
@@ -90,7 +90,7 @@ class ChatServer:
             }
         return facts
 
-    def _post(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _post(self, request: Mapping[str, object]) -> dict[str, Any]:
         key = os.environ.get(KEY)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:

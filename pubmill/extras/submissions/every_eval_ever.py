@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _line(record: dict[str, Any]) -> str:
+def _line(record: Mapping[str, object]) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -88,7 +88,7 @@ def _result_id(dataset: str, metric: str) -> str:
 
 def _evaluation(
     scored: ScoredSubmission, system: System, evaluation_id: str, retrieved: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "schema_version": SCHEMA,
         "evaluation_id": evaluation_id,
@@ -114,7 +114,7 @@ def _evaluation(
     }
 
 
-def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, Any]:
+def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, object]:
     recipe, described = scored.recipe, METRICS.get(name)
     low, high = RANGES.get(name, (0.0, 1.0))
     reading = scored.submission.reading
@@ -123,7 +123,7 @@ def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, An
         "unaligned_spans": str(len(reading.lost)),
         "unmapped_answers": str(len(reading.unmapped)),
     }
-    result = {
+    result: dict[str, object] = {
         "evaluation_result_id": _result_id(recipe.dataset, name),
         "evaluation_name": recipe.dataset,
         "source_data": {
@@ -149,7 +149,7 @@ def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, An
 
 def _samples(
     scored: ScoredSubmission, metric: str, model: str, evaluation_id: str
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Yield a record per example; its score is 1 if the prediction is right in every part, else 0."""
     for example, line in zip(scored.examples, scored.submission.lines, strict=True):
         inputs = {name: value for name, value in row_of(example, scored.recipe).items() if name != "dataset"}

@@ -19,7 +19,7 @@ from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
 
 
-def row_of(example: Any, recipe: SubmissionRecipe) -> dict[str, Any]:
+def row_of(example: Example, recipe: SubmissionRecipe) -> dict[str, object]:
     """Return the input of an example: its id, the dataset's name, and nothing of its gold."""
     row = {name: getattr(example, name) for name in FIELDS if getattr(example, name, None) is not None}
     if isinstance(example, RelationsExample):
@@ -85,7 +85,7 @@ def _document(content: Any) -> Iterator[str]:
     yield json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def _tsv(examples: Sequence[Any]) -> Iterator[str]:
+def _tsv(examples: Sequence[Example]) -> Iterator[str]:
     names = ("text", "text_pair", "question", "context")
     shown = [name for name in names if isinstance(getattr(examples[0], name, None), str)]
     yield "\t".join(["id", *shown, "prediction"]) + "\n"
@@ -111,7 +111,7 @@ def _text_and_mentions(example: Any) -> tuple[str, list[Any]]:
     return one_line(example.text), example.entities
 
 
-def bioc_collection(examples: Sequence[Any], recipe: SubmissionRecipe) -> dict[str, Any]:
+def bioc_collection(examples: Sequence[Example], recipe: SubmissionRecipe) -> dict[str, Any]:
     documents = []
     for example in examples:
         text, mentions = _text_and_mentions(example)
@@ -156,7 +156,7 @@ def _bioc_tree(collection: Mapping[str, Any]) -> etree._Element:
     return root
 
 
-def _pubtator(examples: Sequence[Any]) -> Iterator[str]:
+def _pubtator(examples: Sequence[Example]) -> Iterator[str]:
     for example in examples:
         text, mentions = _text_and_mentions(example)
         lines = [

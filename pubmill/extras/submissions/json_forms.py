@@ -1,6 +1,6 @@
 """Predictions as JSON: lines with an object each, one list of such objects, or an object by id."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -89,7 +89,7 @@ def _words(row: dict[str, Any], where: str) -> list[str] | None:
     return words
 
 
-def _is_text(row: dict[str, Any], key: str, where: str) -> bool:
+def _is_text(row: Mapping[str, object], key: str, where: str) -> bool:
     if row.get(key) is None:
         return False
     if not isinstance(row[key], str):

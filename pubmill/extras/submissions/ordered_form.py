@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example
 from pubmill.extras.submissions.rows import PredictionRow
 from pubmill.formats.json_text import parse_json
 from pubmill.recipes.submissions import SubmissionRecipe
@@ -20,12 +21,12 @@ LOGITS = ("logits", "predictions")
 """Keys of scores by example and label in a JSON object."""
 
 
-def order_of(examples: Sequence[Any]) -> str:
+def order_of(examples: Sequence[Example]) -> str:
     """Return a digest of the ids of examples in their order."""
     return hashlib.sha256("\n".join(one.id for one in examples).encode()).hexdigest()
 
 
-def read(text: str, examples: Sequence[Any], recipe: SubmissionRecipe, where: str) -> list[PredictionRow]:
+def read(text: str, examples: Sequence[Example], recipe: SubmissionRecipe, where: str) -> list[PredictionRow]:
     """Return the row of each example; a `PubmillError` if there are more or fewer predictions."""
     if text.lstrip().startswith(("[", "{")):
         content = parse_json(text, where, numbers_only=True)
@@ -48,7 +49,7 @@ def read(text: str, examples: Sequence[Any], recipe: SubmissionRecipe, where: st
     ]
 
 
-def could_be(text: str, examples: Sequence[Any], recipe: SubmissionRecipe) -> bool:
+def could_be(text: str, examples: Sequence[Example], recipe: SubmissionRecipe) -> bool:
     """Return whether a file has a prediction for each example and neither ids nor inputs beside them."""
     try:
         rows = read(text, examples, recipe, "")

@@ -1,7 +1,7 @@
 """`pubmill score`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -16,6 +16,7 @@ from pubmill.storage.privacy import keep_private
 from pubmill.storage.submission_files import submitted_files
 
 if TYPE_CHECKING:
+    from pubmill.extras.submissions.blurb import BlurbDocument
     from pubmill.extras.submissions.scores import ScoredSubmission
     from pubmill.recipes.submissions import System
 
@@ -85,7 +86,7 @@ def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, ou
     specs = specs_of_results(root, way.results)
     if dataset is not None:
         check_name(specs, dataset)
-    documents: dict[int, dict[str, Any]] = {}
+    documents: dict[int, dict[str, BlurbDocument]] = {}
     for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
         folder, spec = converted_folder(root, way.results, name), specs.datasets[name]
         keep_private([folder])

@@ -111,7 +111,7 @@ def score_submission(path: Path, recipe: SubmissionRecipe, results: Path) -> Sco
 
 
 def scored(
-    path: Path, recipe: SubmissionRecipe, examples: Sequence[Any], submission: Submission
+    path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], submission: Submission
 ) -> ScoredSubmission:
     """Return the scores of predictions that were read."""
     predicted = checked_predictions(submission.lines, examples, str(path), "correct the file")

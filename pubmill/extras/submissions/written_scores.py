@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pubmill
 from pubmill.extras.submissions import blurb, every_eval_ever
@@ -13,7 +12,7 @@ from pubmill.storage.privacy import write_label_beside
 from pubmill.storage.result_paths import PREDICTIONS
 
 
-def document_for_blurb(scored: ScoredSubmission) -> dict[str, Any]:
+def document_for_blurb(scored: ScoredSubmission) -> dict[str, blurb.BlurbDocument]:
     """Return the document of a dataset of BLURB by its name; nothing for other datasets."""
     dataset, lines = scored.recipe.dataset, scored.submission.lines
     if dataset not in blurb.NAMES:
@@ -34,7 +33,7 @@ def write(folder: Path, scored: ScoredSubmission, seed: int) -> None:
     every_eval_ever.write(folder / "every-eval-ever", scored, int(time.time()), pubmill.__version__)
 
 
-def write_for_blurb(folder: Path, documents: Mapping[int, Mapping[str, Any]]) -> None:
+def write_for_blurb(folder: Path, documents: Mapping[int, Mapping[str, blurb.BlurbDocument]]) -> None:
     """Write the documents of BLURB's datasets, by seed, as an archive for each seed that has any."""
     for seed, content in documents.items():
         if content:
