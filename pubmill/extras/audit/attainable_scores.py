@@ -111,13 +111,13 @@ def f1_beside(interval: Interval, gold: int, wrong: int | None) -> Neighbours:
 
 def f1_near(interval: Interval, gold: int, wrong: int | None) -> list[Quotient]:
     """Return F1 scores of one run outside the interval: for each number of predictions, the nearest ones."""
-    found = [Quotient(0, gold), Quotient(2 * gold, 2 * gold)]
+    scores = [Quotient(0, gold), Quotient(2 * gold, 2 * gold)]
     for whole in _wholes(interval, gold, wrong):
         fewest, most = _fewest_right(whole, gold, wrong), _most_right(whole, gold)
         for right in (ceil(interval.low * whole / 2) - 1, floor(interval.high * whole / 2) + 1):
             if fewest <= right <= most:
-                found.append(Quotient(2 * right, whole))
-    return found
+                scores.append(Quotient(2 * right, whole))
+    return scores
 
 
 def _wholes(interval: Interval, gold: int, wrong: int | None) -> Iterator[int]:
@@ -161,5 +161,5 @@ def within(interval: Interval, score: ScoreCounts) -> Quotient | None:
         return reciprocal_ranks_within(interval, score.sizes[0])
     if score.kind == "correlation":
         return Quotient(1, 1) if interval.meets(Interval(Fraction(-1), Fraction(1))) else None
-    found = [f1_within(interval, gold, score.wrong) for gold in score.sizes]
-    return found[0] if all(found) else None
+    scores = [f1_within(interval, gold, score.wrong) for gold in score.sizes]
+    return scores[0] if all(scores) else None

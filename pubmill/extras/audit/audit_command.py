@@ -41,8 +41,8 @@ def page(
     from pubmill.storage.checksums import write_formats
 
     output.parent.mkdir(parents=True, exist_ok=True)
-    found = audit_values(audit_recipe(specs_folder()), specs_folder())
-    for path in write_formats(output, found, AUDIT_RENDERERS):
+    audited = audit_values(audit_recipe(specs_folder()), specs_folder())
+    for path in write_formats(output, audited, AUDIT_RENDERERS):
         print(path)
 
 
@@ -74,9 +74,9 @@ def runs() -> None:
     from pubmill.stages.study_graph import graph_of_all_tables
 
     graph = graph_of_all_tables(specs_folder())
-    found = findings_on_runs(graph, specs_folder())
-    print_text(as_text(found))
-    check_reasons(found, graph.specs)
+    findings = findings_on_runs(graph, specs_folder())
+    print_text(as_text(findings))
+    check_reasons(findings, graph.specs)
 
 
 VERB = Verb("Papers", APP)

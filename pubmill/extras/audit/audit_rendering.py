@@ -1,14 +1,12 @@
 """Renderers of the audit of published values."""
 
-from typing import Any
-
 from pubmill.messages import commands
 from pubmill.report.rendering import renderers
 from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.audit import Audit
 
 
-def audit_values(shown: Audit) -> dict[str, Any]:
+def audit_values(shown: Audit) -> dict[str, object]:
     """Return the variables of the page's templates, with the commands that it advises."""
     return {
         "shown": shown,

@@ -65,9 +65,9 @@ def findings_on_runs(graph: Graph, folder: Path) -> list[RunsFinding]:
     return [one for key in sorted(values) for one in _findings(key, _sharpened(values[key]), graph.specs)]
 
 
-def unused_coincidences(found: Iterable[RunsFinding], specs: Specs) -> list[str]:
+def unused_coincidences(findings: Iterable[RunsFinding], specs: Specs) -> list[str]:
     """Return the remarks under `coincidences` that explain no finding, as `gu2020/table10.yaml: jnlpba`."""
-    equal = (one for one in found if one.kind == EQUAL)
+    equal = (one for one in findings if one.kind == EQUAL)
     used = {(value.table, row) for one in equal for value in one.values for row in value.rows}
     noted = [(name, row) for name, table in specs.tables.items() for row in table.coincidences]
     return [f"{name}.yaml: {row}" for name, row in noted if (name, row) not in used]
@@ -130,7 +130,7 @@ def _means(composite: Composite, values: Sequence[Sequence[PrintedOfRuns]]) -> I
     columns = [{(one.table, one.column): one for one in of_part} for of_part in values]
     ends = list(itertools.accumulate(map(len, composite.groups.values()), initial=0))
     for place in columns[0]:
-        parts = [found[place] for found in columns if place in found]
+        parts = [column[place] for column in columns if place in column]
         if len(parts) == len(columns):
             mean = mean_interval([[one.interval for one in parts[a:b]] for a, b in itertools.pairwise(ends)])
             text, runs = f"{float(50 * sum(mean)):.3f}", sum((one.runs for one in parts), ())
@@ -176,17 +176,17 @@ def _differ(one: PrintedOfRuns, other: PrintedOfRuns) -> bool:
 
 def _reasons(one: PrintedOfRuns, other: PrintedOfRuns, specs: Specs) -> list[str]:
     """Return the reasons why two values are equal or differ."""
-    found = []
+    reasons = []
     for here, there in ((one, other), (other, one)):
         table = specs.tables[here.table]
         if here.runs == there.runs:
             remarks = table.elsewhere.get(there.table) or table.elsewhere.get(there.table.split("/")[0]) or {}
-            found += [remarks[key] for key in (*here.rows, "any") if key in remarks][:1]
+            reasons += [remarks[key] for key in (*here.rows, "any") if key in remarks][:1]
             continue
-        found += [table.coincidences[row] for row in here.rows if row in table.coincidences]
+        reasons += [table.coincidences[row] for row in here.rows if row in table.coincidences]
         if _contains(here.runs, there.runs, specs):
-            found.append(f"the search of {', '.join(here.runs)} contains that of {', '.join(there.runs)}")
-    return found
+            reasons.append(f"the search of {', '.join(here.runs)} contains that of {', '.join(there.runs)}")
+    return reasons
 
 
 def _contains(runs: Sequence[str], others: Sequence[str], specs: Specs) -> bool:
@@ -208,24 +208,24 @@ def _points(run: str, specs: Specs) -> set[str]:
     return {as_json(read(FinetuningRecipe, json.dumps(values | point))) for point in points.values()}
 
 
-def as_text(found: Sequence[RunsFinding]) -> str:
+def as_text(findings: Sequence[RunsFinding]) -> str:
     """Return the findings for the terminal, with their number of each kind."""
-    kinds = Counter(one.kind for one in found)
-    lines = [line for one in found for line in (*_finding_lines(one), "")]
+    kinds = Counter(one.kind for one in findings)
+    lines = [line for one in findings for line in (*_finding_lines(one), "")]
     return "\n".join([*lines, *(f"{kind}: {kinds[kind]}" for kind in (EQUAL, DIFFERENT))])
 
 
-def _finding_lines(found: RunsFinding) -> Iterator[str]:
-    yield f"{', '.join(found.subject)}: {found.kind}"
-    for one in found.values:
+def _finding_lines(finding: RunsFinding) -> Iterator[str]:
+    yield f"{', '.join(finding.subject)}: {finding.kind}"
+    for one in finding.values:
         yield f"  {one.text:>7}  {one.table} {one.column}: {', '.join(one.runs)}"
-    yield from (f"  why: {text}" for text in found.why or ("no reason is stated",))
+    yield from (f"  why: {text}" for text in finding.why or ("no reason is stated",))
 
 
-def check_reasons(found: Sequence[RunsFinding], specs: Specs) -> None:
+def check_reasons(findings: Sequence[RunsFinding], specs: Specs) -> None:
     """Raise a `PubmillError` if a finding has no reason, or a reason no finding."""
-    lacking = [", ".join(one.subject) for one in found if not one.why]
-    unused = unused_coincidences(found, specs)
+    lacking = [", ".join(one.subject) for one in findings if not one.why]
+    unused = unused_coincidences(findings, specs)
     faults = [
         *(
             f"no reason for {name}; give it under `coincidences` or `elsewhere` of a table"

@@ -71,8 +71,8 @@ def is_reachable(interval: Interval, scores: Counts, runs: int, over: Over) -> b
     averaged = _averaged(runs, over)
     if all(score.kind in SUMMED for score in scores) and len(scores) == 1:
         return within(interval, _summed(scores[0], averaged)) is not None
-    found = [within(interval, score) is not None for score in scores]
-    if any(found) if over != "mean" or len(scores) == 1 else all(found):
+    reached = [within(interval, score) is not None for score in scores]
+    if any(reached) if over != "mean" or len(scores) == 1 else all(reached):
         return True
     if any(score.kind == "mean_f1" for score in scores):
         return None

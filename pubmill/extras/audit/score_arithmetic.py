@@ -83,13 +83,13 @@ def changes(printed: str, reading: Reading) -> str:
     fewest = reach.fewest_runs(interval, scores, over)
     nearest = reach.nearest_runs(interval, scores, runs, over)
     size = reach.nearest_size(interval, scores, runs, over)
-    found = []
+    ways = []
     if fewest and nearest:
         number = f"at least {fewest}" if fewest > runs else str(nearest)
-        found.append(f"{number} run{'s' * (nearest > 1)} on the same {_items(reading)}")
+        ways.append(f"{number} run{'s' * (nearest > 1)} on the same {_items(reading)}")
     if size:
-        found.append(f"the same runs on {size} instead of {_items(reading)}")
-    return "reachable with " + ", or with ".join(found) if found else "no change tried makes it reachable"
+        ways.append(f"the same runs on {size} instead of {_items(reading)}")
+    return "reachable with " + ", or with ".join(ways) if ways else "no change tried makes it reachable"
 
 
 def _items(reading: Reading) -> str:
@@ -114,11 +114,11 @@ def report(printed: str, metric: str, size: int, runs: int, over: Over) -> str:
         raise PubmillError(f"--n and --runs must be at least 1, found {size} and {runs}")
     reading = Reading((ScoreCounts(kind=METRICS[metric], sizes=(size,)),), runs, over)
     known = reach.is_reachable(reach.rounding_interval(printed), *reading)
-    found, number = reach.chance(printed, *reading)
+    reached, number = reach.chance(printed, *reading)
     lines = [
         f"{printed}: {VERDICTS[known]}",
         f"read as: {reading.text}",
-        f"reachable by chance: {found} of {number} numbers with the same whole part",
+        f"reachable by chance: {reached} of {number} numbers with the same whole part",
     ]
     if known is False:
         lines += [

@@ -28,8 +28,8 @@ def audit(recipe: AuditRecipe, specs: Path) -> Audit:
     """Audit all published values; `specs`: the folder with the published files."""
     scores = (one for table in recipe.tables for one in _TableAudit(table, recipe, specs).findings())
     facts = (one for table in recipe.facts for one in _facts(table, specs))
-    found = sorted((*scores, *facts), key=lambda one: one.table)  # stable: within a table as in its file
-    return Audit(findings=tuple(found), ranks=published_rankings(recipe, specs))
+    findings = sorted((*scores, *facts), key=lambda one: one.table)  # stable: within a table as in its file
+    return Audit(findings=tuple(findings), ranks=published_rankings(recipe, specs))
 
 
 def _facts(table: str, specs: Path) -> Iterator[Finding]:
@@ -73,11 +73,11 @@ class _TableAudit:
         """Names of a published value -> its cell, or the first of them."""
         composites = (one.row for one in self._table.composites)
         rows: list[PublishedRow] = [*self._table.rows, *composites, *self._table.differences]
-        found: dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]] = {}
+        cells: dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]] = {}
         for column, row in itertools.product(self._table.columns, rows):
             for place in places(column, row):
-                found.setdefault(place, (column, row))
-        return found
+                cells.setdefault(place, (column, row))
+        return cells
 
     @cached_property
     def _printed(self) -> Mapping[tuple[str, str], PublishedValue]:

@@ -15,9 +15,9 @@ def commonest_answers(
     known: Sequence[SpanExample], test: Sequence[SpanExample], negative: str | None
 ) -> list[Ranked]:
     """Answer every question with the commonest answers, best first."""
-    found = Counter(text for one in known for text in (one.golds or [answer.text for answer in one.answers]))
-    best = sorted(found, key=lambda text: (-found[text], text))[:SUBMITTED] or [""]
-    return [[(text, found[text] / (found.total() or 1)) for text in best] for _ in test]
+    counts = Counter(text for one in known for text in (one.golds or [answer.text for answer in one.answers]))
+    best = sorted(counts, key=lambda text: (-counts[text], text))[:SUBMITTED] or [""]
+    return [[(text, counts[text] / (counts.total() or 1)) for text in best] for _ in test]
 
 
 def random_words(

@@ -38,14 +38,14 @@ def floors(
     specs = load(specs_folder(), "full")
     names = dataset or datasets_with_splits(sorted(specs.datasets), results, ("train", "test"))
     folder = output or Path(Paths(results).floors())
-    found = []
+    headrooms = []
     for name in names:
         check_name(specs, name)
         data, splits = specs.datasets[name], load_dataset(name, results)
         measured = measure_floors(data, {split: one.path for split, one in splits.items()}, folder / name)
-        found.append(headroom(data, measured, ceiling_of(data, splits["test"]), specs, specs_folder()))
-        report_progress(f"{len(found)} of {len(names)}: {name}")
-    print(BASELINE_RENDERERS[form](found), end="")
+        headrooms.append(headroom(data, measured, ceiling_of(data, splits["test"]), specs, specs_folder()))
+        report_progress(f"{len(headrooms)} of {len(names)}: {name}")
+    print(BASELINE_RENDERERS[form](headrooms), end="")
 
 
 VERB = Verb("Papers", floors)

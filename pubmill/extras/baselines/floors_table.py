@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from pubmill.extras.baselines.headroom import DatasetHeadroom
 from pubmill.extras.baselines.measured import MeasuredFloor
@@ -15,12 +14,12 @@ NUMBERS = frozenset({3, 4, 6, 7})
 """Columns of numbers."""
 
 
-def to_json(found: Sequence[DatasetHeadroom]) -> str:
+def to_json(headrooms: Sequence[DatasetHeadroom]) -> str:
     """Return the floors as JSON."""
-    return json.dumps(list(map(_values, found)), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(list(map(_values, headrooms)), indent=2, ensure_ascii=False) + "\n"
 
 
-def _values(one: DatasetHeadroom) -> dict[str, Any]:
+def _values(one: DatasetHeadroom) -> dict[str, object]:
     best = one.best
     return {
         "dataset": one.dataset,
@@ -37,17 +36,17 @@ def _values(one: DatasetHeadroom) -> dict[str, Any]:
     }
 
 
-def to_markdown(found: Sequence[DatasetHeadroom]) -> str:
+def to_markdown(headrooms: Sequence[DatasetHeadroom]) -> str:
     """Return the table as Markdown, one line per floor."""
     align = "|".join(" --: " if number in NUMBERS else " :-- " for number in range(len(HEADINGS)))
     lines = [f"| {' | '.join(HEADINGS)} |", f"|{align}|"]
-    lines += [f"| {' | '.join(cells)} |" for cells in _rows(found)]
-    return "\n".join([*lines, *("\n" + one for one in _remarks(found))]) + "\n"
+    lines += [f"| {' | '.join(cells)} |" for cells in _rows(headrooms)]
+    return "\n".join([*lines, *("\n" + one for one in _remarks(headrooms))]) + "\n"
 
 
-def to_text(found: Sequence[DatasetHeadroom]) -> str:
+def to_text(headrooms: Sequence[DatasetHeadroom]) -> str:
     """Return the table as aligned text, one line per floor."""
-    rows = [HEADINGS, *_rows(found)]
+    rows = [HEADINGS, *_rows(headrooms)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
@@ -56,7 +55,7 @@ def to_text(found: Sequence[DatasetHeadroom]) -> str:
         ).rstrip()
         for cells in rows
     ]
-    return "\n".join([*lines, *_remarks(found)]) + "\n"
+    return "\n".join([*lines, *_remarks(headrooms)]) + "\n"
 
 
 BASELINE_RENDERERS: Mapping[str, Callable[[Sequence[DatasetHeadroom]], str]] = {
@@ -66,9 +65,9 @@ BASELINE_RENDERERS: Mapping[str, Callable[[Sequence[DatasetHeadroom]], str]] = {
 }
 
 
-def _rows(found: Sequence[DatasetHeadroom]) -> Iterator[tuple[str, ...]]:
+def _rows(headrooms: Sequence[DatasetHeadroom]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each floor; those of a dataset from the highest to the lowest."""
-    for one in found:
+    for one in headrooms:
         for number, floor in enumerate(sorted(one.floors, key=_descending)):
             about = _about(one) if number == 0 else ("",) * 4
             names = (one.dataset, one.metric) if number == 0 else ("", "")
@@ -93,9 +92,9 @@ def _percent(score: float | None) -> str:
     return "not defined" if score is None else f"{100 * score:.1f}"
 
 
-def _remarks(found: Sequence[DatasetHeadroom]) -> Iterator[str]:
+def _remarks(headrooms: Sequence[DatasetHeadroom]) -> Iterator[str]:
     """Yield what the table cannot show: floors that give labels away, and where ceilings are from."""
-    for one in found:
+    for one in headrooms:
         for floor in one.floors:
             if floor.gives_labels_away:
                 yield (

@@ -112,8 +112,8 @@ def annotators_correlation(ratings: Sequence[Sequence[float]]) -> float | None:
     if it is not defined for one, or if the numbers of scores differ."""
     if len(set(map(len, ratings))) != 1 or len(ratings[0]) < 2:
         return None
-    found = [_with_others(ratings, annotator) for annotator in range(len(ratings[0]))]
-    return None if None in found else fmean(value for value in found if value is not None)
+    correlations = [_with_others(ratings, annotator) for annotator in range(len(ratings[0]))]
+    return None if None in correlations else fmean(value for value in correlations if value is not None)
 
 
 def _with_others(ratings: Sequence[Sequence[float]], annotator: int) -> float | None:

@@ -40,8 +40,8 @@ def pair_prior(known: Labelled, test: Labelled, negative: str | None) -> list[st
         return None
     pairs: dict[frozenset[str], Counter[str]] = {}
     for one in known:
-        if found := arguments_of(one):
-            pairs.setdefault(frozenset(found), Counter())[one.label] += 1
+        if arguments := arguments_of(one):
+            pairs.setdefault(frozenset(arguments), Counter())[one.label] += 1
     otherwise = _shares(known)
     return [_commonest(pairs.get(frozenset(arguments_of(one) or ()), otherwise)) for one in test]
 

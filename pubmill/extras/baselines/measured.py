@@ -92,7 +92,7 @@ def _measure(
     if predicted is None:
         return None
     scored: Scored = SCORERS[data.kind](examples[split], predicted, data.negative)
-    found = MeasuredFloor(
+    record = MeasuredFloor(
         dataset=data.name,
         floor=floor.name,
         definition=floor.definition,
@@ -106,11 +106,11 @@ def _measure(
     )
     rows = [row(*both) for both in zip(examples[split], predicted, strict=True)]
     write_jsonl_gz(output / f"{floor.name}{PREDICTIONS}", rows, private=data.access != "public")
-    write_json(output / f"{floor.name}{RECORD}", sealed(found._asdict()))
-    return found
+    write_json(output / f"{floor.name}{RECORD}", sealed(record._asdict()))
+    return record
 
 
-def row(example: Example, prediction: Any) -> dict[str, Any]:
+def row(example: Example, prediction: Any) -> dict[str, object]:
     """Return a line of a file of predictions."""
     if isinstance(example, TokensExample | MultilabelExample):
         return {"id": example.id, "labels": prediction}

@@ -32,18 +32,18 @@ class Dictionary:
             if words[start:end] in types
         )
         self._types = {
-            name: _commonest(found) for name, found in types.items() if 2 * found.total() >= places[name]
+            name: _commonest(kinds) for name, kinds in types.items() if 2 * kinds.total() >= places[name]
         }
         self._lengths = _lengths_by_first_word(self._types)
 
     def mentions(self, words: Sequence[str]) -> list[Mention]:
         """Return the names in a sentence: from left to right, the longest that begins at a word."""
-        lower, found = _lower(words), list[Mention]()
+        lower, mentions = _lower(words), list[Mention]()
         for start, end in _spans(lower, self._lengths):
             kind = self._types.get(lower[start:end])
-            if kind is not None and (not found or start >= found[-1][1]):
-                found.append((start, end, kind))
-        return found
+            if kind is not None and (not mentions or start >= mentions[-1][1]):
+                mentions.append((start, end, kind))
+        return mentions
 
 
 def _lower(words: Iterable[str]) -> Name:
@@ -55,7 +55,7 @@ def _lengths_by_first_word(names: Iterable[Name]) -> dict[str, list[int]]:
     lengths: dict[str, set[int]] = {}
     for name in names:
         lengths.setdefault(name[0], set()).add(len(name))
-    return {word: sorted(found, reverse=True) for word, found in lengths.items()}
+    return {word: sorted(of_word, reverse=True) for word, of_word in lengths.items()}
 
 
 def _spans(words: Name, lengths: Mapping[str, Sequence[int]]) -> Iterator[tuple[int, int]]:
@@ -66,9 +66,9 @@ def _spans(words: Name, lengths: Mapping[str, Sequence[int]]) -> Iterator[tuple[
                 yield start, start + length
 
 
-def _commonest(found: Counter[str]) -> str:
+def _commonest(counts: Counter[str]) -> str:
     """Return the commonest value; of equals, the first in the order of the alphabet."""
-    return min(found, key=lambda value: (-found[value], value))
+    return min(counts, key=lambda value: (-counts[value], value))
 
 
 def by_dictionary(known: Examples, test: Examples, negative: str | None = None) -> list[list[str]]:
@@ -83,7 +83,7 @@ def by_word(known: Examples, test: Examples, negative: str | None = None) -> lis
     for example in known:
         for word, label in zip(example.words, example.labels, strict=True):
             labels.setdefault(word.lower(), Counter())[label] += 1
-    commonest = {word: _commonest(found) for word, found in labels.items()}
+    commonest = {word: _commonest(counts) for word, counts in labels.items()}
     return [[commonest.get(word.lower(), OUTSIDE) for word in one.words] for one in test]
 
 

@@ -63,8 +63,8 @@ def regression_of_label_sets(
     if not labels:
         return [[] for _ in test]
     has = np.array([[int(label in one.labels) for label in labels] for one in known])
-    found = _predicted([one.text for one in known], has, [one.text for one in test])
-    return [[label for label, chosen in zip(labels, row, strict=True) if chosen] for row in found]
+    predicted = _predicted([one.text for one in known], has, [one.text for one in test])
+    return [[label for label, chosen in zip(labels, row, strict=True) if chosen] for row in predicted]
 
 
 def _predicted(texts: Sequence[str], labels: Any, asked: Sequence[str]) -> Any:

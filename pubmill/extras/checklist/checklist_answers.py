@@ -46,8 +46,8 @@ class Item:
 
 def grid(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> Grid | None:
     """Return a table, or None without rows."""
-    found = tuple(tuple(row) for row in rows)
-    return Grid(tuple(headings), found) if found else None
+    cells = tuple(tuple(row) for row in rows)
+    return Grid(tuple(headings), cells) if cells else None
 
 
 def value_text(value: Any) -> str:

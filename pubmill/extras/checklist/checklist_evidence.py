@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from pubmill.errors import PubmillError
 from pubmill.extras.checklist.checklist_recipes import ChecklistRecipe, StudyRuns
+from pubmill.finetuning.trial_selection import Selection
 from pubmill.report.report_content import PretrainingSummary
 from pubmill.report.study_report import read_pretraining
 from pubmill.storage.files import read_json
@@ -46,7 +47,7 @@ class StudyData:
     recipe: ChecklistRecipe
     tables: dict[str, Table]
     records: DataFrame
-    choices: dict[str, dict[str, Any]]
+    choices: dict[str, Selection]
     pretrainings: list[PretrainingSummary]
     corpora: dict[str, dict[str, Any]]
     vocabs: dict[str, dict[str, Any]]

@@ -42,28 +42,28 @@ class ChecklistStage(Stage):
 
     def _made_records(self) -> list[str]:
         """Return the records that the study makes, below the results folder."""
-        found = (
+        records = (
             path
             for table in self.graph.requests.result_tables()
             for path in self.graph.tables.record_files(table)
         )
-        return list(map(self._paths.below, dict.fromkeys(found)))
+        return list(map(self._paths.below, dict.fromkeys(records)))
 
     def _found_records(self) -> list[str]:
         """Return the records on disk that tables show but no job of the study makes."""
-        found = (
+        records = (
             path
             for table in self.graph.requests.result_tables()
             for path in self.graph.tables.found_records(table)
         )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(records))
 
     def searches(self) -> list[SearchSummary]:
         """Return the searches behind these runs: each grid once, with the paths of the choices made by it.
 
         Of a run that no job of the study makes, the choice counts only if it is on disk.
         """
-        found: dict[tuple[str, str], SearchSummary] = {}
+        searches: dict[tuple[str, str], SearchSummary] = {}
         made = set(self._choice_files(_group_runs(self._made_records())))
         for protocol, model, setting, dataset in _fine_tuned_runs(self.runs()):
             spec, choice = (
@@ -77,12 +77,12 @@ class ChecklistStage(Stage):
             search = SearchSummary(
                 protocol=protocol, grid=grid, models=by, seeds=spec.search.seeds, selected=()
             )
-            one = found.setdefault((protocol, repr((grid, by))), search)
+            one = searches.setdefault((protocol, repr((grid, by))), search)
             paths = self.graph.runs.selected(RunKey(protocol, model, dataset, setting))
             there = [self._paths.below(path) for path in paths if path in made or Path(path).is_file()]
             selected = tuple(dict.fromkeys([*one.selected, *there]))
-            found[protocol, repr((grid, by))] = replace(one, selected=selected)
-        return list(found.values())
+            searches[protocol, repr((grid, by))] = replace(one, selected=selected)
+        return list(searches.values())
 
     def _choice_files(self, runs: StudyRuns) -> Iterator[str]:
         """Yield the files of the choices behind some runs."""
@@ -166,11 +166,11 @@ class ChecklistStage(Stage):
 
 def _group_runs(records: Iterable[str]) -> StudyRuns:
     """Return runs by the paths of their records below the results folder."""
-    found: StudyRuns = {}
+    runs: StudyRuns = {}
     for run in map(run_of, records):
-        seeds = found.setdefault(run.protocol, {}).setdefault(run.model, {}).setdefault(run.setting, {})
+        seeds = runs.setdefault(run.protocol, {}).setdefault(run.model, {}).setdefault(run.setting, {})
         insort(seeds.setdefault(run.dataset, []), run.seed)
-    return found
+    return runs
 
 
 def _fine_tuned_runs(runs: StudyRuns) -> Iterator[tuple[str, str, str, str]]:

@@ -79,12 +79,12 @@ def exclusions(study: StudyData) -> ChecklistAnswer:
         (
             name,
             split,
-            "; ".join(f"{reason.replace('_', ' ')}: {count(number)}" for reason, number in found.items()),
+            "; ".join(f"{reason.replace('_', ' ')}: {count(number)}" for reason, number in left_out.items()),
         )
         for name, card in study.cards.items()
         for split in card.splits
         if (
-            found := {
+            left_out := {
                 r: n for r in card.counted_names("left_out.") if (n := card.count(split, f"left_out.{r}"))
             }
         )

@@ -119,15 +119,15 @@ def parameters(study: StudyData) -> ChecklistAnswer:
 def validation(study: StudyData) -> ChecklistAnswer:
     """Mean dev and test score of each model on each dataset, over the runs that did not fail."""
     runs = study.trained
-    scores = [(found or {}).get(name) for found, name in zip(runs["metrics"], runs["metric"], strict=True)]
+    scores = [(values or {}).get(name) for values, name in zip(runs["metrics"], runs["metric"], strict=True)]
     runs = runs.assign(score=Series(scores, runs.index, "float64"))
     rows = [
         (
-            _model_label(study, model), dataset, f"{protocol}, {setting}", metric(found["metric"].iloc[0]),
-            _mean_text(found["dev_score"]), _mean_text(found["score"]),
-            f"{found['failed'].isna().sum()} of {len(found)}",
+            _model_label(study, model), dataset, f"{protocol}, {setting}", metric(cell["metric"].iloc[0]),
+            _mean_text(cell["dev_score"]), _mean_text(cell["score"]),
+            f"{cell['failed'].isna().sum()} of {len(cell)}",
         )
-        for (protocol, setting, dataset, model), found in runs.groupby(RUN_CELL, sort=False)
+        for (protocol, setting, dataset, model), cell in runs.groupby(RUN_CELL, sort=False)
     ]  # fmt: skip
     headings = ("Model", "Dataset", "Protocol, setting", "Metric", "Validation", "Test", "Runs")
     text = (

@@ -30,8 +30,8 @@ def bounds(study: StudyData) -> ChecklistAnswer:
         for search in study.recipe.searches
         for key, values in search.grid.items()
     )
-    found = grid(("Protocol", "Hyper-parameter", "Values tried", "With"), rows)
-    return ChecklistAnswer("specified", () if found else (NOTHING,), found)
+    table = grid(("Protocol", "Hyper-parameter", "Values tried", "With"), rows)
+    return ChecklistAnswer("specified", () if table else (NOTHING,), table)
 
 
 def _search_models_text(search: SearchSummary) -> str:
@@ -49,8 +49,8 @@ def chosen(study: StudyData) -> ChecklistAnswer:
         )
         for path, choice in study.choices.items()
     ]
-    found = grid(("Chosen for", "Values", "Mean on validation, times 100"), rows)
-    return ChecklistAnswer("measured" if rows else "specified", () if rows else (NOTHING,), found)
+    table = grid(("Chosen for", "Values", "Mean on validation, times 100"), rows)
+    return ChecklistAnswer("measured" if rows else "specified", () if rows else (NOTHING,), table)
 
 
 def _choice_place(path: str) -> str:

@@ -46,11 +46,11 @@ def compute(
     peaks = measured_gpus().peaks
     if parameters is not None and tokens is not None:
         attended = (layers, hidden, length) if layers else None
-        found = [typed_compute(parameters, tokens, attended, gpu, hours)]
+        pretrainings = [typed_compute(parameters, tokens, attended, gpu, hours)]
     else:
-        found = list(all_compute(load(specs_folder(), "full"), printed_costs()))
-    rows = as_rows(found, peaks)
-    print(json.dumps(json_of(found, peaks), indent=2) if as_json else "\n".join(aligned(rows)))
+        pretrainings = list(all_compute(load(specs_folder(), "full"), printed_costs()))
+    rows = as_rows(pretrainings, peaks)
+    print(json.dumps(json_of(pretrainings, peaks), indent=2) if as_json else "\n".join(aligned(rows)))
 
 
 VERB = Verb("Papers", compute)

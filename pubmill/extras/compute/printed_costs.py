@@ -9,7 +9,6 @@ counts embeddings as if each token were multiplied with them; parameters that la
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -65,11 +64,11 @@ class Compute:
 def printed_costs(path: Path = PRINTED) -> list[PrintedCost]:
     """Read the entries; raise a `PubmillError` for a wrong one."""
     errors: list[str] = []
-    found = strict_yaml.read(path, path.name, errors).value
+    content = strict_yaml.read(path, path.name, errors).value
     if errors:
         raise PubmillError("\n".join(errors))
     try:
-        return TypeAdapter(list[PrintedCost]).validate_python(found["pretrainings"])
+        return TypeAdapter(list[PrintedCost]).validate_python(content["pretrainings"])
     except (KeyError, ValidationError) as error:
         raise PubmillError(f"{path.name}: {error}") from None
 
@@ -142,7 +141,7 @@ def typed_compute(
     return Compute("as typed", "", tokens, simple, (simple, simple + attention), gpu, hours)
 
 
-def as_rows(found: list[Compute], peaks: Mapping[str, float]) -> list[list[str]]:
+def as_rows(pretrainings: list[Compute], peaks: Mapping[str, float]) -> list[list[str]]:
     """Return the rows of a table, its head first. `peaks`: GPU -> operations a second.
 
     Raises a `PubmillError` for a GPU without a peak.
@@ -156,7 +155,7 @@ def as_rows(found: list[Compute], peaks: Mapping[str, float]) -> list[list[str]]
         "printed hours",
         "share of the peak",
     ]
-    return [head, *(_row(one, peaks) for one in found)]
+    return [head, *(_row(one, peaks) for one in pretrainings)]
 
 
 def _row(one: Compute, peaks: Mapping[str, float]) -> list[str]:
@@ -179,7 +178,7 @@ def _between(least: str, most: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def json_of(found: list[Compute], peaks: Mapping[str, float]) -> list[dict[str, Any]]:
+def json_of(pretrainings: list[Compute], peaks: Mapping[str, float]) -> list[dict[str, object]]:
     """Return the same as numbers."""
     return [
         {
@@ -192,5 +191,5 @@ def json_of(found: list[Compute], peaks: Mapping[str, float]) -> list[dict[str, 
             "gpu_hours_at_peak": one.hours_at(peaks[one.gpu]),
             "printed_gpu_hours": one.hours,
         }
-        for one in found
+        for one in pretrainings
     ]

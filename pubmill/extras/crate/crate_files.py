@@ -41,7 +41,7 @@ PROOF_ENDING = ".proof.zip"
 STUDY, README, CONFIG = "study.yaml", "README.md", "config.yaml"
 IN_CRATE = Paths("results")
 """Paths of the results in the crate."""
-NOWHERE: dict[str, Any] = {"results": IN_CRATE.results, "mirror": None, "local_files": {}}
+NOWHERE: dict[str, object] = {"results": IN_CRATE.results, "mirror": None, "local_files": {}}
 """Neutral values in the crate for the keys of config.yaml that name folders of a machine."""
 CONTENT = (
     "Tables, report, reproducibility checklist, dataset pages and proof of a study that pubmill ran, with "
@@ -189,7 +189,7 @@ def _add_workflow(crate: ROCrate, checkout: Path, made_with: Sequence[Provenance
 
 def _package_entities(crate: ROCrate, made_with: Sequence[Provenance]) -> Iterator[ContextEntity]:
     """Yield every version of every package that a record names."""
-    used = {(name, v) for one in made_with for name, found in one.packages.items() for v in found}
+    used = {(name, v) for one in made_with for name, versions in one.packages.items() for v in versions}
     for name, used_version in sorted(used):
         identifier = f"#{name}-{used_version}"
         yield _make_entity(crate, identifier, "SoftwareApplication", name=name, softwareVersion=used_version)
@@ -243,8 +243,8 @@ def _add_source(crate: ROCrate, recipe: CrateRecipe, results: Path, noted: str) 
 def _licence_entity(crate: ROCrate, words: str) -> ContextEntity:
     """Return the entity of a licence in words, one for all files with that licence."""
     identifier = f"#licence-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
-    found = crate.get(identifier)
-    return found or crate.add(_make_entity(crate, identifier, "CreativeWork", name=words, description=words))
+    known = crate.get(identifier)
+    return known or crate.add(_make_entity(crate, identifier, "CreativeWork", name=words, description=words))
 
 
 def _add_parameters(

@@ -66,7 +66,7 @@ def measure_drift(recipe: DriftRecipe, places: Places, packed: Path) -> Drift:
         documents=len(dated),
         undated=len(dated) - len(known),
         months=tuple(_loss(date, [sums]) for date, sums in months.items() if len(date) > YEAR),
-        years=tuple(_loss(year, found) for year, found in _by_year(months).items()),
+        years=tuple(_loss(year, sums) for year, sums in _by_year(months).items()),
         fit=tuple(fits(load_tokenizer(places.vocab), known)),
     )
 
@@ -74,8 +74,8 @@ def measure_drift(recipe: DriftRecipe, places: Places, packed: Path) -> Drift:
 def dated_texts(recipe: DriftRecipe, places: Places) -> Iterator[DatedText]:
     """Yield the held-out documents of a corpus with their dates."""
     for part, shard in zip(places.parts, recipe.shards, strict=True):
-        found = read_texts([part], recipe.packing.title)
-        texts = {name: text for name, text in found if is_held_out(name, recipe.packing.held_out)}
+        documents = read_texts([part], recipe.packing.title)
+        texts = {name: text for name, text in documents if is_held_out(name, recipe.packing.held_out)}
         if texts:
             file = places.results / shard.file if shard.file else None
             dates = dates_of(texts.keys(), places.parsed / shard.parsed, file)
@@ -106,12 +106,12 @@ def losses(
     objective = replace(recipe.pretraining.objective, pairs="none", sequences="document")
     instances = Instances(packed, replace(recipe.pretraining, objective=objective))
     documents = np.searchsorted(instances.document_starts, instances.starts[:-1], side="right") - 1
-    found = {}
+    by_date = {}
     for date in sorted(set(dates)):
         chosen = np.flatnonzero(np.array(dates)[documents] == date)
         sums = masked_sums(work, instances, chosen)
-        found[date] = DatedSums(dates.count(date), int(sums["masked"]), sums["mlm_loss"])
-    return {date: sums for date, sums in found.items() if sums.masked}
+        by_date[date] = DatedSums(dates.count(date), int(sums["masked"]), sums["mlm_loss"])
+    return {date: sums for date, sums in by_date.items() if sums.masked}
 
 
 def _by_year(months: Mapping[str, DatedSums]) -> dict[str, list[DatedSums]]:
@@ -121,8 +121,8 @@ def _by_year(months: Mapping[str, DatedSums]) -> dict[str, list[DatedSums]]:
     return years
 
 
-def _loss(date: str, found: Sequence[DatedSums]) -> DatedLoss:
-    documents, masked, loss = (sum(values) for values in zip(*found, strict=True))
+def _loss(date: str, sums: Sequence[DatedSums]) -> DatedLoss:
+    documents, masked, loss = (sum(values) for values in zip(*sums, strict=True))
     return DatedLoss(date=date, documents=int(documents), masked=int(masked), loss=loss / masked)
 
 

@@ -28,25 +28,25 @@ def dates_of(names: Collection[str], shard: Path, file: Path | None) -> dict[str
     about a document replaces an earlier one. Documents without a year are left out.
     """
     rows = wanted_rows(shard, "id", pa.array(sorted(names), pa.string()), ["id", "pmid", "published"])
-    found = {row["id"]: row for row in rows.to_pylist()}
-    months = months_of({row["pmid"] for row in found.values() if row["pmid"]}, file) if file else {}
-    dates = {name: months.get(row["pmid"], row["published"]) for name, row in found.items()}
+    by_id = {row["id"]: row for row in rows.to_pylist()}
+    months = months_of({row["pmid"] for row in by_id.values() if row["pmid"]}, file) if file else {}
+    dates = {name: months.get(row["pmid"], row["published"]) for name, row in by_id.items()}
     return {name: date for name, date in dates.items() if date}
 
 
 def months_of(pmids: Collection[str], file: Path) -> dict[str, str]:
     """Return the months in which a PubMed file says that citations were published, YYYY-MM by PMID."""
-    found: dict[str, str] = {}
+    months: dict[str, str] = {}
     for article in _articles(file):
         number = _PMID.search(article)
         if number is None or (pmid := str(int(number[1]))) not in pmids:
             continue
         printed = _PRINTED.search(article, number.end())
         if printed and (month := MONTHS.get(printed[2].decode().lower())):
-            found[pmid] = f"{printed[1].decode()}-{month:02d}"
+            months[pmid] = f"{printed[1].decode()}-{month:02d}"
         else:
-            found.pop(pmid, None)
-    return found
+            months.pop(pmid, None)
+    return months
 
 
 def _articles(file: Path) -> Iterator[bytes]:

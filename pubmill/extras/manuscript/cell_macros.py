@@ -69,8 +69,8 @@ def macros_text(study: str, scale: str, tables: Tables) -> str:
 
 def read_macros(text: str) -> Iterator[tuple[CellKey, dict[str, str]]]:
     """Yield the cells of a file of macros with the text of each macro, as `macros_text` writes them."""
-    for found in _CELL.finditer(text):
-        table, row, column, *texts = _ARGUMENT.findall(found[1])
+    for match in _CELL.finditer(text):
+        table, row, column, *texts = _ARGUMENT.findall(match[1])
         yield CellKey(table, row, column), dict(zip(PARTS, texts, strict=True))
 
 
@@ -81,9 +81,9 @@ def is_macros(text: str) -> bool:
 
 def check_study(text: str, file: str, study: str, scale: str) -> None:
     """Raise a `PubmillError` if a file of macros belongs to another study."""
-    found = WRITTEN.match(text)
-    if found and found.groups() != (study, scale):
+    match = WRITTEN.match(text)
+    if match and match.groups() != (study, scale):
         raise PubmillError(
-            f"{file}: it has the numbers of study {found[1]}, scale {found[2]}, not of {study}, scale "
-            f"{scale}; check the manuscript with --study {found[1]}, or write the file again by pubmill tex"
+            f"{file}: it has the numbers of study {match[1]}, scale {match[2]}, not of {study}, scale "
+            f"{scale}; check the manuscript with --study {match[1]}, or write the file again by pubmill tex"
         )

@@ -89,15 +89,15 @@ def check_claims(
     for sentence in sentences(source):
         if quotes(sentence.text, names.values()):
             continue
-        for found in _claim_words(sentence, names.values()):
-            claims = {name: claim for name in study.tables if (claim := _claim(sentence, found, names[name]))}
+        for match in _claim_words(sentence, names.values()):
+            claims = {name: claim for name in study.tables if (claim := _claim(sentence, match, names[name]))}
             reasons = {name: _objection(name, claim, study) for name, claim in claims.items()}
             refuted = [why for name, why in reasons.items() if why and claims[name].everywhere]
             if refuted or (reasons and all(reasons.values())):
                 yield ManuscriptFault(
-                    *source.place(sentence.start + found.start()),
+                    *source.place(sentence.start + match.start()),
                     "claim",
-                    f'"{" ".join(found[0].split())}"',
+                    f'"{" ".join(match[0].split())}"',
                     (refuted or [*reasons.values()])[0],
                     "State what the test shows, or remove the word",
                 )
@@ -109,10 +109,10 @@ def _claim_words(sentence: ManuscriptSentence, names: Iterable[TableNames]) -> I
     such as "No pretraining" denies nothing."""
     mentions = [one for of_table in names for one in of_table.columns(sentence.text)]
     text = blanked(sentence.text, [(one.start, one.end) for one in mentions])
-    for found in _CLAIM.finditer(sentence.text):
-        denied = _DENIED.search(text, max(0, found.start() - CONTEXT), found.start())
-        if not denied and not _QUESTION.match(text, found.end()):
-            yield found
+    for match in _CLAIM.finditer(sentence.text):
+        denied = _DENIED.search(text, max(0, match.start() - CONTEXT), match.start())
+        if not denied and not _QUESTION.match(text, match.end()):
+            yield match
 
 
 def _claim(sentence: ManuscriptSentence, word: re.Match[str], names: TableNames) -> Claim | None:
@@ -138,7 +138,7 @@ def _claim(sentence: ManuscriptSentence, word: re.Match[str], names: TableNames)
 
 def _clause(text: str, place: int) -> tuple[int, int]:
     """Return the span of the clause around a place."""
-    ends = [0, *(end for found in _CLAUSES.finditer(text) for end in found.span()), len(text)]
+    ends = [0, *(end for match in _CLAUSES.finditer(text) for end in match.span()), len(text)]
     return max(end for end in ends if end <= place), min(end for end in ends if end > place)
 
 
@@ -196,15 +196,15 @@ def _objection(name: str, claim: Claim, study: StudyTables) -> str:
 def _rows_with_all(table: Table, claim: Claim) -> list[str]:
     """Return the rows of datasets in which all columns of a claim have a value; those where a better column
     has a lower one come first, because they refute it."""
-    found: dict[str, bool] = {}
+    holds: dict[str, bool] = {}
     for row in (one.key for one in table.rows if one.shown):
         better, worse = (
             [table.cells[key][row].value for key in side] for side in (claim.better, claim.worse)
         )
         known = [value for value in (*better, *worse) if value is not None]
         if len(known) == len(better) + len(worse):
-            found[row] = min(known[: len(better)]) >= max(known[len(better) :])
-    return sorted(found, key=lambda row: found[row])
+            holds[row] = min(known[: len(better)]) >= max(known[len(better) :])
+    return sorted(holds, key=lambda row: holds[row])
 
 
 def _tested(compared: Comparisons, row: str) -> list[str]:

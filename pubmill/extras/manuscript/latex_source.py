@@ -48,7 +48,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def place(self, offset: int) -> tuple[str, int, int]:
         """Return file, line and position of an offset; both count from 1."""
@@ -78,27 +78,27 @@ def source_of(name: str, text: str) -> Source:
     comments: list[Comment] = []
     blank: list[tuple[int, int]] = []
     place = 0
-    while found := _TOKEN.search(text, place):
-        place = found.end()
-        if found["comment"]:
+    while token := _TOKEN.search(text, place):
+        place = token.end()
+        if token["comment"]:
             place = _end(text, "\n", place)
-            comments.append(Comment(found.start(), text[found.end() : place]))
-        elif found["verb"]:
-            place = min(_end(text, found["verb"], place) + 1, _end(text, "\n", place))
-        elif found["environment"]:
-            place = _end(text, f"\\end{{{found['environment']}}}", place)
-        elif found["end"]:
+            comments.append(Comment(token.start(), text[token.end() : place]))
+        elif token["verb"]:
+            place = min(_end(text, token["verb"], place) + 1, _end(text, "\n", place))
+        elif token["environment"]:
+            place = _end(text, f"\\end{{{token['environment']}}}", place)
+        elif token["end"]:
             place = len(text)
         else:
             continue
-        blank.append((found.start(), place))
+        blank.append((token.start(), place))
     return Source(name, text, blanked(text, blank), tuple(comments))
 
 
 def _end(text: str, end: str, start: int) -> int:
     """Return where a text that ends something begins, or the end of the whole."""
-    found = text.find(end, start)
-    return len(text) if found < 0 else found
+    place = text.find(end, start)
+    return len(text) if place < 0 else place
 
 
 def blanked(text: str, spans: list[tuple[int, int]]) -> str:
@@ -141,24 +141,24 @@ def read_manuscript(main: Path) -> Manuscript:
         seen.add(path.resolve())
         source = read_source(path, name)
         sources.append(source)
-        found = list(_inputs(source, folder, main.parent))
-        unread += [one for one in found if isinstance(one, Unread)]
-        todo += [one for one in reversed(found) if not isinstance(one, Unread)]
+        inputs = list(_inputs(source, folder, main.parent))
+        unread += [one for one in inputs if isinstance(one, Unread)]
+        todo += [one for one in reversed(inputs) if not isinstance(one, Unread)]
     return Manuscript(sources, unread)
 
 
 def _inputs(source: Source, folder: Path, shown: Path) -> Iterator[tuple[Path, str] | Unread]:
     """Yield the path and name of each file that a file inputs, or why it is not read."""
-    for found in _INPUT.finditer(source.code):
-        named = found[1].strip()
+    for match in _INPUT.finditer(source.code):
+        named = match[1].strip()
         if not named or "\\" in named or "#" in named or "\0" in named:
             continue  # built by a macro
         candidates = [folder / f"{named}.tex", folder / named]
         path = next((one for one in candidates if one.is_file()), None)
         if path is None:
-            yield Unread(source, found.start(), named, "absent")
+            yield Unread(source, match.start(), named, "absent")
         elif not path.resolve().is_relative_to(folder):
-            yield Unread(source, found.start(), named, "outside")
+            yield Unread(source, match.start(), named, "outside")
         else:
             yield path, str(shown / path.relative_to(folder))
 
@@ -166,22 +166,22 @@ def _inputs(source: Source, folder: Path, shown: Path) -> Iterator[tuple[Path, s
 def group_ends(code: str) -> dict[int, int]:
     """Return the offset of each opening brace -> that after its group, in time linear in the code."""
     ends, opened = {}, []
-    for found in _BRACE.finditer(code):
-        if found[0] == "{":
-            opened.append(found.start())
-        elif found[0] == "}" and opened and found.end() - (start := opened.pop()) <= LONGEST_GROUP:
-            ends[start] = found.end()
+    for brace in _BRACE.finditer(code):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif brace[0] == "}" and opened and brace.end() - (start := opened.pop()) <= LONGEST_GROUP:
+            ends[start] = brace.end()
     return ends
 
 
 def group_end(code: str, start: int) -> int | None:
     """Return the offset after the group whose opening brace is at `start`; None if it does not end."""
     depth = 0
-    for found in _BRACE.finditer(code, start, start + LONGEST_GROUP):
-        if found[0] in "{}":
-            depth += 1 if found[0] == "{" else -1
+    for brace in _BRACE.finditer(code, start, start + LONGEST_GROUP):
+        if brace[0] in "{}":
+            depth += 1 if brace[0] == "{" else -1
             if depth == 0:
-                return found.end()
+                return brace.end()
     return None
 
 

@@ -16,12 +16,12 @@ _USE = re.compile(rf"\\({'|'.join(sorted([*PARTS, 'celllink'], key=len, reverse=
 
 def uses(code: str) -> Iterator[tuple[int, str, CellKey]]:
     """Yield offset, macro and key of each macro of a cell; keys made by macros are left to LaTeX."""
-    for found in _USE.finditer(code):
-        spans = arguments(code, found.end(), 3)
+    for match in _USE.finditer(code):
+        spans = arguments(code, match.end(), 3)
         if spans:
             names = [code[start:end] for start, end in spans]
             if not any(mark in name for name in names for mark in "#\\{}"):
-                yield found.start(), found[1], CellKey(*(" ".join(name.split()) for name in names))
+                yield match.start(), match[1], CellKey(*(" ".join(name.split()) for name in names))
 
 
 def check_macros(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:

@@ -59,8 +59,8 @@ def sentences(source: Source) -> Iterator[ManuscriptSentence]:
 def _line_end(text: str, offset: int) -> int:
     """Return the end of the line in which a sentence ends."""
     last = len(text[:offset].rstrip())
-    found = text.find("\n", last)
-    return len(text) if found < 0 else found
+    end = text.find("\n", last)
+    return len(text) if end < 0 else end
 
 
 def visible_text(code: str) -> str:
@@ -68,15 +68,15 @@ def visible_text(code: str) -> str:
     space."""
     begin = re.search(r"\\begin\{document\}", code)
     hidden = [(0, begin.end())] if begin else []
-    for found in _ENVIRONMENT.finditer(code):
-        end = code.find(f"\\end{{{found[1]}}}", found.end())
-        hidden.append((found.start(), len(code) if end < 0 else end))
+    for match in _ENVIRONMENT.finditer(code):
+        end = code.find(f"\\end{{{match[1]}}}", match.end())
+        hidden.append((match.start(), len(code) if end < 0 else end))
         if end < 0:
             break
     ends = group_ends(code)
-    for found in _HIDDEN_ARGUMENT.finditer(code):
-        hidden.append((found.end(), ends.get(found.end(), found.end())))
-    hidden += [found.span() for found in _DEFINITION.finditer(code)]
+    for match in _HIDDEN_ARGUMENT.finditer(code):
+        hidden.append((match.end(), ends.get(match.end(), match.end())))
+    hidden += [match.span() for match in _DEFINITION.finditer(code)]
     return blanked(code, [span for span in hidden if not _is_heading(code, span)]).replace("~", " ")
 
 
@@ -88,10 +88,10 @@ def _is_heading(code: str, span: tuple[int, int]) -> bool:
 def _sentence_ends(text: str) -> Iterator[int]:
     """Yield where sentences end; a text without an end is cut, so that the checks take linear time."""
     last = 0
-    for found in _BREAK.finditer(text):
-        if not _ABBREVIATION.search(text[max(0, found.start() - 12) : found.start()]):
-            yield from range(last + LONGEST, found.end(), LONGEST)
-            last = found.end()
+    for match in _BREAK.finditer(text):
+        if not _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start()]):
+            yield from range(last + LONGEST, match.end(), LONGEST)
+            last = match.end()
             yield last
     yield from range(last + LONGEST, len(text), LONGEST)
 
@@ -136,8 +136,8 @@ class TableNames:
 
 def quotes(text: str, names: Iterable[TableNames]) -> bool:
     """Return whether a sentence cites work for something other than a name directly before the citation."""
-    for found in _CITE.finditer(text):
-        before = text[: found.start()].rstrip(" \n{}(")
+    for match in _CITE.finditer(text):
+        before = text[: match.start()].rstrip(" \n{}(")
         word = before[max(before.rfind(space) for space in " \n{(") + 1 :]
         if not is_name(word) and not any(one.end_with_name(before) for one in names):
             return True
@@ -147,21 +147,21 @@ def quotes(text: str, names: Iterable[TableNames]) -> bool:
 def _names(named: Iterable[tuple[str, str]], own: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Return name -> keys: labels, beginnings of labels, and keys, if they look like names; labels of several
     words, which prose may begin with a small letter; and own names."""
-    found: dict[str, dict[str, None]] = {}
+    by_name: dict[str, dict[str, None]] = {}
     exact: dict[str, tuple[str, ...]] = {}
     for key, label in named:
         words = re.split(r"(?<=[\s,])", label)
         starts = ("".join(words[: number + 1]).strip(" ,(") for number in range(len(words)))
         for name in filter(is_name, starts):
-            found.setdefault(name, {})[key] = None
+            by_name.setdefault(name, {})[key] = None
         if re.search(r"[-@\d]", key) and len(key) > 2:
-            found.setdefault(key, {})[key] = None
+            by_name.setdefault(key, {})[key] = None
         if is_name(label):
             exact[label] = (key,)
         elif len(label.split()) > 1:
             exact |= {label: (key,), label[0].lower() + label[1:]: (key,)}
         exact |= {name: (key,) for name, of in own.items() if of == key}
-    return {name: tuple(keys) for name, keys in found.items()} | exact
+    return {name: tuple(keys) for name, keys in by_name.items()} | exact
 
 
 def _pattern(names: Mapping[str, object]) -> re.Pattern[str]:
@@ -174,6 +174,6 @@ def _mentions(
 ) -> list[NameInSentence]:
     spaced = {re.sub(r"[\s-]+", " ", name): keys for name, keys in names.items()}
     return [
-        NameInSentence(spaced[re.sub(r"[\s-]+", " ", found[0])], found.start(), found.end())
-        for found in pattern.finditer(text)
+        NameInSentence(spaced[re.sub(r"[\s-]+", " ", match[0])], match.start(), match.end())
+        for match in pattern.finditer(text)
     ]

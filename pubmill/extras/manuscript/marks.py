@@ -28,8 +28,8 @@ class Mark(NamedTuple):
 
 def marks_of(source: Source) -> list[Mark]:
     """Return the marks of a file, in order."""
-    found = ((one.start, _MARK.match(one.text)) for one in source.comments)
-    return [Mark(start, mark[1], mark[2]) for start, mark in found if mark]
+    matches = ((one.start, _MARK.match(one.text)) for one in source.comments)
+    return [Mark(start, mark[1], mark[2]) for start, mark in matches if mark]
 
 
 def own_names(source: Source) -> dict[str, str]:

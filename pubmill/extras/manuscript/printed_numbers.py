@@ -50,4 +50,4 @@ class PrintedNumber(NamedTuple):
 
 def numbers(text: str, start: int = 0) -> list[PrintedNumber]:
     """Return the numbers of a text that begins at an offset."""
-    return [PrintedNumber(found[0], start + found.start()) for found in NUMBER.finditer(text)]
+    return [PrintedNumber(match[0], start + match.start()) for match in NUMBER.finditer(text)]

@@ -29,11 +29,11 @@ class MarkedCell(NamedTuple):
 def check_tabulars(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
     """Yield the findings in the marked tabulars of a file."""
     bold = bold_macros(source.code)
-    table, across, found = "", Mark(0, "", ""), list[MarkedCell]()
+    table, across, together = "", Mark(0, "", ""), list[MarkedCell]()
     for mark in marks_of(source):
         if mark.kind in ("table", "columns", "rows"):
-            yield from _bold_findings(source, tables, found)
-            found = []
+            yield from _bold_findings(source, tables, together)
+            together = []
         if mark.kind == "table":
             table, across = mark.names.split(",")[0].strip(), Mark(0, "", "")
             if table not in tables:
@@ -46,9 +46,9 @@ def check_tabulars(source: Source, tables: Tables) -> Iterator[ManuscriptFault]:
             except PubmillError as error:
                 yield _unknown(source, mark, str(error), "correct the mark, or export the tabular again")
                 continue
-            found += marked
+            together += marked
             yield from _number_findings(source, marked)
-    yield from _bold_findings(source, tables, found)
+    yield from _bold_findings(source, tables, together)
 
 
 def _unknown(source: Source, mark: Mark, found: str, to_do: str) -> ManuscriptFault:
@@ -71,7 +71,7 @@ def _marked_cells(
             f"{mark.kind} {mark.names} has {len(printed)} cells after the first, but there are {len(names)} "
             f"{across.kind}"
         )
-    found = []
+    marked = []
     for name, one in zip(names, printed, strict=True):
         if name != SKIPPED:
             other, _, part = name.partition(":")
@@ -79,8 +79,8 @@ def _marked_cells(
             if part and part not in _PARTS:
                 raise PubmillError(f"{name}: the part {part} is none of {', '.join(_PARTS)}")
             key = CellKey(table, row, column)
-            found.append(MarkedCell(key, _PARTS[part or "value"], one, cell_of(tables, key)))
-    return found
+            marked.append(MarkedCell(key, _PARTS[part or "value"], one, cell_of(tables, key)))
+    return marked
 
 
 def _number_findings(source: Source, marked: Sequence[MarkedCell]) -> Iterator[ManuscriptFault]:

@@ -47,12 +47,12 @@ class TabularCell(NamedTuple):
 
 def bold_macros(code: str) -> frozenset[str]:
     """Return the macros that set bold type, with those that the code defines by them."""
-    found = set(_BOLD)
+    macros = set(_BOLD)
     for definition in _DEFINED.finditer(code):
         body = code[definition.end() : definition.end() + 200].partition("\n")[0]
         if any(re.search(rf"\\{name}(?![a-zA-Z])", body) for name in _BOLD):
-            found.add(definition[1])
-    return frozenset(found)
+            macros.add(definition[1])
+    return frozenset(macros)
 
 
 def row_before(code: str, offset: int) -> tuple[int, int]:
@@ -70,33 +70,33 @@ def row_before(code: str, offset: int) -> tuple[int, int]:
 
 def cells(code: str, start: int, end: int, bold: frozenset[str]) -> list[TabularCell]:
     """Return the cells of a row; a cell over several columns is followed by blank ones."""
-    found = []
+    row = []
     for first, last in _spans(code, start, end):
-        found.append(_cell(code[first:last], first, bold))
+        row.append(_cell(code[first:last], first, bold))
         wide = _SPAN.match(code, first, last)
         more = int(wide[1]) - 1 if wide else 0
-        found += [TabularCell(last, None, None, False, False, True)] * more
-    return found
+        row += [TabularCell(last, None, None, False, False, True)] * more
+    return row
 
 
 def _spans(code: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the spans between the `&` of a row that are in no group."""
     depth, first = 0, start
-    for found in re.compile(r"\\.|[{}&]", re.DOTALL).finditer(code, start, end):
-        if found[0] in "{}":
-            depth += 1 if found[0] == "{" else -1
-        elif found[0] == "&" and depth <= 0:
-            yield first, found.start()
-            first = found.end()
+    for match in re.compile(r"\\.|[{}&]", re.DOTALL).finditer(code, start, end):
+        if match[0] in "{}":
+            depth += 1 if match[0] == "{" else -1
+        elif match[0] == "&" and depth <= 0:
+            yield first, match.start()
+            first = match.end()
     yield first, end
 
 
 def _cell(text: str, start: int, bold: frozenset[str]) -> TabularCell:
     shown = _shown_text(text)
     macro = re.search(r"\\cell(?:link|exact)?\s*\{", text)
-    found = numbers(shown, start)
-    spreads = [one for one in found if _SPREAD.search(shown[: one.start - start])]
-    values = [one for one in found if one not in spreads]
+    printed = numbers(shown, start)
+    spreads = [one for one in printed if _SPREAD.search(shown[: one.start - start])]
+    values = [one for one in printed if one not in spreads]
     number = None if macro or not values else values[0]
     place = macro.start() if macro else number.start - start if number else None
     blank = not re.search(r"[A-Za-z0-9]", re.sub(r"\\[a-zA-Z]+", "", shown)) and not macro
@@ -109,37 +109,37 @@ def _uncertainty(text: str, number: PrintedNumber | None, start: int) -> Printed
     """Return the spread in parentheses directly after a number, as siunitx writes it: 84.52(31) or
     84.52(0.31)."""
     end = number.start - start + len(number.text) if number else 0
-    found = _UNCERTAIN.match(text, end)
-    if number is None or not number.decimals or found is None:
+    match = _UNCERTAIN.match(text, end)
+    if number is None or not number.decimals or match is None:
         return None
-    digits = found[1] if "." in found[1] else f"{int(found[1]) / 10**number.decimals:.{number.decimals}f}"
-    return PrintedNumber(digits, start + found.start(1))
+    digits = match[1] if "." in match[1] else f"{int(match[1]) / 10**number.decimals:.{number.decimals}f}"
+    return PrintedNumber(digits, start + match.start(1))
 
 
 def _shown_text(text: str) -> str:
     """Return the text of a cell without the arguments of macros that print no number of it, and with a plain
     minus sign before its number."""
-    hidden = [(found.start(), found.end()) for found in _SUPERSCRIPT.finditer(text)]
-    for found in _NOT_TEXT.finditer(text):
-        hidden.append((found.start(), group_end(text, found.end()) or len(text)))
+    hidden = [(match.start(), match.end()) for match in _SUPERSCRIPT.finditer(text)]
+    for match in _NOT_TEXT.finditer(text):
+        hidden.append((match.start(), group_end(text, match.end()) or len(text)))
     if wide := _SPAN.match(text):
         width = arguments(text, wide.end(), 1)
         hidden.append((wide.start(), 1 + (width[0][1] if width else wide.end())))
     shown = blanked(text, hidden)
-    return _MINUS.sub(lambda found: " " * (len(found[0]) - 1) + "-", shown)
+    return _MINUS.sub(lambda match: " " * (len(match[0]) - 1) + "-", shown)
 
 
 def _is_bold(text: str, place: int, bold: frozenset[str]) -> bool:
     """Return whether the text at an offset is in the argument of a bold macro, or after one in its group."""
-    text = _SERIES.sub(lambda found: "\\bfseries".ljust(len(found[0])), text)
-    for found in re.finditer(r"\\([a-zA-Z]+)\s*", text):
-        if found.start() >= place or found[1] not in bold:
+    text = _SERIES.sub(lambda match: "\\bfseries".ljust(len(match[0])), text)
+    for match in re.finditer(r"\\([a-zA-Z]+)\s*", text):
+        if match.start() >= place or match[1] not in bold:
             continue
-        following = text[found.end() : found.end() + 2]
-        if following[:1] == "{" and following != "{}" and found[1] not in _DECLARATIONS:
-            if (group_end(text, found.end()) or len(text)) > place:
+        following = text[match.end() : match.end() + 2]
+        if following[:1] == "{" and following != "{}" and match[1] not in _DECLARATIONS:
+            if (group_end(text, match.end()) or len(text)) > place:
                 return True
-        elif _same_group(text, found.end(), place):
+        elif _same_group(text, match.end(), place):
             return True
     return False
 
@@ -147,9 +147,9 @@ def _is_bold(text: str, place: int, bold: frozenset[str]) -> bool:
 def _same_group(text: str, start: int, place: int) -> bool:
     """Return whether no group that is open at `start` is closed before `place`."""
     depth = 0
-    for found in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start, place):
-        if found[0] in "{}":
-            depth += 1 if found[0] == "{" else -1
+    for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start, place):
+        if match[0] in "{}":
+            depth += 1 if match[0] == "{" else -1
         if depth < 0:
             return False
     return True

@@ -33,14 +33,14 @@ def tex(
     from pubmill.report.latex_tables import latex_table
 
     graph = configured_graph(study, configfile, config)
-    found = finished_tables(graph)
-    texts = {MACROS_FILE: macros_text(found.study, found.scale, found.tables)}
+    finished = finished_tables(graph)
+    texts = {MACROS_FILE: macros_text(finished.study, finished.scale, finished.tables)}
     texts |= {
         f"{name.replace('/', '-')}.tex": latex_table(table, spread=spread, published=published)
-        for name, table in found.tables.items()
+        for name, table in finished.tables.items()
         if any(cell.value is not None for *_, cell in table.read())
     }
-    folder = output or Path(graph.paths.manuscript(found.study))
+    folder = output or Path(graph.paths.manuscript(finished.study))
     for name, text in texts.items():
         with writing(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -155,10 +155,10 @@ class DatasetItems:
         known = {name for one in self.training for name in self._documents(one, self._examples(one, task))}
         parts = {"documents": document_parts(known, documents, counts)}
         if corpora:
-            found = frozenset[str]().union(*(self._held(name, split) for name in corpora))
-            held = {name for one, name in zip(gold, documents, strict=True) if one.id in found and name}
+            ids = frozenset[str]().union(*(self._held(name, split) for name in corpora))
+            held = {name for one, name in zip(gold, documents, strict=True) if one.id in ids and name}
             parts["pretraining"] = corpus_parts(
-                [one.id in found or name in held for one, name in zip(gold, documents, strict=True)], counts
+                [one.id in ids or name in held for one, name in zip(gold, documents, strict=True)], counts
             )
         return parts
 
@@ -192,12 +192,12 @@ class DatasetItems:
     def _read_held(self, corpus: str, split: str) -> frozenset[str]:
         """Return the examples that a corpus contains."""
         path = self._results / BELOW.corpus(corpus, "contamination.json")
-        found = read_json(path)["datasets"].get(self.dataset, {}).get(split)
-        if found is None:
+        contained = read_json(path)["datasets"].get(self.dataset, {}).get(split)
+        if contained is None:
             raise PubmillError(
                 f"{path} has nothing on {split} of {self.dataset}; its study has other datasets"
             )
-        return frozenset(found["ids"])
+        return frozenset(contained["ids"])
 
     def _all_years(self, corpora: Sequence[str]) -> dict[str, int]:
         """Return the years of the dataset's documents in the sources of any of these corpora."""
@@ -206,8 +206,8 @@ class DatasetItems:
     def _read_years(self, corpus: str) -> Mapping[str, int]:
         """Return the years of the dataset's documents: those that a corpus's sources have."""
         path = self._results / BELOW.corpus(corpus, DOCUMENT_YEARS)
-        found: Mapping[str, int] = read_json(path).get(self.dataset, {}) if path.is_file() else {}
-        return found
+        years: Mapping[str, int] = read_json(path).get(self.dataset, {}) if path.is_file() else {}
+        return years
 
 
 def _task(path: Path, record: Record) -> str:
@@ -221,8 +221,8 @@ def _task(path: Path, record: Record) -> str:
 def _check_sums(path: Path, recorded: Mapping[str, int], parts: Parts) -> None:
     """Check that the parts add up to the counts of the record."""
     whole = Counts(*(recorded[name] for name in Counts._fields))
-    for by, found in parts.items():
-        counted = total(found.values())
+    for by, groups in parts.items():
+        counted = total(groups.values())
         if counted != whole:
             raise PubmillError(
                 f"{path}: gold, predicted and correct {by} are {tuple(counted)}, but "

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from pandas import DataFrame
 
@@ -68,13 +67,13 @@ class _Items:
     def _dated(self, records: Sequence[str], corpora: Sequence[str]) -> Dated:
         """Return the numbers of scored documents with a year, of all datasets of a cell."""
         first = {run_of(path).dataset: path for path in reversed(records)}
-        found = [
+        dated = [
             self._of(name).dated(read_record(self._results / path), corpora) for name, path in first.items()
         ]
         return Dated(
-            documents=sum(one.documents for one in found),
-            with_year=sum(one.with_year for one in found),
-            unnamed=sum(one.unnamed for one in found),
+            documents=sum(one.documents for one in dated),
+            with_year=sum(one.with_year for one in dated),
+            unnamed=sum(one.unnamed for one in dated),
         )
 
 
@@ -89,7 +88,7 @@ def overlap_frame(table: OverlapTable) -> DataFrame:
     return DataFrame(lines, columns=columns)
 
 
-def _values(table: OverlapTable) -> dict[str, Any]:
+def _values(table: OverlapTable) -> dict[str, object]:
     return {"found": table, "by": BY, "strips": recall_strips(table)}
 
 

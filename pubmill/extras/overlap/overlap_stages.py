@@ -52,7 +52,7 @@ class OverlapStage(Stage):
 
     def run_files(self, table: str) -> list[str]:
         """Return the predictions of a table's runs, and the examples that they are compared with."""
-        records = [path for *_, found in self._cells(table) for path in found]
+        records = [path for *_, paths in self._cells(table) for path in paths]
         predictions = [f"{path.removesuffix(RECORD)}{PREDICTIONS}" for path in records]
         splits = {
             (run.dataset, split)

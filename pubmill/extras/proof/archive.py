@@ -74,7 +74,7 @@ def proof(recipe: ProofRecipe, specs: Path, results: Path) -> bytes:
         ) from None
 
 
-def study_facts(recipe: ProofRecipe) -> dict[str, Any]:
+def study_facts(recipe: ProofRecipe) -> dict[str, object]:
     """Return what a proof states about its study. Resampled tests repeat exactly with this numpy."""
     return {
         "format": FORMAT,
@@ -91,18 +91,18 @@ def study_facts(recipe: ProofRecipe) -> dict[str, Any]:
     }
 
 
-def notices(recipe: ProofRecipe, results: Path) -> dict[str, Any]:
+def notices(recipe: ProofRecipe, results: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
     """Return the documents of open datasets that were retracted or revised: dataset -> PMID -> marks.
 
     Nothing if they were not looked up, as without a corpus.
     """
-    found: dict[str, dict[str, list[str]]] = {}
+    marks: dict[str, dict[str, list[str]]] = {}
     for path in recipe.notices:
         for name, one in read_json(results / path)["datasets"].items():
             if name in recipe.open_datasets:
-                known = found.setdefault(name, {})
+                known = marks.setdefault(name, {})
                 known.update({notice["pmid"]: notice["marks"] for notice in one["marked"]})
-    return {"notices": found} if recipe.notices else {}
+    return {"notices": marks} if recipe.notices else {}
 
 
 def table_files(table: str) -> dict[str, str]:
@@ -117,14 +117,14 @@ def table_files(table: str) -> dict[str, str]:
 
 def table_members(bases: Mapping[str, Any], specs: Path, results: Path) -> Members:
     """Return the tables as they are shown, what they are recomputed from, and published values."""
-    found: Members = {}
+    members: Members = {}
     published = {*bases, *(other for basis in bases.values() for other in basis["others"])}
     for name, basis in bases.items():
         files = table_files(name)
-        found[files["shown"]] = as_gzip(read_json(results / BELOW.table(name, "json")))
-        found[files["comparisons"]] = as_gzip(read_json(results / BELOW.comparisons(name, "json")))
-        found[files["basis"]] = as_gzip(basis)
-    return found | {
+        members[files["shown"]] = as_gzip(read_json(results / BELOW.table(name, "json")))
+        members[files["comparisons"]] = as_gzip(read_json(results / BELOW.comparisons(name, "json")))
+        members[files["basis"]] = as_gzip(basis)
+    return members | {
         f"published/{name}.csv": (specs / f"tables/{name}.published.csv").read_bytes() for name in published
     }
 
@@ -136,8 +136,8 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
         path
         for one in recipes
         for rows in one["records"].values()
-        for found in rows.values()
-        for path in found
+        for of_row in rows.values()
+        for path in of_row
     )
     runs = read_runs(results, paths)
     known = {run.path: {**own_fields(results, run), "set": None} for run in runs}
@@ -150,7 +150,7 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
             texts.append(run.record.recipe)
         known[run.path]["recipe"] = numbers[text]
     members: Members = {}
-    sets: list[dict[str, Any]] = []
+    sets: list[dict[str, object]] = []
     for key, of_set in by_test_set(runs).items():
         sets.append(_add_set(members, len(sets), key, of_set, recipe, results))
         for place, run in enumerate(of_set):
@@ -162,7 +162,7 @@ def run_members(recipe: ProofRecipe, bases: Iterable[Any], results: Path) -> Mem
 
 def _add_set(
     members: Members, number: int, key: SetKey, runs: list[ScoredRun], recipe: ProofRecipe, results: Path
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Add the counts and items of a test set to the members; return its description."""
     names, counts = count_names(runs), f"counts/{number:04d}.npy.gz"
     members[counts] = as_gzipped_array(count_array(runs, names))

@@ -21,7 +21,7 @@ def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[st
     published = specs / recipe.audited.file
     table = read_table(results / BELOW.table(name, "json"))
     others = other_tables(recipe.table, published, results)
-    found: dict[str, Any] = to_jsonable_python(
+    basis: dict[str, Any] = to_jsonable_python(
         {
             "recipe": without_others(recipe.table),
             "others": {
@@ -34,7 +34,7 @@ def table_basis(recipe: TableBasisRecipe, specs: Path, results: Path) -> dict[st
             },
         }
     )
-    return found
+    return basis
 
 
 def without_others(recipe: TableRecipe) -> dict[str, Any]:

@@ -50,26 +50,26 @@ class SetKey(NamedTuple):
 
 def read_runs(results: Path, records: Iterable[str]) -> list[ScoredRun]:
     """Read the records that exist, each once, with their contributions."""
-    found = []
+    runs = []
     for path in dict.fromkeys(records):
         if (results / path).exists():
             items = read_items(results / BELOW.contributions(path))
             record = read_record(results / path)
             if (record.failed is None) != (items.contributions is not None):
                 raise PubmillError(f"{results / path}: its contributions are of another run; score it again")
-            found.append(ScoredRun(path, record, items))
-    return found
+            runs.append(ScoredRun(path, record, items))
+    return runs
 
 
 def by_test_set(runs: Iterable[ScoredRun]) -> dict[SetKey, list[ScoredRun]]:
     """Group the runs that have a score by what was scored."""
-    found: dict[SetKey, list[ScoredRun]] = {}
+    by_set: dict[SetKey, list[ScoredRun]] = {}
     for run in runs:
         if run.items.contributions is not None:
             units = len(run.items.contributions.values)
             key = SetKey(run.record.dataset, run.items.data_sha256, run.items.kind, run.items.unit, units)
-            found.setdefault(key, []).append(run)
-    return found
+            by_set.setdefault(key, []).append(run)
+    return by_set
 
 
 def has_items(key: SetKey, split: str, datasets: Sequence[str], results: Path) -> bool:
@@ -145,7 +145,7 @@ def predicted_items(record: str, gold: Sequence[Mapping[str, Any]], results: Pat
     return [lines[item["id"]] for item in gold]
 
 
-def own_fields(results: Path, run: ScoredRun) -> dict[str, Any]:
+def own_fields(results: Path, run: ScoredRun) -> dict[str, object]:
     """Return what a proof holds of a record, with the SHA-256 of the record and of its contributions."""
     contributions = results / BELOW.contributions(run.path)
     return {

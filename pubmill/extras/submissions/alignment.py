@@ -26,12 +26,12 @@ def place_words(text: str, words: Iterable[str]) -> list[Place | None]:
     places: list[Place | None] = []
     cursor = 0
     for word in words:
-        found = text.find(word, cursor, cursor + len(word) + FURTHEST)
-        if found < 0:
+        start = text.find(word, cursor, cursor + len(word) + FURTHEST)
+        if start < 0:
             places.append(None)
             continue
-        cursor = found + len(word)
-        places.append((found, cursor))
+        cursor = start + len(word)
+        places.append((start, cursor))
     return places
 
 

@@ -65,8 +65,8 @@ def ask(
     from pubmill.recipes.writing import as_values
     from pubmill.storage.files import write_json
 
-    found = specs_of_results(root, results)
-    check_name(found, dataset)
+    specs = specs_of_results(root, results)
+    check_name(specs, dataset)
     converted = converted_folder(root, results, dataset)
     keep_private([converted])
     asking = Asking(
@@ -76,7 +76,7 @@ def ask(
     stated = read(Price, price, option="--price") if price else None
     path, beside = folder / f"seed-{seed}" / f"{dataset}.jsonl", folder / "asked"
     write_label_beside(path)
-    spec, prompts = found.datasets[dataset], prompts_of(found, prompt)
+    spec, prompts = specs.datasets[dataset], prompts_of(specs, prompt)
     file = prompt_file(root, results, prompts.template(dataset, spec.task))
     recipe = with_whole_prompt(asked_of(spec, asking, prompts), file)
     terms = Terms(

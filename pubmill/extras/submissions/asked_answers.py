@@ -21,13 +21,13 @@ from pubmill.metrics.records import ASKED_TOKENS
 from pubmill.recipes.submissions import Budget
 from pubmill.storage.files import write_jsonl_gz, writing
 
-Requests = Mapping[str, dict[str, Any]]
+Requests = Mapping[str, Mapping[str, object]]
 """Id of an example -> its request."""
 REPORTED = 20.0
 """Seconds between lines of progress."""
 
 
-def request_digest(request: Mapping[str, Any]) -> str:
+def request_digest(request: Mapping[str, object]) -> str:
     """Return the SHA-256 of a request."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
@@ -40,7 +40,7 @@ def write_requests(path: Path, requests: Requests) -> None:
     )
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def _line(row: Mapping[str, object]) -> str:
     """Format a row in ASCII: an answer may have half a surrogate pair, or characters that end lines."""
     return json.dumps(row) + "\n"
 
@@ -57,7 +57,7 @@ def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
         content = content[: content.rfind(b"\n") + 1]
         with path.open("r+b") as file:
             file.truncate(len(content))
-    found = dict[str, dict[str, Any]]()
+    answers = dict[str, dict[str, Any]]()
     for number, line in enumerate(content.decode("ascii").splitlines(), 1):
         row = parse_row(line, f"{path}:{number}")
         name = str(row.get("custom_id"))
@@ -66,8 +66,8 @@ def read_answers(path: Path, requests: Requests) -> dict[str, dict[str, Any]]:
                 f"{path}:{number} is the answer to another request than this command's: another model, "
                 "prompt, setting or version of the dataset. Give another folder, or delete the file"
             )
-        found[name] = row
-    return found
+        answers[name] = row
+    return answers
 
 
 def ask_all(requests: Requests, server: ChatServer, path: Path, at_once: int, budget: Budget) -> int:
@@ -92,11 +92,11 @@ def ask_all(requests: Requests, server: ChatServer, path: Path, at_once: int, bu
             file.write(_line(row))
             file.flush()
             os.fsync(file.fileno())
-    found = read_answers(path, requests)
-    if len(found) == len(requests):
+    answers = read_answers(path, requests)
+    if len(answers) == len(requests):
         with writing(path) as temporary, temporary.open("w", encoding="utf-8") as whole:
-            whole.writelines(_line(found[name]) for name in requests)
-    return len(requests) - len(found)
+            whole.writelines(_line(answers[name]) for name in requests)
+    return len(requests) - len(answers)
 
 
 def _answers(

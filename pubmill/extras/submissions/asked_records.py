@@ -79,7 +79,7 @@ def record_of(
     """Return the record of the answers to a dataset's examples."""
     bodies = [row["response"]["body"] for row in answers.values()]
     read, written, cut = counts_of(bodies).values()
-    found = [one for body in bodies if (one := probability_of(body)) is not None]
+    probabilities = [one for body in bodies if (one := probability_of(body)) is not None]
     return AskedRecord(
         dataset=recipe.dataset,
         split=recipe.split,
@@ -98,7 +98,7 @@ def record_of(
         served=served,
         licence=terms.licence,
         price=terms.price.in_words(read, written) if terms.price else None,
-        probability=fmean(found) if found else None,
+        probability=fmean(probabilities) if probabilities else None,
     )
 
 

@@ -34,22 +34,22 @@ def read(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
         name = row.get("custom_id", row.get("key"))
         if not is_batch(row) or not isinstance(name, str):
             raise PubmillError(f"{place}: expected an answer of a batch, with its custom_id or key")
-        found = _answer(row, f"{place}: {show(name)}")
-        rule = "cut" if found.end in CUT else None
-        yield PredictionRow(where=place, id=name, key="output", value=found.text, rule=rule)
+        reply = _answer(row, f"{place}: {show(name)}")
+        rule = "cut" if reply.end in CUT else None
+        yield PredictionRow(where=place, id=name, key="output", value=reply.text, rule=rule)
 
 
 def _answer(row: dict[str, Any], where: str) -> _Reply:
     try:
-        found = _of_anthropic(row) if "result" in row else _of_response(row)
+        reply = _of_anthropic(row) if "result" in row else _of_response(row)
     except (KeyError, TypeError, IndexError, AttributeError):
         raise PubmillError(
             f"{where}: no answer in it, or of a form that is not known; if the request failed, ask again, or "
             "give the answers as JSON lines of id and output. Nothing was scored"
         ) from None
-    if not isinstance(found.text, str):
+    if not isinstance(reply.text, str):
         raise PubmillError(f"{where}: the answer is no text. Nothing was scored")
-    return found
+    return reply
 
 
 def _of_anthropic(row: dict[str, Any]) -> _Reply:

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pubmill.errors import PubmillError
 from pubmill.extras.submissions.json_forms import is_text_list
@@ -42,13 +42,21 @@ _SENTENCE = re.compile(r"(.+)_s?([0-9]{1,9})")
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
+class BlurbDocument(TypedDict):
+    """JSON file of a dataset. `predictions`: key of a document or an example -> its labels or score."""
+
+    dataset_name: str
+    model_name: str
+    predictions: dict[str, Any]
+
+
 def is_submission(content: Any) -> bool:
     """Return whether a JSON document has the keys of BLURB's form."""
     return isinstance(content, dict) and content.keys() == _STATED
 
 
 def read(
-    content: dict[str, Any], dataset: str, examples: Sequence[Any], where: str
+    content: Mapping[str, Any], dataset: str, examples: Sequence[Any], where: str
 ) -> Iterator[PredictionRow]:
     """Yield the rows of BLURB's form, with the ids of the dataset's examples."""
     if dataset not in NAMES:
@@ -77,9 +85,9 @@ def read(
 
 def _by_sentence(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, Any]:
     """Return the labels of each sentence, from those of whole documents; unknown keys are kept."""
-    found = dict(values)
+    by_id = dict(values)
     for document, group in groupby(examples, lambda one: one.document):
-        sentences, labels = list(group), found.pop(document, None)
+        sentences, labels = list(group), by_id.pop(document, None)
         words = sum(len(one.words) for one in sentences)
         if labels is None:
             continue  # reported as missing ids
@@ -89,28 +97,28 @@ def _by_sentence(values: Mapping[str, Any], examples: Sequence[Any], where: str)
                 f"found {len(labels) if isinstance(labels, list) else 'none'}. Nothing was scored"
             )
         rest = iter(labels)
-        found |= {one.id: [next(rest) for _ in one.words] for one in sentences}
-    return found
+        by_id |= {one.id: [next(rest) for _ in one.words] for one in sentences}
+    return by_id
 
 
-def _by_document(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, Any]:
+def _by_document(values: Mapping[str, Any], examples: Sequence[Any], where: str) -> dict[str, list[str]]:
     """Return the labels of each document, from those of its sentences, of which none may be missing."""
     count = {one.id: len(one.sentences) for one in examples}
-    found: dict[str, set[str]] = {}
+    by_document: dict[str, set[str]] = {}
     numbers: dict[str, set[int]] = {}
     for name, labels in values.items():
         place = _SENTENCE.fullmatch(name)
         if place is None or not is_text_list(labels):
             raise PubmillError(f"{where}: {show(name)}: expected a list of labels by PMID_SENTENCE")
         numbers.setdefault(place[1], set()).add(int(place[2]))
-        found.setdefault(place[1], set()).update(HALLMARKS.get(label, label) for label in labels)
+        by_document.setdefault(place[1], set()).update(HALLMARKS.get(label, label) for label in labels)
     for document, given in numbers.items():
         if document in count and given != set(range(count[document])):
             raise PubmillError(
                 f"{where}: expected labels for the sentences 0 to {count[document] - 1} of {show(document)}, "
                 f"found {len(given)} sentences. Nothing was scored"
             )
-    return {document: sorted(labels) for document, labels in found.items()}
+    return {document: sorted(labels) for document, labels in by_document.items()}
 
 
 def prediction_of(line: Mapping[str, Any]) -> Any:
@@ -121,7 +129,7 @@ def prediction_of(line: Mapping[str, Any]) -> Any:
 
 def document(
     dataset: str, model: str, examples: Sequence[Any], lines: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+) -> BlurbDocument:
     """Return the JSON document of a dataset of BLURB."""
     pairs = [(one, prediction_of(line)) for one, line in zip(examples, lines, strict=True)]
     values: dict[str, Any] = {}
@@ -155,7 +163,7 @@ def fault(lines: Sequence[Mapping[str, Any]]) -> str | None:
     return f"{len(outside)} scores are outside of {low} to {high}, first that of {show(outside[0])}"
 
 
-def write_archive(path: Path, documents: Mapping[str, Mapping[str, Any]]) -> None:
+def write_archive(path: Path, documents: Mapping[str, Mapping[str, object]]) -> None:
     """Write a zip archive with `DATASET.json` for each dataset; equal predictions give equal bytes."""
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for dataset, content in sorted(documents.items()):

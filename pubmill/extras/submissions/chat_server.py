@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -57,7 +57,7 @@ class ChatServer:
         """Return whether the server may be of somebody else: its host is no private address."""
         return is_public(urlsplit(self.url).hostname or "")
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: Mapping[str, object]) -> dict[str, Any]:
         """Return the body of the answer to a chat request. Repeats what may succeed; a `PubmillError` else,
         which quotes neither the request nor the answer."""
         for pause in (*PAUSES, None):
@@ -77,7 +77,7 @@ class ChatServer:
     def facts(self) -> dict[str, Fact]:
         """Return what a server of one's own says of its version, quantisation and batches; empty if it says
         nothing. Addresses: `/version` of vLLM, `/get_server_info` of SGLang, `/props` of llama.cpp."""
-        found: dict[str, Fact] = {}
+        facts: dict[str, Fact] = {}
         root = self.url.rstrip("/").removesuffix("/v1")
         for page in () if self.is_hosted else FACT_PAGES:
             try:
@@ -85,12 +85,12 @@ class ChatServer:
                 body = response.json() if response.status_code == requests.codes.ok else {}
             except (requests.RequestException, ValueError):
                 continue
-            found |= {
+            facts |= {
                 name: body[name] for name in FACTS if isinstance(body, dict) and _is_fact(body.get(name))
             }
-        return found
+        return facts
 
-    def _post(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _post(self, request: Mapping[str, object]) -> dict[str, Any]:
         key = os.environ.get(KEY)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
@@ -123,8 +123,8 @@ def _session() -> requests.Session:
     answers must begin within two minutes."""
     if not hasattr(_HERE, "session"):
         _HERE.session = requests.Session()
-    found: requests.Session = _HERE.session
-    return found
+    session: requests.Session = _HERE.session
+    return session
 
 
 class _LaterError(Exception):

@@ -22,8 +22,8 @@ _BIO = re.compile(r"O|[BI](-\S+)?")
 def is_conll(lines: Sequence[str]) -> bool:
     """Return whether lines look like CoNLL columns: labels, or the inputs' `_`, in the last column."""
     rows = [line for line in lines if line and not _is_mark(line)]
-    found = [_columns(line) for line in rows]
-    labelled = sum(len(columns) > 1 and _is_label(columns[-1]) for columns in found)
+    cells = [_columns(line) for line in rows]
+    labelled = sum(len(columns) > 1 and _is_label(columns[-1]) for columns in cells)
     return bool(rows) and labelled >= max(1, len(rows) - 1) and not rows[0].startswith(("{", "[", "<"))
 
 

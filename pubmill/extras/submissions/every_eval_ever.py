@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,30 +27,30 @@ RANGES = {"pearson": (-1.0, 1.0)}
 """Smallest and largest value of metrics other than fractions."""
 
 
-def write(folder: Path, found: ScoredSubmission, retrieved: int, version: str) -> list[Path]:
+def write(folder: Path, scored: ScoredSubmission, retrieved: int, version: str) -> list[Path]:
     """Write the evaluation, and for a public dataset its instance records; return the files.
 
     `retrieved`: the time of the scoring in seconds since 1970; `version`: that of pubmill.
     """
-    metric = found.main_first()[0]
-    system = found.recipe.system or System(name=UNKNOWN, version=UNKNOWN, url=UNKNOWN)
+    metric = scored.main_first()[0]
+    system = scored.recipe.system or System(name=UNKNOWN, version=UNKNOWN, url=UNKNOWN)
     model = _model_id(system)
-    evaluation_id = f"{found.recipe.dataset}/{model}/{retrieved}"
-    name = str(_uuid4(f"{evaluation_id} {found.submission.lines}"))
-    place = f"data/{_slug(found.recipe.dataset)}/{model}/{name}"
+    evaluation_id = f"{scored.recipe.dataset}/{model}/{retrieved}"
+    name = str(_uuid4(f"{evaluation_id} {scored.submission.lines}"))
+    place = f"data/{_slug(scored.recipe.dataset)}/{model}/{name}"
     written = []
     detailed = None
-    if found.recipe.access == PUBLIC:
-        samples = "".join(map(_line, _samples(found, metric, model, evaluation_id)))
+    if scored.recipe.access == PUBLIC:
+        samples = "".join(map(_line, _samples(scored, metric, model, evaluation_id)))
         written.append(_write(folder / f"{place}_samples.jsonl", samples))
         detailed = {
             "format": "jsonl",
             "file_path": f"{place}_samples.jsonl",
             "hash_algorithm": "sha256",
             "checksum": hashlib.sha256(samples.encode()).hexdigest(),
-            "total_rows": len(found.examples),
+            "total_rows": len(scored.examples),
         }
-    evaluation = _evaluation(found, system, evaluation_id, retrieved)
+    evaluation = _evaluation(scored, system, evaluation_id, retrieved)
     evaluation["eval_library"] = {"name": "pubmill", "version": version}
     evaluation |= {"detailed_evaluation_results": detailed} if detailed else {}
     written.append(_write(folder / f"{place}.json", json.dumps(evaluation, indent=1) + "\n"))
@@ -63,7 +63,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _line(record: dict[str, Any]) -> str:
+def _line(record: Mapping[str, object]) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -87,8 +87,8 @@ def _result_id(dataset: str, metric: str) -> str:
 
 
 def _evaluation(
-    found: ScoredSubmission, system: System, evaluation_id: str, retrieved: int
-) -> dict[str, Any]:
+    scored: ScoredSubmission, system: System, evaluation_id: str, retrieved: int
+) -> dict[str, object]:
     return {
         "schema_version": SCHEMA,
         "evaluation_id": evaluation_id,
@@ -110,26 +110,26 @@ def _evaluation(
                 **({"url": system.url} if system.url else {}),
             },
         },
-        "evaluation_results": [_result(found, name, system) for name in found.main_first()],
+        "evaluation_results": [_result(scored, name, system) for name in scored.main_first()],
     }
 
 
-def _result(found: ScoredSubmission, name: str, system: System) -> dict[str, Any]:
-    recipe, described = found.recipe, METRICS.get(name)
+def _result(scored: ScoredSubmission, name: str, system: System) -> dict[str, object]:
+    recipe, described = scored.recipe, METRICS.get(name)
     low, high = RANGES.get(name, (0.0, 1.0))
-    reading = found.submission.reading
+    reading = scored.submission.reading
     details = {
-        **{name: str(number) for name, number in found.counts.items()},
+        **{name: str(number) for name, number in scored.counts.items()},
         "unaligned_spans": str(len(reading.lost)),
         "unmapped_answers": str(len(reading.unmapped)),
     }
-    result = {
+    result: dict[str, object] = {
         "evaluation_result_id": _result_id(recipe.dataset, name),
         "evaluation_name": recipe.dataset,
         "source_data": {
             "dataset_name": recipe.dataset,
             "source_type": "other",
-            "additional_details": {"split": recipe.split, "examples": str(len(found.examples))},
+            "additional_details": {"split": recipe.split, "examples": str(len(scored.examples))},
         },
         "metric_config": {
             "metric_id": name,
@@ -140,7 +140,7 @@ def _result(found: ScoredSubmission, name: str, system: System) -> dict[str, Any
             "min_score": low,
             "max_score": high,
         },
-        "score_details": {"score": found.metrics[name], "details": details},
+        "score_details": {"score": scored.metrics[name], "details": details},
     }
     if system.prompt:
         result["generation_config"] = {"generation_args": {"prompt_template": system.prompt}}
@@ -148,11 +148,11 @@ def _result(found: ScoredSubmission, name: str, system: System) -> dict[str, Any
 
 
 def _samples(
-    found: ScoredSubmission, metric: str, model: str, evaluation_id: str
-) -> Iterator[dict[str, Any]]:
+    scored: ScoredSubmission, metric: str, model: str, evaluation_id: str
+) -> Iterator[dict[str, object]]:
     """Yield a record per example; its score is 1 if the prediction is right in every part, else 0."""
-    for example, line in zip(found.examples, found.submission.lines, strict=True):
-        inputs = {name: value for name, value in row_of(example, found.recipe).items() if name != "dataset"}
+    for example, line in zip(scored.examples, scored.submission.lines, strict=True):
+        inputs = {name: value for name, value in row_of(example, scored.recipe).items() if name != "dataset"}
         raw = json.dumps(inputs, ensure_ascii=False, sort_keys=True)
         reference, predicted = _gold(example), prediction_of(line)
         right = is_right(example, predicted)
@@ -160,8 +160,8 @@ def _samples(
             "schema_version": SCHEMA,
             "evaluation_id": evaluation_id,
             "model_id": model,
-            "evaluation_name": found.recipe.dataset,
-            "evaluation_result_id": _result_id(found.recipe.dataset, metric),
+            "evaluation_name": scored.recipe.dataset,
+            "evaluation_result_id": _result_id(scored.recipe.dataset, metric),
             "sample_id": example.id,
             "sample_hash": _sample_hash(raw, reference),
             "interaction_type": "single_turn",
@@ -173,7 +173,7 @@ def _samples(
                     "turn_idx": 0,
                     "source": "output.raw",
                     "extracted_value": _text(predicted),
-                    "extraction_method": f"pubmill {found.submission.form}",
+                    "extraction_method": f"pubmill {scored.submission.form}",
                     "is_terminal": True,
                 }
             ],

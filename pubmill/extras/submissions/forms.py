@@ -40,14 +40,14 @@ def form_of(text: str, where: str, stated: str | None = None) -> str:
     """Return the form that was stated, or the one that the content shows; a `PubmillError` if none does."""
     if stated is not None and stated not in FORMS:
         raise PubmillError(f"{unknown('form', stated, FORMS)}")
-    found = stated or _recognise(text)
-    if found is None:
+    form = stated or _recognise(text)
+    if form is None:
         known = "; ".join(f"{name}: {what}" for name, what in FORMS.items())
         raise PubmillError(
             f"{where}: the file has none of the known forms, or is damaged. Name its form with --form, for "
             f"example --form conll, to see where it is damaged. Known forms: {known}"
         )
-    return found
+    return form
 
 
 def check_end(text: str, form: str, where: str) -> None:

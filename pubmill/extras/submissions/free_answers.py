@@ -2,7 +2,7 @@
 counted."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pubmill.errors import PubmillError
@@ -96,7 +96,7 @@ def _items(value: Any) -> Iterable[FreeItem]:
         yield _item(value)
 
 
-def _is_marked(value: dict[str, Any]) -> bool:
+def _is_marked(value: Mapping[str, object]) -> bool:
     """Return whether a JSON object has 0 or 1 for each of several labels."""
     marks = all(mark in (0, 1, "0", "1") for mark in value.values())
     return marks and not set(value) & {*NAMES, *TYPES}

@@ -40,15 +40,15 @@ def inputs(
     )
     from pubmill.recipes.submissions import System
 
-    found = specs_of_results(root, results)
-    check_name(found, dataset)
-    spec, converted = found.datasets[dataset], converted_folder(root, results, dataset)
+    specs = specs_of_results(root, results)
+    check_name(specs, dataset)
+    spec, converted = specs.datasets[dataset], converted_folder(root, results, dataset)
     keep_private([converted])
     here = System(name="not known yet", version="-", prompt="-", local=True) if local else None
     recipe = recipe_of(converted, here, dummies=spec.dummies)
     check_access(recipe)
     examples = examples_of(converted, recipe)
-    template = prompts_of(found, prompt).template(dataset, spec.task)
+    template = prompts_of(specs, prompt).template(dataset, spec.task)
     wording = wording_of(spec, recipe.labels, template_text(root, results, template))
     for path in write_inputs(folder, examples, recipe, wording):
         print(path)

@@ -19,7 +19,7 @@ from pubmill.storage.files import writing
 from pubmill.storage.privacy import write_label_beside
 
 
-def row_of(example: Any, recipe: SubmissionRecipe) -> dict[str, Any]:
+def row_of(example: Example, recipe: SubmissionRecipe) -> dict[str, object]:
     """Return the input of an example: its id, the dataset's name, and nothing of its gold."""
     row = {name: getattr(example, name) for name in FIELDS if getattr(example, name, None) is not None}
     if isinstance(example, RelationsExample):
@@ -63,18 +63,18 @@ def write_inputs(
 def _files_of_kind(
     examples: Sequence[Any], recipe: SubmissionRecipe
 ) -> dict[str, Callable[[], Iterator[str]]]:
-    found: dict[str, Callable[[], Iterator[str]]] = {}
+    files: dict[str, Callable[[], Iterator[str]]] = {}
     if recipe.kind == "tokens":  # whose labels do not fit into a cell of a table
-        found["inputs.conll"] = lambda: _conll(examples)
+        files["inputs.conll"] = lambda: _conll(examples)
     else:
-        found["inputs.tsv"] = lambda: _tsv(examples)
+        files["inputs.tsv"] = lambda: _tsv(examples)
     if recipe.kind == "tokens" or (recipe.kind == "sequence" and examples[0].entities):
-        found |= {
+        files |= {
             "inputs.bioc.json": lambda: _document(bioc_collection(examples, recipe)),
             "inputs.bioc.xml": lambda: iter([bioc_xml(bioc_collection(examples, recipe))]),
             "inputs.pubtator": lambda: _pubtator(examples),
         }
-    return found
+    return files
 
 
 def _lines(rows: Any) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _document(content: Any) -> Iterator[str]:
     yield json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def _tsv(examples: Sequence[Any]) -> Iterator[str]:
+def _tsv(examples: Sequence[Example]) -> Iterator[str]:
     names = ("text", "text_pair", "question", "context")
     shown = [name for name in names if isinstance(getattr(examples[0], name, None), str)]
     yield "\t".join(["id", *shown, "prediction"]) + "\n"
@@ -111,7 +111,7 @@ def _text_and_mentions(example: Any) -> tuple[str, list[Any]]:
     return one_line(example.text), example.entities
 
 
-def bioc_collection(examples: Sequence[Any], recipe: SubmissionRecipe) -> dict[str, Any]:
+def bioc_collection(examples: Sequence[Example], recipe: SubmissionRecipe) -> dict[str, Any]:
     documents = []
     for example in examples:
         text, mentions = _text_and_mentions(example)
@@ -156,7 +156,7 @@ def _bioc_tree(collection: Mapping[str, Any]) -> etree._Element:
     return root
 
 
-def _pubtator(examples: Sequence[Any]) -> Iterator[str]:
+def _pubtator(examples: Sequence[Example]) -> Iterator[str]:
     for example in examples:
         text, mentions = _text_and_mentions(example)
         lines = [

@@ -1,7 +1,7 @@
 """Answers of language models as JSON of a schema, for servers that enforce one (`response_format`)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pubmill.examples.kinds import (
@@ -55,7 +55,7 @@ def right_json(example: Example, typed: bool) -> str:
     return json.dumps(_right_value(example, typed), ensure_ascii=False)
 
 
-def _right_value(example: Example, typed: bool) -> dict[str, Any]:
+def _right_value(example: Example, typed: bool) -> Mapping[str, object]:
     match example:
         case TokensExample():
             return _named_mentions(example.words, to_mentions(example.labels), typed)
@@ -74,7 +74,9 @@ def _right_value(example: Example, typed: bool) -> dict[str, Any]:
     raise AssertionError(type(example))
 
 
-def _named_mentions(words: Sequence[str], mentions: Sequence[Mention], typed: bool) -> dict[str, Any]:
+def _named_mentions(
+    words: Sequence[str], mentions: Sequence[Mention], typed: bool
+) -> dict[str, list[dict[str, str]]]:
     named = [
         {"text": " ".join(words[start:end])} | ({"type": kind} if typed else {})
         for start, end, kind in mentions

@@ -1,6 +1,6 @@
 """Predictions as JSON: lines with an object each, one list of such objects, or an object by id."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -58,13 +58,13 @@ def row_of(row: Any, where: str) -> PredictionRow:
     row = {OTHER_NAMES.get(name, name): value for name, value in row.items()}
     if gold := sorted(row.keys() & set(GOLD)):
         raise PubmillError(f"{where}: the key {gold[0]} holds gold labels; give predictions only")
-    found = sorted(row.keys() & KEYS.keys())
+    keys = sorted(row.keys() & KEYS.keys())
     unknown = sorted(row.keys() - KEYS.keys() - {"id", SUBWORDS, *INPUTS})
-    if unknown or len(found) != 1:
+    if unknown or len(keys) != 1:
         said = f"unknown key {show(unknown[0])}; " if unknown else ""
         raise PubmillError(
             f"{where}: {said}expected an id, exactly one prediction ({', '.join(KEYS)}; found "
-            f"{', '.join(found) or 'none'}), and possibly the input ({', '.join(INPUTS)})"
+            f"{', '.join(keys) or 'none'}), and possibly the input ({', '.join(INPUTS)})"
         )
     name, text = row.get("id"), row.get("text")
     if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
@@ -72,8 +72,8 @@ def row_of(row: Any, where: str) -> PredictionRow:
     return PredictionRow(
         where=where,
         id=None if name is None else str(name),
-        key=KEYS[found[0]],
-        value=_checked_value(KEYS[found[0]], row[found[0]], where),
+        key=KEYS[keys[0]],
+        value=_checked_value(KEYS[keys[0]], row[keys[0]], where),
         dataset=row["dataset"] if _is_text(row, "dataset", where) else None,
         words=_words(row, where),
         texts=tuple(row[key] for key in ("text_pair", "question", "context") if _is_text(row, key, where)),
@@ -89,7 +89,7 @@ def _words(row: dict[str, Any], where: str) -> list[str] | None:
     return words
 
 
-def _is_text(row: dict[str, Any], key: str, where: str) -> bool:
+def _is_text(row: Mapping[str, object], key: str, where: str) -> bool:
     if row.get(key) is None:
         return False
     if not isinstance(row[key], str):
@@ -131,13 +131,13 @@ def is_text_list(value: Any) -> bool:
 def spans_of(value: Any, where: str) -> list[PredictedSpan | NamedMention]:
     """Return the mentions of a list: `{start, end, type}` are characters, `{text, type}` and strings are
     texts; other keys are not read."""
-    found = list(map(_mention, value)) if isinstance(value, list) else [None]
-    if None in found:
+    mentions = list(map(_mention, value)) if isinstance(value, list) else [None]
+    if None in mentions:
         raise PubmillError(
             f"{where}: expected a list of mentions {{start, end, type}}, which count characters from 0, "
             "`end` not included, or {text, type}, or their texts; an answer in words has the key `output`"
         )
-    return [one for one in found if one is not None]
+    return [one for one in mentions if one is not None]
 
 
 def _mention(one: Any) -> PredictedSpan | NamedMention | None:

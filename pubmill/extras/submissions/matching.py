@@ -32,14 +32,14 @@ def match(
         place = next(row.where for row in rows if row.id is None)
         raise PubmillError(f"{place}: no id, although other predictions have one; give an id to all or none")
     if named:
-        found = _by_id(rows, examples, variant)
+        matched = _by_id(rows, examples, variant)
     elif recipe.kind == "tokens" and all(row.words and row.key == "labels" for row in rows):
-        found = _by_words(rows, examples)
+        matched = _by_words(rows, examples)
     else:
-        found = _by_text(rows, examples, recipe)
-    for row, example in zip(found, examples, strict=True):
+        matched = _by_text(rows, examples, recipe)
+    for row, example in zip(matched, examples, strict=True):
         _check_input(row, example, recipe)
-    return found
+    return matched
 
 
 def _by_id(
@@ -112,13 +112,13 @@ def _by_words(rows: Sequence[PredictionRow], examples: Sequence[Any]) -> list[Pr
     expected = [word for example in examples for word in example.words]
     if [word for word, _ in words] != expected:
         raise PubmillError(_why_words_differ(words, expected, rows, examples))
-    found, start = [], 0
+    matched, start = [], 0
     for example in examples:
         end = start + len(example.words)
         place = words[start][1].where
-        found.append(PredictionRow(where=place, id=example.id, key="labels", value=labels[start:end]))
+        matched.append(PredictionRow(where=place, id=example.id, key="labels", value=labels[start:end]))
         start = end
-    return found
+    return matched
 
 
 def _why_words_differ(
@@ -204,15 +204,15 @@ def texts_of(example: Any, recipe: SubmissionRecipe) -> set[str]:
     if isinstance(example, TokensExample):
         return {" ".join(example.words)}
     names = ("text", "text_pair", "question", "context", "document")
-    found = [getattr(example, name, None) for name in names]
-    plain = {text for text in found if text is not None}
+    parts = [getattr(example, name, None) for name in names]
+    plain = {text for text in parts if text is not None}
     if isinstance(example, SequenceExample) and example.entities:
         plain |= _transformed(example, recipe)
     return plain | set(map(one_line, plain)) | {""}
 
 
 def _transformed(example: SequenceExample, recipe: SubmissionRecipe) -> set[str]:
-    found = {marked_text(example)}
+    texts = {marked_text(example)}
     if recipe.dummies:
-        found.add(dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap).text)
-    return found
+        texts.add(dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap).text)
+    return texts

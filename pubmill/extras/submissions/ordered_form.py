@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example
 from pubmill.extras.submissions.rows import PredictionRow
 from pubmill.formats.json_text import parse_json
 from pubmill.recipes.submissions import SubmissionRecipe
@@ -20,35 +21,35 @@ LOGITS = ("logits", "predictions")
 """Keys of scores by example and label in a JSON object."""
 
 
-def order_of(examples: Sequence[Any]) -> str:
+def order_of(examples: Sequence[Example]) -> str:
     """Return a digest of the ids of examples in their order."""
     return hashlib.sha256("\n".join(one.id for one in examples).encode()).hexdigest()
 
 
-def read(text: str, examples: Sequence[Any], recipe: SubmissionRecipe, where: str) -> list[PredictionRow]:
+def read(text: str, examples: Sequence[Example], recipe: SubmissionRecipe, where: str) -> list[PredictionRow]:
     """Return the row of each example; a `PubmillError` if there are more or fewer predictions."""
     if text.lstrip().startswith(("[", "{")):
         content = parse_json(text, where, numbers_only=True)
-        found = _json_values(content, recipe, where)
+        values = _json_values(content, recipe, where)
         rule = "scores" if isinstance(content, dict) else None
-        places = [f"{where}: item {number}" for number in range(1, len(found) + 1)]
+        places = [f"{where}: item {number}" for number in range(1, len(values) + 1)]
     else:
         lines, rule = text.removesuffix("\n").split("\n"), None
-        found, first = _line_values(lines, recipe, where)
-        places = [f"{where}:{number}" for number in range(first, first + len(found))]
-    if len(found) != len(examples):
+        values, first = _line_values(lines, recipe, where)
+        places = [f"{where}:{number}" for number in range(first, first + len(values))]
+    if len(values) != len(examples):
         raise PubmillError(
-            f"{where}: {len(found)} predictions for the {len(examples)} examples of {recipe.dataset} "
+            f"{where}: {len(values)} predictions for the {len(examples)} examples of {recipe.dataset} "
             f"({recipe.split}); with --order export there must be one for each, in their order. Nothing was "
             "scored"
         )
     return [
         PredictionRow(where=place, id=one.id, key="prediction", value=value, rule=rule)
-        for place, one, value in zip(places, examples, found, strict=True)
+        for place, one, value in zip(places, examples, values, strict=True)
     ]
 
 
-def could_be(text: str, examples: Sequence[Any], recipe: SubmissionRecipe) -> bool:
+def could_be(text: str, examples: Sequence[Example], recipe: SubmissionRecipe) -> bool:
     """Return whether a file has a prediction for each example and neither ids nor inputs beside them."""
     try:
         rows = read(text, examples, recipe, "")
@@ -76,14 +77,14 @@ def _line_values(lines: Sequence[str], recipe: SubmissionRecipe, where: str) -> 
 def _json_values(content: Any, recipe: SubmissionRecipe, where: str) -> list[Any]:
     if isinstance(content, list):
         return [_label(one, recipe) for one in content]
-    found = next((content[key] for key in LOGITS if key in content), None)
+    logits = next((content[key] for key in LOGITS if key in content), None)
     words = content.get("word_ids")
-    if not isinstance(found, list) or (recipe.kind == "tokens" and not _fits(words, found)):
+    if not isinstance(logits, list) or (recipe.kind == "tokens" and not _fits(words, logits)):
         raise PubmillError(
             f"{where}: expected a list of predictions, or an object with {' or '.join(LOGITS)}, and "
             "`word_ids` where words are labelled, as LinkBERT writes them"
         )
-    rows = [(one, f"{where}: item {number}") for number, one in enumerate(found, 1)]
+    rows = [(one, f"{where}: item {number}") for number, one in enumerate(logits, 1)]
     if recipe.kind == "tokens":
         return [
             _by_words(one, scores, recipe, place) for one, (scores, place) in zip(words, rows, strict=True)
@@ -112,8 +113,8 @@ def _by_scores(scores: Any, recipe: SubmissionRecipe, where: str) -> Any:
     """Return the label with the highest score, of several labels those above 0, or a regression's number."""
     if recipe.kind == "regression":
         return scores[0] if isinstance(scores, list) and len(scores) == 1 else scores
-    found = _checked(scores, sorted(recipe.labels), recipe, where)
-    return [one for one in found if found[one] > 0] if recipe.kind == "multilabel" else _highest(found)
+    logits = _checked(scores, sorted(recipe.labels), recipe, where)
+    return [one for one in logits if logits[one] > 0] if recipe.kind == "multilabel" else _highest(logits)
 
 
 def _highest(scores: dict[str, float]) -> str:

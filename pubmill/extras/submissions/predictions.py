@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,8 +50,8 @@ class LeftAside:
 def answers_to_labels(recipe: SubmissionRecipe) -> dict[str, str]:
     """Return the mapping of answers to prompts: each label to itself, and where any number may be given, the
     word for none."""
-    found = {label: label for label in recipe.labels if label}
-    return found | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
+    labels = {label: label for label in recipe.labels if label}
+    return labels | ({NOTHING: ""} if recipe.kind not in ONE_ANSWER else {})
 
 
 class Normaliser:
@@ -80,7 +80,7 @@ class Normaliser:
         lacks, and if most spans fit no words, most free strings have no mapping, or most answers to questions
         are marked up, unless they are answers to this project's prompts (`asked`)."""
         self._check_declared(matched)
-        of_kind: dict[str, Callable[[PredictionRow, Any], dict[str, Any]]] = {
+        of_kind: dict[str, Callable[[PredictionRow, Any], Mapping[str, object]]] = {
             "tokens": self._tokens,
             "sequence": self._sequence,
             "multilabel": self._multilabel,
@@ -99,7 +99,7 @@ class Normaliser:
         return made
 
     def _refuse_unread(
-        self, matched: Sequence[PredictionRow], made: Sequence[dict[str, Any]], examples: Sequence[Any]
+        self, matched: Sequence[PredictionRow], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
     ) -> None:
         """Refuse predictions of which most cannot be read."""
         self._refuse_unknown_labels()
@@ -169,11 +169,11 @@ class Normaliser:
 
     def _free(self, row: PredictionRow, source: str) -> FreeAnswer:
         """Return the answers in a free string; the rules that were applied are counted."""
-        found = read_answer(row.value, source)
-        self.reading.by_rule.update(found.rules)
-        return found
+        answer = read_answer(row.value, source)
+        self.reading.by_rule.update(answer.rules)
+        return answer
 
-    def _tokens(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+    def _tokens(self, row: PredictionRow, example: Any) -> dict[str, list[str]]:
         labels, spans = row.value, None
         if row.key == "output":
             spans = self._spans_in_output(row, example)
@@ -234,11 +234,11 @@ class Normaliser:
                 continue
             self.reading.answers += 1
             kind = one.type or self._only_type() or ""
-            found = _occurrences(one.text, kind, text)
-            several |= len(found) > 1
-            if not found:
+            occurrences = _occurrences(one.text, kind, text)
+            several |= len(occurrences) > 1
+            if not occurrences:
                 self.reading.unmapped.append((row.where, one.text))
-            spans += found
+            spans += occurrences
         self.reading.by_rule["places"] += several
         self.reading.by_rule["text"] += any(isinstance(one, NamedMention) for one in mentions)
         return spans
@@ -252,13 +252,13 @@ class Normaliser:
         for item in self._free(row, text).items:
             self.reading.answers += 1
             name, kind = self._named_in_output(item)
-            found = _occurrences(name, kind, text) if kind is not None else []
-            several |= len(found) > 1
-            if plain_answer(item.text) in self._answers and not found:
+            occurrences = _occurrences(name, kind, text) if kind is not None else []
+            several |= len(occurrences) > 1
+            if plain_answer(item.text) in self._answers and not occurrences:
                 continue  # a declared answer without mentions, such as "none"
-            if not found:
+            if not occurrences:
                 self.reading.unmapped.append((row.where, item.text))
-            spans += found
+            spans += occurrences
         self.reading.by_rule["places"] += several
         return spans
 
@@ -273,7 +273,7 @@ class Normaliser:
     def _only_type(self) -> str | None:
         return self.recipe.labels[0] if len(self.recipe.labels) == 1 else None
 
-    def _sequence(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+    def _sequence(self, row: PredictionRow, example: Any) -> dict[str, str]:
         if row.key == "output":
             return {"label": self._mapped(self._free(row, _source(example)).text(), row.where)}
         value = str(row.value) if row.key == "prediction" and type(row.value) is int else row.value
@@ -281,7 +281,7 @@ class Normaliser:
             raise PubmillError(f"{row.where}: expected one label, a string or number")
         return {"label": self.known(value, row.where)}
 
-    def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+    def _multilabel(self, row: PredictionRow, example: Any) -> dict[str, list[str]]:
         if row.key == "output":
             texts = self._free(row, _source(example)).text()
             parts = [part for part in _BETWEEN.split(texts) if part.strip()]
@@ -296,7 +296,7 @@ class Normaliser:
             raise PubmillError(f"{row.where}: a label occurs twice")
         return {"labels": sorted(set(labels) - {""})}
 
-    def _regression(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+    def _regression(self, row: PredictionRow, example: Any) -> dict[str, float]:
         value = row.value
         if isinstance(value, str):
             free = row.key == "output"
@@ -307,7 +307,7 @@ class Normaliser:
             )
         return {"score": float(value)}
 
-    def _mentions(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+    def _mentions(self, row: PredictionRow, example: Any) -> dict[str, list[list[int | str]]]:
         if row.key == "output":
             spans = self._spans_in_output(row, example)
         else:
@@ -316,25 +316,25 @@ class Normaliser:
         text = row.text if row.text is not None else " ".join(example.words)
         places = place_words(text, example.words)
         self.reading.spans += len(spans)
-        found = set()
+        aligned = set()
         for span in spans:  # one by one, as they may overlap
             mentions, lost = align([span._replace(type=self.known(span.type, row.where))], places, row.where)
-            found.update(mentions)
+            aligned.update(mentions)
             self.reading.lost += lost
-        return {"mentions": [list(one) for one in sorted(found)]}
+        return {"mentions": [list(one) for one in sorted(aligned)]}
 
-    def _relations(self, row: PredictionRow, example: Any) -> dict[str, Any]:
-        found = relations_of(row)
-        self.reading.answers += len(found.read) + len(found.unread) if row.key == "output" else 0
-        self.reading.unmapped += [(row.where, line) for line in found.unread]
-        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in found.read]
+    def _relations(self, row: PredictionRow, example: Any) -> dict[str, list[list[str]]]:
+        stated = relations_of(row)
+        self.reading.answers += len(stated.read) + len(stated.unread) if row.key == "output" else 0
+        self.reading.unmapped += [(row.where, line) for line in stated.unread]
+        relations = [[a, b, self.known(label, row.where), *more] for a, b, label, *more in stated.read]
         return {"relations": sorted_lists(relations)}
 
-    def _span(self, row: PredictionRow, example: Any) -> dict[str, Any]:
+    def _span(self, row: PredictionRow, example: Any) -> dict[str, list[dict[str, str | float]]]:
         if row.key == "output":
-            found = self._free(row, _source(example))
-            several = (example.items or {"json", "bullets"} & set(found.rules)) and found.items
-            texts = [item.text for item in found.items] if several else [found.text()]
+            free = self._free(row, _source(example))
+            several = (example.items or {"json", "bullets"} & set(free.rules)) and free.items
+            texts = [item.text for item in free.items] if several else [free.text()]
             answers = [(text, 1.0 / (1 + place)) for place, text in enumerate(texts)]
         elif row.key == "answers":
             answers = row.value
@@ -360,7 +360,7 @@ def _occurrences(name: str, kind: str, text: str) -> list[PredictedSpan]:
 
 
 def _refuse_marked_answers(
-    matched: Sequence[PredictionRow], made: Sequence[dict[str, Any]], examples: Sequence[Any]
+    matched: Sequence[PredictionRow], made: Sequence[Mapping[str, Any]], examples: Sequence[Any]
 ) -> None:
     """Refuse answers to questions of which most begin with marks that no text of the context has."""
     answers = [
@@ -387,12 +387,12 @@ def _number(text: str) -> float | None:
         return None
 
 
-def is_constant(rows: Sequence[dict[str, Any]]) -> bool:
+def is_constant(rows: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether all predictions are the same: any system may predict the same for every example."""
     return len({repr(_values(one)) for one in rows}) == 1
 
 
-def _values(row: dict[str, Any]) -> list[Any]:
+def _values(row: Mapping[str, Any]) -> list[Any]:
     if "labels" in row and is_label_list(row["labels"]):
         return to_mentions(row["labels"])
     return [value for name, value in sorted(row.items()) if name not in ("id", SUBWORDS)]

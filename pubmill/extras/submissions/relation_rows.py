@@ -25,8 +25,8 @@ def relations_of(row: PredictionRow) -> StatedRelations:
     if row.key == "output":
         lines = [line for line in _lines_of(str(row.value)) if line.strip()]
         matched = [(line, _LINE.fullmatch(line)) for line in lines]
-        read = [[found[2].strip(), found[3].strip(), found[1].strip()] for _, found in matched if found]
-        unread = [line for line, found in matched if not found and line.strip(" .").lower() != NOTHING]
+        read = [[match[2].strip(), match[3].strip(), match[1].strip()] for _, match in matched if match]
+        unread = [line for line, match in matched if not match and line.strip(" .").lower() != NOTHING]
         return StatedRelations(read, unread)
     if (
         row.key == "prediction"

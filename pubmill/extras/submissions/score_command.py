@@ -1,7 +1,7 @@
 """`pubmill score`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -16,6 +16,7 @@ from pubmill.storage.privacy import keep_private
 from pubmill.storage.submission_files import submitted_files
 
 if TYPE_CHECKING:
+    from pubmill.extras.submissions.blurb import BlurbDocument
     from pubmill.extras.submissions.scores import ScoredSubmission
     from pubmill.recipes.submissions import System
 
@@ -85,33 +86,33 @@ def score_files(root: Path, predictions: Path, dataset: str | None, way: Way, ou
     specs = specs_of_results(root, way.results)
     if dataset is not None:
         check_name(specs, dataset)
-    documents: dict[int, dict[str, Any]] = {}
+    documents: dict[int, dict[str, BlurbDocument]] = {}
     for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
         folder, spec = converted_folder(root, way.results, name), specs.datasets[name]
         keep_private([folder])
         recipe = recipe_of(folder, way.system, way.form, way.mapping, spec.dummies, way.order)
-        found = score_submission(path, recipe, way.results)
-        print_scored(found, seed)
+        scored = score_submission(path, recipe, way.results)
+        print_scored(scored, seed)
         if way.all_scorers:
-            print_scores(found.by_every_scorer(spec.task))
+            print_scores(scored.by_every_scorer(spec.task))
         if output:
-            written_scores.write(output, found, seed)
-            documents.setdefault(seed, {}).update(written_scores.document_for_blurb(found))
+            written_scores.write(output, scored, seed)
+            documents.setdefault(seed, {}).update(written_scores.document_for_blurb(scored))
     if output:
         written_scores.write_for_blurb(output, documents)
 
 
-def print_scored(found: "ScoredSubmission", seed: int) -> None:
+def print_scored(scored: "ScoredSubmission", seed: int) -> None:
     """Print the scores, the metric of the dataset first, and what was left aside."""
     from pubmill.planning.terminal_tables import print_text
 
-    shown = [f"{name} {100 * found.metrics[name]:.2f}" for name in found.main_first()]
-    recipe = found.recipe
+    shown = [f"{name} {100 * scored.metrics[name]:.2f}" for name in scored.main_first()]
+    recipe = scored.recipe
     print_text(
-        f"{recipe.dataset} {recipe.split}, seed {seed}, {len(found.examples)} examples, "
-        f"{found.submission.form}: {', '.join(shown)}"
+        f"{recipe.dataset} {recipe.split}, seed {seed}, {len(scored.examples)} examples, "
+        f"{scored.submission.form}: {', '.join(shown)}"
     )
-    for line in found.shown_left_aside():
+    for line in scored.shown_left_aside():
         print_text(f"  {line}")
 
 

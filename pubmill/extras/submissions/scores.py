@@ -111,17 +111,17 @@ def score_submission(path: Path, recipe: SubmissionRecipe, results: Path) -> Sco
 
 
 def scored(
-    path: Path, recipe: SubmissionRecipe, examples: Sequence[Any], submission: Submission
+    path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], submission: Submission
 ) -> ScoredSubmission:
     """Return the scores of predictions that were read."""
     predicted = checked_predictions(submission.lines, examples, str(path), "correct the file")
-    found = SCORERS[recipe.kind](examples, predicted, recipe.negative)
+    scores = SCORERS[recipe.kind](examples, predicted, recipe.negative)
     return ScoredSubmission(
         path=path,
         recipe=recipe,
         examples=examples,
         submission=submission,
         predicted=predicted,
-        metrics=found.metrics,
-        counts=found.counts,
+        metrics=scores.metrics,
+        counts=scores.counts,
     )

@@ -192,12 +192,12 @@ def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) 
     return None
 
 
-def _comparable(line: Mapping[str, Any]) -> dict[str, Any]:
+def _comparable(line: Mapping[str, object]) -> dict[str, object]:
     """Return what of a line of predictions a copy must have too."""
     return {name: value for name, value in line.items() if name != SUBWORDS}
 
 
-def _is_copy(own: Mapping[str, Mapping[str, Any]], path: Path) -> bool:
+def _is_copy(own: Mapping[str, Mapping[str, object]], path: Path) -> bool:
     """Return whether a file has exactly these predictions, by id; it is read up to the first difference."""
     number = 0
     for number, line in enumerate(read_jsonl_gz(path), 1):  # noqa: B007 (used below)

@@ -23,10 +23,10 @@ class Ask(Stage):
     needs = Needs(2_000, DAY)
 
     def inputs_of(self, wildcards: Any) -> Inputs:
-        found: Inputs = {"dataset": self._paths.dataset_files(wildcards.dataset)}
+        inputs: Inputs = {"dataset": self._paths.dataset_files(wildcards.dataset)}
         if published := self._published(wildcards):
-            found["prompt"] = published
-        return found
+            inputs["prompt"] = published
+        return inputs
 
     def prompt_option(self, wildcards: Any) -> list[str]:
         """Return the program's argument that names the file of a published prompt."""
@@ -77,10 +77,10 @@ class TakePredictions(Stage):
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         dataset, model = wildcards.dataset, wildcards.submission
-        found: Inputs = {"dataset": self._paths.dataset_files(dataset)}
+        inputs: Inputs = {"dataset": self._paths.dataset_files(dataset)}
         if model in self.graph.pipelines.supplied.asked_names():
-            found["answers"] = self._paths.answers(model, dataset, wildcards.seed)
-        return found
+            inputs["answers"] = self._paths.answers(model, dataset, wildcards.seed)
+        return inputs
 
     def recipe_of(self, wildcards: Any) -> AnnotationRecipe | SuppliedRecipe:
         return self.graph.pipelines.recipe(wildcards.submission, wildcards.dataset)

@@ -58,10 +58,10 @@ def is_csv(lines: Sequence[str]) -> bool:
     return len(header) > 1 and set(header) <= KNOWN
 
 
-def _wrong_headings(found: Sequence[str]) -> str:
+def _wrong_headings(headings: Sequence[str]) -> str:
     """Return what is wrong with the first line of a CSV file."""
-    strange = [one.strip() for one in found if one.strip().casefold() not in KNOWN]
-    what = f"unknown headings {', '.join(map(show, strange[:SHOWN]))}" if len(found) > 1 else "no headings"
+    strange = [one.strip() for one in headings if one.strip().casefold() not in KNOWN]
+    what = f"unknown headings {', '.join(map(show, strange[:SHOWN]))}" if len(headings) > 1 else "no headings"
     return (
         f"{what} in the first line of CSV; expected some of {', '.join(sorted(KNOWN))}, such as id,prediction"
     )
@@ -141,14 +141,14 @@ def _sentence_flags(
     named = []
     for place, row in rows:
         text = " ".join(cell for number, cell in enumerate(row) if number not in (of_id, flags))
-        found = _SENTENCE.fullmatch(row[of_id]) if of_id is not None else None
+        match = _SENTENCE.fullmatch(row[of_id]) if of_id is not None else None
         numbers = [flag.partition("_")[0] for flag in row[flags].split(",")]
-        if found is None or numbers != [str(number) for number in range(len(HALLMARKS))]:
+        if match is None or numbers != [str(number) for number in range(len(HALLMARKS))]:
             raise PubmillError(
                 f"{place}: expected a flag for each of {len(HALLMARKS)} hallmarks (0_0,1_1,...) and an index "
                 f"PMID_sN, found {quote(row[flags])} and {quote('' if of_id is None else row[of_id])}"
             )
-        named.append(_Sentence(found[1], int(found[2]), place, row[flags], text))
+        named.append(_Sentence(match[1], int(match[2]), place, row[flags], text))
     for document, grouped in groupby(named, lambda one: one.document):
         sentences = list(grouped)
         if [one.number for one in sentences] != list(range(len(sentences))):

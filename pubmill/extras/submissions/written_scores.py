@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pubmill
 from pubmill.extras.submissions import blurb, every_eval_ever
@@ -13,28 +12,28 @@ from pubmill.storage.privacy import write_label_beside
 from pubmill.storage.result_paths import PREDICTIONS
 
 
-def document_for_blurb(found: ScoredSubmission) -> dict[str, Any]:
+def document_for_blurb(scored: ScoredSubmission) -> dict[str, blurb.BlurbDocument]:
     """Return the document of a dataset of BLURB by its name; nothing for other datasets."""
-    dataset, lines = found.recipe.dataset, found.submission.lines
+    dataset, lines = scored.recipe.dataset, scored.submission.lines
     if dataset not in blurb.NAMES:
         return {}
     if why := blurb.fault(lines):
         print(f"  not in the archive for BLURB: {why}")
         return {}
-    model = found.recipe.system.name if found.recipe.system else "unnamed"
-    return {dataset: blurb.document(dataset, model, found.examples, lines)}
+    model = scored.recipe.system.name if scored.recipe.system else "unnamed"
+    return {dataset: blurb.document(dataset, model, scored.examples, lines)}
 
 
-def write(folder: Path, found: ScoredSubmission, seed: int) -> None:
+def write(folder: Path, scored: ScoredSubmission, seed: int) -> None:
     """Write predictions, scores and records of Every Eval Ever."""
-    name = Path(found.recipe.dataset, f"seed-{seed}")
+    name = Path(scored.recipe.dataset, f"seed-{seed}")
     write_label_beside(folder / f"{name}.scores.json")
-    write_jsonl_gz(folder / f"{name}{PREDICTIONS}", found.submission.lines)
-    write_json(folder / f"{name}.scores.json", found.summary())
-    every_eval_ever.write(folder / "every-eval-ever", found, int(time.time()), pubmill.__version__)
+    write_jsonl_gz(folder / f"{name}{PREDICTIONS}", scored.submission.lines)
+    write_json(folder / f"{name}.scores.json", scored.summary())
+    every_eval_ever.write(folder / "every-eval-ever", scored, int(time.time()), pubmill.__version__)
 
 
-def write_for_blurb(folder: Path, documents: Mapping[int, Mapping[str, Any]]) -> None:
+def write_for_blurb(folder: Path, documents: Mapping[int, Mapping[str, blurb.BlurbDocument]]) -> None:
     """Write the documents of BLURB's datasets, by seed, as an archive for each seed that has any."""
     for seed, content in documents.items():
         if content:

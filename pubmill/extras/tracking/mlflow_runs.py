@@ -42,8 +42,8 @@ class MlflowRuns:
     @_plainly
     def _open(self, address: str, experiment: str) -> None:
         self.client = self.mlflow.MlflowClient(tracking_uri=address)
-        found = self.client.get_experiment_by_name(experiment)
-        self.experiment = found.experiment_id if found else self.client.create_experiment(experiment)
+        known = self.client.get_experiment_by_name(experiment)
+        self.experiment = known.experiment_id if known else self.client.create_experiment(experiment)
         self.present = {run.data.tags[RUN]: run for run in self._runs() if RUN in run.data.tags}
 
     def _runs(self) -> Iterable[Any]:

@@ -86,6 +86,6 @@ def transfer_matrix(recipe: TransferMatrixRecipe, results: Path) -> TransferMatr
 
 def _score(path: Path, is_record: bool, metric: str) -> tuple[int, float | None]:
     """Return seed and score in per cent from a record or a transfer."""
-    found = read_record(path) if is_record else parse(TransferScore, read_json(path), str(path))
-    metrics = found.metrics or {}
-    return found.seed, 100 * metrics[metric] if metric in metrics else None
+    scored = read_record(path) if is_record else parse(TransferScore, read_json(path), str(path))
+    metrics = scored.metrics or {}
+    return scored.seed, 100 * metrics[metric] if metric in metrics else None

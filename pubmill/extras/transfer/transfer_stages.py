@@ -50,11 +50,11 @@ class TransferMatrixStage(Stage):
 
     def types(self) -> dict[str, tuple[str, ...]]:
         """Return the study's datasets by the type of their mentions, where there are two or more of it."""
-        found: dict[str, list[str]] = {}
+        by_type: dict[str, list[str]] = {}
         for name in self.graph.scope.datasets():
             if kind := self._specs.datasets[name].mentions:
-                found.setdefault(kind, []).append(name)
-        return {kind: tuple(names) for kind, names in sorted(found.items()) if len(names) > 1}
+                by_type.setdefault(kind, []).append(name)
+        return {kind: tuple(names) for kind, names in sorted(by_type.items()) if len(names) > 1}
 
     def recipe(self, protocol: str, model: str, setting: str) -> TransferMatrixRecipe:
         """Return the TransferMatrixRecipe of a model."""

@@ -30,12 +30,12 @@ def main(
     files = {str(split): examples / f"{split}.jsonl.gz" for split in SPLITS if split in recipe.splits}
     measured = measure_floors(recipe, files, predictions)
     ceiling = ceiling_of(recipe, read_examples(files["test"], KINDS[recipe.kind]))
-    found = DatasetFloors(
+    record = DatasetFloors(
         dataset=recipe.name,
         floors={one.floor: FloorScores(definition=one.definition, metrics=one.metrics) for one in measured},
         ceilings={recipe.metric: ceiling},
     )
-    write_json(output, sealed(found.model_dump()))
+    write_json(output, sealed(record.model_dump()))
 
 
 if __name__ == "__main__":

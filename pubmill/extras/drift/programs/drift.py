@@ -41,11 +41,11 @@ def main(
     keep_private([*parts, vocab, checkpoint], access_of_parts(parts))
     with TemporaryDirectory(dir=output.parent) as folder:
         places = Places(checkpoint, parts, parsed, results, vocab, punkt)
-        found = measure_drift(recipe, places, Path(folder) / "packed")
-    write_json(output, sealed(found.model_dump()))
+        drift = measure_drift(recipe, places, Path(folder) / "packed")
+    write_json(output, sealed(drift.model_dump()))
     print(
-        f"{output}: {found.documents} held-out documents, {found.undated} without a year; "
-        f"{len(found.months)} months, {len(found.years)} years"
+        f"{output}: {drift.documents} held-out documents, {drift.undated} without a year; "
+        f"{len(drift.months)} months, {len(drift.years)} years"
     )
 
 

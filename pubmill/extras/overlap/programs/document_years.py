@@ -29,10 +29,10 @@ def main(
         name: documents_in(results / file for file in files) for name, files in recipe.documents.items()
     }
     years = years_of(shards, set().union(*documents.values()))
-    found = {name: {one: years[one] for one in pmids if one in years} for name, pmids in documents.items()}
-    write_json(output, sealed(found))
+    dated = {name: {one: years[one] for one in pmids if one in years} for name, pmids in documents.items()}
+    write_json(output, sealed(dated))
     for name, pmids in documents.items():
-        print(f"{name}: the year of {len(found[name])} of {len(pmids)} documents")
+        print(f"{name}: the year of {len(dated[name])} of {len(pmids)} documents")
 
 
 if __name__ == "__main__":

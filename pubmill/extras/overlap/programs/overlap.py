@@ -27,8 +27,8 @@ def main(
     results: Annotated[Path, "results folder with the runs"],
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
-    found = overlap_table(recipe, read_table(table), results)
-    write_formats(output, found, OVERLAP_RENDERERS)
+    overlap = overlap_table(recipe, read_table(table), results)
+    write_formats(output, overlap, OVERLAP_RENDERERS)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """A board as a study: its submissions are models with supplied predictions, its datasets rows of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -58,11 +57,11 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def _yaml(values: dict[str, Any]) -> str:
+def _yaml(values: Mapping[str, object]) -> str:
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
 
 
-def _model(entry: Entry) -> dict[str, Any]:
+def _model(entry: Entry) -> dict[str, object]:
     system = {name: value for name, value in as_values(entry.card.system).items() if value is not None}
     return {
         "name": f"{COLUMN}{entry.name}",
@@ -78,7 +77,7 @@ def _model(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _table(spec: BoardSpec, entries: Sequence[Entry], known: Specs) -> dict[str, Any]:
+def _table(spec: BoardSpec, entries: Sequence[Entry], known: Specs) -> dict[str, object]:
     mean = {"name": "mean", "label": "Mean", "groups": {"datasets": list(spec.datasets)}}
     return {
         "name": "table01",

@@ -62,13 +62,13 @@ def board_rows(entries: Sequence[Entry], spec: BoardSpec, scores: BoardScores) -
     cells = {(column.key, row.key): cell for row, column, cell in scores.table.read()}
     ranks = {one.model: one for one in scores.ranking.models} if scores.ranking else {}
     labels = {column.key: column.label for column in scores.table.columns}
-    found = []
+    rows = []
     for entry in entries:
         key = f"{COLUMN}{entry.name}"
         own = tuple(cells[key, dataset] for dataset in spec.datasets)
         mean = cells.get((key, "mean"), own[0])
-        found.append(BoardRow(entry, ranks.get(labels[key]), mean, own, entry.content))
-    return sorted(found, key=lambda row: row.order)
+        rows.append(BoardRow(entry, ranks.get(labels[key]), mean, own, entry.content))
+    return sorted(rows, key=lambda row: row.order)
 
 
 def write_site(
@@ -168,12 +168,12 @@ def shown_prediction(example: Any, predicted: Any) -> str:
     """Return a prediction as text: mentions by their words, the best answer to a question."""
     if hasattr(example, "words"):
         mentions = to_mentions(predicted)
-        found = (
+        texts = (
             f"{kind}: {text}" if kind else text
             for start, end, kind in mentions
             if (text := " ".join(example.words[start:end]))
         )
-        return "; ".join(found) or "no mention"
+        return "; ".join(texts) or "no mention"
     if hasattr(example, "answers"):
         return str(predicted[0])
     return ", ".join(map(str, predicted)) or "no label" if isinstance(predicted, list) else str(predicted)

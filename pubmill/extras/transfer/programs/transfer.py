@@ -34,14 +34,14 @@ def main(
     keep_private([model, examples])
     values = {key: value for key, value in asdict(recipe).items() if key != "metric"}
     failed, scored = score(model, examples)
-    found = {
+    record = {
         **values,
         "metrics": scored.metrics if scored else None,
         "counts": scored.counts if scored else None,
         "failed": failed,
         "data_sha256": sha256(examples),
     }
-    write_json(output, sealed(found))
+    write_json(output, sealed(record))
     reached = scored.metrics.get(recipe.metric) if scored else f"failed ({failed})"
     print(f"{recipe.trained_on} on {recipe.scored_on}, seed {recipe.seed}: {recipe.metric} {reached}")
 

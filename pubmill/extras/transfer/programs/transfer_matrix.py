@@ -22,8 +22,8 @@ def main(
     results: Annotated[Path, "results folder with the scores"],
     output: Annotated[Path, "path of the outputs, without extension"],
 ) -> None:
-    found = transfer_matrix(recipe, results)
-    write_formats(output, found, TRANSFER_RENDERERS)
+    matrix = transfer_matrix(recipe, results)
+    write_formats(output, matrix, TRANSFER_RENDERERS)
 
 
 if __name__ == "__main__":
