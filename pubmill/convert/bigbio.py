@@ -154,8 +154,8 @@ def _knowledge(
     entities: list[dict[str, Any]],
     relations: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    found = {"passages": passages, "entities": entities, "relations": relations}
-    return {"id": name, "document_id": document, **found, "events": [], "coreferences": []}
+    parts = {"passages": passages, "entities": entities, "relations": relations}
+    return {"id": name, "document_id": document, **parts, "events": [], "coreferences": []}
 
 
 def _question(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
@@ -178,8 +178,8 @@ def _pair(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, An
 
 
 def _text(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
-    found = [one.label] if isinstance(one, SequenceExample) else one.labels
-    return {"id": one.id, "document_id": one.document or one.id, "text": one.text, "labels": found}
+    own = [one.label] if isinstance(one, SequenceExample) else one.labels
+    return {"id": one.id, "document_id": one.document or one.id, "text": one.text, "labels": own}
 
 
 _ROWS: dict[str, Callable[[Any, Sequence[str], str | None], dict[str, Any]]] = {

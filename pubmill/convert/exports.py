@@ -52,8 +52,8 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
     for split, file in recipe.files.items():
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
         texts[split] = _render_split(recipe, split, writer, rows)
-        found = hashlib.sha256(texts[split]).hexdigest()
-        results[split] = {"name": file.name, "sha256": found, "equal": _is_equal(found, file.sha256)}
+        digest = hashlib.sha256(texts[split]).hexdigest()
+        results[split] = {"name": file.name, "sha256": digest, "equal": _is_equal(digest, file.sha256)}
     _refuse_differences(recipe, results)
     access = strictest([recipe.access, access_of(examples)])
     for split, text in texts.items():

@@ -65,7 +65,7 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
         for data in datasets:
             for split in data.splits:
                 texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
-                found = [
+                listed = [
                     {
                         "dataset": data.dataset,
                         "split": split,
@@ -75,8 +75,8 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
                     }
                     for (text, pmid), examples in texts.items()
                 ]
-                writer.write_table(pa.Table.from_pylist(found, schema))
-                rows += len(found)
+                writer.write_table(pa.Table.from_pylist(listed, schema))
+                rows += len(listed)
     return rows
 
 

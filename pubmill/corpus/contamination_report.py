@@ -31,18 +31,18 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str
     made_with = [version, sha256(index)]
     known = _known_matches(output, made_with)
     search = _Search(index)
-    found = [known.get(digest) or search(part, digest) for part in parts for digest in [sha256(part)]]
-    write_json(output, sealed({"made_with": made_with, "parts": found}))
-    return len({match[0] for one in found for match in one["matches"]})
+    matches = [known.get(digest) or search(part, digest) for part in parts for digest in [sha256(part)]]
+    write_json(output, sealed({"made_with": made_with, "parts": matches}))
+    return len({match[0] for one in matches for match in one["matches"]})
 
 
 def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
     """Return the matches in an earlier output by the digest of the part; none if it is not to be used."""
     try:
-        found = read_json(path) if path.is_file() else {}
+        stored = read_json(path) if path.is_file() else {}
     except PubmillError:  # damaged, and about to be replaced
         return {}
-    return {one["sha256"]: one for one in found["parts"]} if found.get("made_with") == made_with else {}
+    return {one["sha256"]: one for one in stored["parts"]} if stored.get("made_with") == made_with else {}
 
 
 class _Search:

@@ -59,13 +59,13 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
 def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:
     row = _parse_row(line, where)
     title = _single_spaced_value(row, "title", where)
-    found = (
+    texts = (
         paragraphs(_text_value(row, "text", where))
         if "text" in row
         else [_single_spaced_value(row, "abstract", where)]
     )
     date = _single_spaced_value(row, "date", where)
-    identifier = _document_id(row, source, title, "\n".join(found), where)
+    identifier = _document_id(row, source, title, "\n".join(texts), where)
     return Document(
         id=identifier,
         pmid=identifier.removeprefix("pmid:") if identifier.startswith("pmid:") else "",
@@ -78,7 +78,7 @@ def _parse_document(line: bytes, source: str, language: str, where: str) -> Docu
         ),
         licence=_single_spaced_value(row, "licence", where) or _single_spaced_value(row, "license", where),
         title=title,
-        sections=tuple(("", paragraph) for paragraph in found if paragraph),
+        sections=tuple(("", paragraph) for paragraph in texts if paragraph),
     )
 
 

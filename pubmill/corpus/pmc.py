@@ -118,11 +118,11 @@ def _bring_inventory(folder: Path, url: str, day: str, mirror: str | None) -> li
 
 def shard_bounds(shard: str) -> tuple[int, int]:
     """Return the first PMCID of a shard, and the one after its last."""
-    found = _SHARD.fullmatch(shard)
-    if not found:
+    match = _SHARD.fullmatch(shard)
+    if not match:
         raise PubmillError(f"{shard!r}: a shard of PMC's bucket is named like PMC00123xxxx")
-    size = 10 ** len(found[2])
-    return int(found[1]) * size, (int(found[1]) + 1) * size
+    size = 10 ** len(match[2])
+    return int(match[1]) * size, (int(match[1]) + 1) * size
 
 
 def read_plan(path: Path, shard: str) -> list[Planned]:
@@ -181,9 +181,9 @@ def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) 
     names = {article.name: article for article in planned}
     for member, data in read_members(archive):
         name, _, kind = member.name.rpartition(".")
-        found = f"{name}.{hashlib.md5(data, usedforsecurity=False).hexdigest()}.{kind}"
-        if name in names and (kind == "xml" or found == names[name].described):
-            with writing(part / found) as temporary:
+        named = f"{name}.{hashlib.md5(data, usedforsecurity=False).hexdigest()}.{kind}"
+        if name in names and (kind == "xml" or named == names[name].described):
+            with writing(part / named) as temporary:
                 temporary.write_bytes(data)
 
 

@@ -187,9 +187,9 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     day = ""
     samples: dict[str, list[str]] = {}
     by_source: dict[str, tuple[Counter[str], Counter[str]]] = {}
-    for path, found in zip(statistics, rows, strict=True):
+    for path, number in zip(statistics, rows, strict=True):
         one = read_json(path)
-        _check_part_counts(path, one, found)
+        _check_part_counts(path, one, number)
         counts = {key: one[key] for key in TOTALS}
         totals.update(counts)
         of_source = by_source.setdefault(one["source"], (Counter(dict.fromkeys(TOTALS, 0)), Counter()))

@@ -299,8 +299,8 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
 def kept_examples(path: Path, kind: type[Kind]) -> tuple[Kind, ...]:
     """Return the examples of a split, read once while the file is the same and no other one is asked for."""
     status, hashable = path.stat(), cast(Any, kind)
-    found: tuple[Kind, ...] = _kept_examples(path, hashable, status.st_size, status.st_mtime_ns)
-    return found
+    examples: tuple[Kind, ...] = _kept_examples(path, hashable, status.st_size, status.st_mtime_ns)
+    return examples
 
 
 @lru_cache(maxsize=1)

@@ -277,15 +277,15 @@ def marked_form(rows: Sequence[Mapping[str, Any]], labels: list[str], where: str
 def _document_form(path: Path, files: Mapping[str, Path]) -> FileForm:
     """Return the form of one JSON document: SQuAD's, or a list of rows."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise PubmillError(f"{path}: not JSON ({error}); {BY_HAND}") from None
-    by_id = isinstance(found, dict) and all(isinstance(value, dict) for value in found.values())
-    if by_id or (isinstance(found, list) and found and isinstance(found[0], dict)):
+    by_id = isinstance(content, dict) and all(isinstance(value, dict) for value in content.values())
+    if by_id or (isinstance(content, list) and content and isinstance(content[0], dict)):
         return row_form(files)
-    if not (isinstance(found, dict) and isinstance(found.get("data"), list)):
+    if not (isinstance(content, dict) and isinstance(content.get("data"), list)):
         raise PubmillError(f"{path}: JSON, but neither JSON lines nor SQuAD's form; {BY_HAND}")
-    version = str(found.get("version", "1.1"))
+    version = str(content.get("version", "1.1"))
     writer = ("pubmill.convert.squad:write", {"version": version}) if version in VERSIONS else None
     return FileForm("span", "reading", "f1", "pubmill.convert.squad:read", {}, writer)
 

@@ -56,8 +56,8 @@ class Pieces(dict[str, tuple[int, bool]]):
 
     def __missing__(self, word: str) -> tuple[int, bool]:
         ids = self._tokenizer.encode(f" {word}", add_special_tokens=False).ids
-        found = self[word] = (len(ids), self._unknown in ids)
-        return found
+        entry = self[word] = (len(ids), self._unknown in ids)
+        return entry
 
     def fit(self, words: Iterable[str]) -> Fit:
         fit = Fit()

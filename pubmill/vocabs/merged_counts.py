@@ -85,11 +85,11 @@ def _merge_parts(
             minimum = max(minimum, count + 1)
             pruned_words += words
             pruned_occurrences += count * words
-    found = connection.execute(
+    cursor = connection.execute(
         "SELECT word, n FROM words WHERE n >= $minimum ORDER BY word", {"minimum": minimum}
     )
     result: dict[str, int] = {}
-    while rows := found.fetchmany(100_000):
+    while rows := cursor.fetchmany(100_000):
         result.update(rows)
     return result, minimum, pruned_words, pruned_occurrences
 

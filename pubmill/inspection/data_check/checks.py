@@ -110,12 +110,12 @@ def plan(graph: Graph, names: Iterable[str]) -> tuple[list[DatasetCheck], list[U
     tasks, unchecked = [], []
     for name in names:
         spec = graph.specs.datasets[name]
-        found = places(graph, name, in_results=False)
-        absent = [place for place in found if place.found is None]
+        needed = places(graph, name, in_results=False)
+        absent = [place for place in needed if place.found is None]
         if absent:
             unchecked.append(Unchecked(name, _absence_reason(spec, absent)))
         else:
-            tasks.append(_make_check(name, spec, found))
+            tasks.append(_make_check(name, spec, needed))
     return sorted(tasks, key=lambda task: task.size, reverse=True), unchecked
 
 
@@ -132,9 +132,9 @@ def _absence_reason(spec: DatasetSpec, absent: list[Place]) -> str:
     return "; ".join(reasons)
 
 
-def _make_check(name: str, spec: DatasetSpec, found: list[Place]) -> DatasetCheck:
+def _make_check(name: str, spec: DatasetSpec, needed: list[Place]) -> DatasetCheck:
     form = published_recipe(name, spec) if spec.published else None
-    return DatasetCheck(name, conversion_recipe(name, spec), form, found)
+    return DatasetCheck(name, conversion_recipe(name, spec), form, needed)
 
 
 def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcome]:
