@@ -31,8 +31,8 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def _document(name: str, examples: Iterator[Any]) -> dict[str, Any]:
-    passages: list[dict[str, Any]] = []
+def _document(name: str, examples: Iterator[Any]) -> dict[str, object]:
+    passages: list[dict[str, object]] = []
     offset = seen = 0
     for example in examples:
         text, spans, infons = _content(example)

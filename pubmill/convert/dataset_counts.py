@@ -242,14 +242,14 @@ def _count_words(example: Example) -> int:
     return sum(len(text.split()) for text in texts if text)
 
 
-def overlaps(splits: dict[str, Sequence[Example]]) -> list[dict[str, Any]]:
+def overlaps(splits: dict[str, Sequence[Example]]) -> list[dict[str, str | int | None]]:
     """Return for each pair of splits the later one's inputs that the earlier one has, and common documents.
 
     `documents` is None if documents are not marked.
     """
     keys = {name: [key(example) for example in examples] for name, examples in splits.items()}
     documents = {name: {e.document for e in examples} - {None} for name, examples in splits.items()}
-    rows = []
+    rows: list[dict[str, str | int | None]] = []
     for earlier, later in combinations(splits, 2):
         known = set(keys[earlier])
         marked = documents[earlier] and documents[later]

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
-from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
+from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts, IndexedText
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.parquet import open_parquet
@@ -96,7 +96,7 @@ class _Split:
     held: set[str] = field(default_factory=set)
     documents: set[str] = field(default_factory=set)
 
-    def add(self, row: dict[str, Any], documents: dict[str, tuple[bool, bool]]) -> None:
+    def add(self, row: IndexedText, documents: dict[str, tuple[bool, bool]]) -> None:
         """Count a text of the index and the documents that contain it (by PMID, by words)."""
         self.texts += 1
         self.short += not row["runs"]
@@ -151,7 +151,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
     }
 
 
-def _read_texts(index: Path) -> Iterator[dict[str, Any]]:
+def _read_texts(index: Path) -> Iterator[IndexedText]:
     with open_parquet(index) as file:
         for batch in file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"]):
             yield from batch.to_pylist()

@@ -20,9 +20,8 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from pubmill.corpus.gzipped import read_lines
 from pubmill.corpus.medline_bytes import PMID_DIGITS
@@ -82,7 +81,7 @@ def _parse_document(line: bytes, source: str, language: str, where: str) -> Docu
     )
 
 
-def _parse_row(line: bytes, where: str) -> dict[str, Any]:
+def _parse_row(line: bytes, where: str) -> dict[str, object]:
     try:
         row = json.loads(line, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:  # also for invalid UTF-8 and numbers that are too long
@@ -93,11 +92,11 @@ def _parse_row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-def _single_spaced_value(row: dict[str, Any], key: str, where: str) -> str:
+def _single_spaced_value(row: Mapping[str, object], key: str, where: str) -> str:
     return single_spaced(_text_value(row, key, where))
 
 
-def _text_value(row: dict[str, Any], key: str, where: str) -> str:
+def _text_value(row: Mapping[str, object], key: str, where: str) -> str:
     value = row.get(key)
     if value is None:
         return ""
@@ -110,7 +109,7 @@ def _text_value(row: dict[str, Any], key: str, where: str) -> str:
     return value
 
 
-def _document_id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> str:
+def _document_id(row: Mapping[str, object], source: str, title: str, text: str, where: str) -> str:
     identifiers = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
     for key, value in identifiers.items():
         if isinstance(value, bool) or not isinstance(value, int | str):

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -98,7 +97,7 @@ def source_file(source: str, path: Path) -> SourceFile:
 
 
 def write_lock(
-    path: Path, manifest: Path, files: Sequence[SourceFile], statistics: Mapping[str, Any] | None = None
+    path: Path, manifest: Path, files: Sequence[SourceFile], statistics: Mapping[str, object] | None = None
 ) -> int:
     """Write the lock of a corpus from its manifest and statistics; return the number of documents."""
     rows = 0
@@ -138,10 +137,10 @@ def read_files(path: Path) -> list[SourceFile]:
     return [build(SourceFile, file, f"{path}: source file {place}") for place, file in enumerate(listed, 1)]
 
 
-def read_totals(path: Path) -> dict[str, Any]:
+def read_totals(path: Path) -> dict[str, str | int]:
     """Return the day and the size of a locked corpus; nothing from a lock of pubmill 0.1."""
     read_files(path)
-    totals: dict[str, Any] = json.loads((pq.read_metadata(path).metadata or {}).get(b"totals", b"{}"))
+    totals: dict[str, str | int] = json.loads((pq.read_metadata(path).metadata or {}).get(b"totals", b"{}"))
     return totals
 
 

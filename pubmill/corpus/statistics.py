@@ -78,7 +78,7 @@ class _Tally:
         if len(sample) < SAMPLES:
             sample.append(document.id)
 
-    def keep(self, document: Document, selection: SelectionRecipe) -> dict[str, Any]:
+    def keep(self, document: Document, selection: SelectionRecipe) -> dict[str, str | int]:
         """Count the document; return its row in the part."""
         sections = selected_sections(document, selection)
         text = joined(sections)
@@ -142,7 +142,7 @@ def _selected_rows(
     copies: Mapping[int, str],
     selection: SelectionRecipe,
     tally: _Tally,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, str | int]]:
     met = 0
     for position, document, reason in judged:
         if reason is None and position in copies:

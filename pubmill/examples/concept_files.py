@@ -6,7 +6,7 @@ known, because the files that models are trained on have neither.
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
@@ -36,7 +36,7 @@ def write_concepts(path: Path, concepts: Concepts, private: bool = False) -> Non
     )
 
 
-def _row(split: str, name: str, one: ExampleConcepts) -> dict[str, Any]:
+def _row(split: str, name: str, one: ExampleConcepts) -> dict[str, object]:
     mentions = [[start, end, sorted(names)] for (start, end), names in sorted(one.identifiers.items())]
     return {"split": split, "id": name, "document": one.document, "mentions": mentions}
 

@@ -32,7 +32,7 @@ class TextFile:
             output.write(json_line({**one.document.source, "annotations": rows}))
 
 
-def _mention_row(mention: TextMention) -> dict[str, Any]:
+def _mention_row(mention: TextMention) -> dict[str, object]:
     row = {"start": mention.start, "end": mention.end, "text": mention.text, "type": mention.type}
     return row if mention.confidence is None else {**row, "confidence": mention.confidence}
 

@@ -137,7 +137,7 @@ def _xml_rows(text: str, where: str, record: str) -> Rows:
     if not elements:
         raise PubmillError(f"{where}: there is no element {show(record) or '(no `record` is given)'} in it")
     for element in elements:
-        row: dict[str, Any] = {}
+        row: dict[str, str] = {}
         for name, value in _paths(element, ""):
             row[name] = f"{row[name]}\n{value}" if name in row else value
         yield f"{where}:{element.sourceline}", row

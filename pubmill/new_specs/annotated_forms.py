@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pubmill.convert.annotated_texts import has_overlaps, needed_readings
 from pubmill.errors import PubmillError
@@ -14,7 +13,7 @@ from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.formats.json_text import parse_json, parse_row
 from pubmill.formats.text_files import read_lines, read_text
-from pubmill.new_specs.file_forms import BY_HAND, FileForm
+from pubmill.new_specs.file_forms import BY_HAND, FileForm, Options
 from pubmill.storage.archives import members
 
 TEXTS = "pubmill.convert.annotated_texts:mentions"
@@ -28,7 +27,6 @@ DOCUMENT_READINGS = {
     "pairs": "relations between mentions or concepts",
 }
 """Value of --as -> what documents must have for it."""
-Options = dict[str, Any]
 
 
 def form_of_documents(path: Path) -> str | None:

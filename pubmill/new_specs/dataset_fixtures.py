@@ -90,7 +90,7 @@ def _masked_rows(path: Path, options: Mapping[str, Any]) -> str:
 
 
 def _masked_objects(path: Path, options: Mapping[str, Any]) -> str:
-    kept = dict[str, dict[str, Any]]()
+    kept = dict[str, dict[str, object]]()
     for _, line in lines(path):
         row = json.loads(line)
         shown = {options["text"]: masked(row[options["text"]]), options["label"]: row[options["label"]]}

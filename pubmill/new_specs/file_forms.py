@@ -33,6 +33,10 @@ def split_of(name: str) -> str | None:
     return next((split for split, form in forms if re.search(form, name.lower())), None)
 
 
+Options = dict[str, Any]
+"""Options of a converter or a writer, as in a dataset's spec."""
+
+
 @dataclass(frozen=True)
 class FileForm:
     """How a dataset's files are read. `writer`: the function and options that may write the same bytes;
@@ -43,8 +47,8 @@ class FileForm:
     task: str
     metric: str
     converter: str
-    options: dict[str, Any] = field(default_factory=dict)
-    writer: tuple[str, dict[str, Any]] | None = None
+    options: Options = field(default_factory=dict)
+    writer: tuple[str, Options] | None = None
     negative: str | None = None
     others: dict[str, str] = field(default_factory=dict)
     unread: tuple[str, ...] = ()

@@ -50,7 +50,7 @@ class NewDataset:
     folder: Path | None = None
 
     @property
-    def sources(self) -> dict[str, dict[str, Any]]:
+    def sources(self) -> dict[str, dict[str, str]]:
         """The spec's sources, with their hashes."""
         if self.folder:
             named = {role: {"local": self.name, "file": path.name} for role, path in self.files.items()}
@@ -268,7 +268,7 @@ def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
     }
 
 
-def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -> dict[str, Any] | None:
+def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -> dict[str, object] | None:
     """Return the published form, if its writer gives the bytes of the files; else None."""
     if form.writer is None:
         return None

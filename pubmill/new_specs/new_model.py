@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import huggingface_hub
 import yaml
@@ -58,7 +57,7 @@ class NewModel:
     system: System | None = None
 
     @property
-    def weights(self) -> dict[str, Any]:
+    def weights(self) -> dict[str, dict[str, object]]:
         """The keys of the spec that name the weights."""
         if self.system:
             stated = {key: value for key, value in asdict(self.system).items() if value is not None}
@@ -169,7 +168,7 @@ def write_spec(model: NewModel, specs: Path) -> Path:
                 f"name with `pubmill new model` and --name"
             )
         return path
-    values = {
+    values: dict[str, object] = {
         "name": model.name,
         "label": model.name,
         "lowercase": not model.system and reads_lowercase(model),

@@ -19,6 +19,7 @@ from pubmill.new_specs.file_forms import (
     ROWS,
     SPLITS,
     FileForm,
+    Options,
     label_of,
     named_columns,
     score_of,
@@ -32,7 +33,6 @@ IDS = ("id", "index")
 SEPARATORS = (";", "|", ",")
 LONGEST_LABEL = 60
 """Characters of the longest text that is a label among several."""
-Options = dict[str, Any]
 
 
 def row_form(files: Mapping[str, Path]) -> FileForm:

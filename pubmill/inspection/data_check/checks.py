@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.convert.dataset import convert
-from pubmill.convert.exports import publish
+from pubmill.convert.exports import WrittenSplit, publish
 from pubmill.errors import PubmillError
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.messages.quotations import withholding
@@ -153,7 +153,7 @@ def check(task: DatasetCheck) -> CheckOutcome:
     began = time.perf_counter()
     faults: list[str] = []
     counts: Mapping[str, Counts] | None = None
-    forms: Mapping[str, Mapping[str, Any]] = {}
+    forms: Mapping[str, WrittenSplit] = {}
     with tempfile.TemporaryDirectory() as folder, withholding(task.recipe.access != "public"):
         try:
             for place in task.places:
@@ -182,7 +182,7 @@ def _convert_and_count(task: DatasetCheck, output: Path, faults: list[str]) -> M
 
 def _published_forms(
     recipe: PublishedRecipe, examples: Path, output: Path, faults: list[str]
-) -> Mapping[str, Mapping[str, Any]]:
+) -> Mapping[str, WrittenSplit]:
     """Return split -> what `publish` returns for it, even if a hash differs."""
     try:
         return publish(recipe, examples, output)
@@ -217,7 +217,7 @@ def _check_split(
     task: DatasetCheck,
     name: str,
     counts: Mapping[str, Counts] | None,
-    forms: Mapping[str, Mapping[str, Any]],
+    forms: Mapping[str, WrittenSplit],
 ) -> SplitCheck:
     return SplitCheck(
         split=name,

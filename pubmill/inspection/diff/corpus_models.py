@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import read_record
@@ -35,7 +35,7 @@ def results_folders(results: Path, locks: Iterable[Path]) -> list[Path]:
     return list({folder.resolve(): folder for folder in folders}.values())
 
 
-def made_from(totals: Mapping[str, Any], results: Iterable[Path]) -> MadeFrom:
+def made_from(totals: Mapping[str, object], results: Iterable[Path]) -> MadeFrom:
     """Return what was made from the corpus with these totals (day, documents, words, bytes) below some
     results folders. A table whose records have other weights than the models have now is not listed."""
     models: list[Path] = []
@@ -47,7 +47,7 @@ def made_from(totals: Mapping[str, Any], results: Iterable[Path]) -> MadeFrom:
     return MadeFrom(tuple(models), tuple(tables))
 
 
-def _is_from(model: Path, totals: Mapping[str, Any]) -> bool:
+def _is_from(model: Path, totals: Mapping[str, object]) -> bool:
     """Return whether a model's configuration names a corpus with these totals."""
     config = model / CONFIG
     named = read_json(config).get(CORPUS_KEY) if config.is_file() else None

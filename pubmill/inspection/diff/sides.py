@@ -43,7 +43,7 @@ class Side(NamedTuple):
     records, by path; `aggregates`: protocol -> how its runs are aggregated."""
 
     name: str
-    recipes: dict[Names, dict[str, Any]]
+    recipes: Mapping[Names, Mapping[str, object]]
     runs: dict[Names, list[Path]]
     aggregates: Mapping[str, Aggregate]
 
@@ -105,9 +105,9 @@ def _side_of_runs(operand: str, context: Context) -> Side:
     return Side(operand, recipes, runs, _aggregates(graph))
 
 
-def described(record: Record) -> dict[str, Any]:
+def described(record: Record) -> dict[str, object]:
     """Return the recipe of a record and the fields that identify its inputs."""
-    return {"recipe": record.recipe} | {name: getattr(record, name) for name in OF_RECORDS}
+    return {"recipe": record.recipe, **{name: getattr(record, name) for name in OF_RECORDS}}
 
 
 def _side_of_graph(name: str, graph: Graph, wanted: Callable[[Names], bool]) -> Side:
@@ -129,7 +129,7 @@ def _records(graph: Graph, run: RunKey) -> list[Path]:
     return sorted(Path(graph.paths.run(run)).glob(FINAL_RECORDS))
 
 
-def _recipes(graph: Graph, runs: Iterable[RunKey]) -> Iterator[tuple[Names, dict[str, Any]]]:
+def _recipes(graph: Graph, runs: Iterable[RunKey]) -> Iterator[tuple[Names, dict[str, object]]]:
     """Yield the recipes of runs, and the specs that they are made from."""
     specs, named = graph.specs, {"protocol": set[str](), "model": set[str](), "dataset": set[str]()}
     for run in runs:

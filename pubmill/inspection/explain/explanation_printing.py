@@ -43,7 +43,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
         _print_parts(to, explanation)
     if explanation.runs:
         _print_runs(to, explanation.runs)
-    accounts: dict[str, Any] = {
+    accounts: dict[str, Mapping[str, Any] | None] = {
         "Compared with the best of its row": explanation.compared,
         "Split by what is shared with training": explanation.overlap,
         "Protocol": explanation.setting,
