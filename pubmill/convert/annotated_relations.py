@@ -112,7 +112,7 @@ def _stated_labels(
     one: AnnotatedText, reading: RelationReading, source: ConverterInput
 ) -> Mapping[Pair, list[str]]:
     """Return the labels of each pair of arguments."""
-    found: dict[Pair, list[str]] = defaultdict(list)
+    labels: dict[Pair, list[str]] = defaultdict(list)
     for relation in one.document.relations:
         arguments = relation.concepts if reading.arguments == "concepts" else relation.arguments
         label = reading.label_of(relation.type)
@@ -125,8 +125,8 @@ def _stated_labels(
                 f"{reading.arguments}; expected 2. Does the file relate "
                 f"{'mentions' if reading.arguments == 'concepts' else 'concepts'} (the option `arguments`)?"
             )
-        found[_key(arguments, reading)].append(label)
-    return found
+        labels[_key(arguments, reading)].append(label)
+    return labels
 
 
 def _key(arguments: Sequence[str], reading: RelationReading) -> Pair:

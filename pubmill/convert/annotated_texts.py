@@ -118,15 +118,15 @@ def _sentences(
     kept, or all (None)."""
     number = 0
     for one in texts(source, reading):
-        found = [
+        marked = [
             words.NoteMention(mention.start, mention.end, kind)
             for mention, kind in zip(one.mentions, one.kinds, strict=True)
         ]
         if reading.overlaps is None and longest is not None:
-            _refuse_overlaps(one, found)
+            _refuse_overlaps(one, marked)
         document = check_id(one.document.id, one.document.where)
         ends = sentence_ends(source, reading)(one.text)
-        for sentence in words.sentences(one.text, found, source.left_out, ends, reading.word, longest):
+        for sentence in words.sentences(one.text, marked, source.left_out, ends, reading.word, longest):
             number += 1
             yield f"{source.split}-{number:06d}", document, sentence
 
@@ -166,13 +166,13 @@ def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDo
     is_divided = reading.held_out is not None and source.split != "test"
     role = "train" if is_divided else source.split
     path = source.input(role if role in source.inputs else "archive")
-    found = annotated_documents(path, reading.form, reading.folder, reading.misplaced is not None)
+    in_file = annotated_documents(path, reading.form, reading.folder, reading.misplaced is not None)
     listed = f"{source.split}_documents"
     if listed in source.inputs:
-        return _listed(found, source.input(listed))
+        return _listed(in_file, source.input(listed))
     if not is_divided:
-        return found
-    documents = list(found)
+        return in_file
+    documents = list(in_file)
     if not documents:
         raise PubmillError(f"{path}: there are no documents in it")
     kept = split_members(source, [one.id for one in documents], "held_out")
@@ -225,8 +225,8 @@ def _require(
         )
 
 
-def _refuse_overlaps(one: AnnotatedText, found: Sequence[words.NoteMention]) -> None:
-    for before, after in pairwise(sorted(found, key=_place)):
+def _refuse_overlaps(one: AnnotatedText, marked: Sequence[words.NoteMention]) -> None:
+    for before, after in pairwise(sorted(marked, key=_place)):
         if after.start < before.end and before != after:
             raise SpecError(
                 f"{one.document.where}: mentions of {show(one.document.id)} overlap at character "
@@ -263,11 +263,11 @@ def sentence_ends(source: ConverterInput, reading: TextReading) -> Callable[[str
     splitter = _splitter(source)
 
     def ends(text: str) -> list[int]:
-        found, done = _line_ends(text), 0
+        places, done = _line_ends(text), 0
         for sentence in splitter.split(text):
             done = text.index(sentence, done) + len(sentence)
-            found.append(done)
-        return sorted(set(found))
+            places.append(done)
+        return sorted(set(places))
 
     return ends
 
@@ -288,13 +288,13 @@ def _line_ends(text: str) -> list[int]:
 
 def needed_readings(documents: Sequence[InputDocument]) -> Mapping[str, str]:
     """Return the options that documents need because they can be read in several ways, with the first way."""
-    found = [mention for one in documents for part in one.passages for mention in part.mentions]
+    marked = [mention for one in documents for part in one.passages for mention in part.mentions]
     needed: dict[str, str] = {}
     if any(one.misplaced for one in documents):
         needed["misplaced"] = "leave_out"
-    if any(mention.role for mention in found):
+    if any(mention.role for mention in marked):
         needed["composite"] = "whole"
-    if any(mention.spans for mention in found):
+    if any(mention.spans for mention in marked):
         needed["discontinuous"] = "covers"
     return needed | ({"overlaps": "longest"} if any(map(has_overlaps, documents)) else {})
 

@@ -13,6 +13,8 @@ import pyarrow as pa
 from pubmill.examples.kinds import MentionsExample, RelationsExample, SequenceExample, TokensExample
 from pubmill.examples.tagging import to_mentions
 
+Row = dict[str, object]
+"""A row, or a part of one, with the columns of its schema."""
 _TEXT = pa.string()
 _TEXTS = pa.list_(_TEXT)
 _OFFSETS = pa.list_(pa.list_(pa.int32()))
@@ -76,7 +78,7 @@ def to_bigbio(
     """Return examples in the schema of their task; `negative`: the label of pairs without a relation."""
     name = schema_name(kind, task)
     if kind in ("tokens", "mentions"):
-        rows: Iterator[dict[str, Any]] = _annotated_documents(examples)
+        rows: Iterator[Row] = _annotated_documents(examples)
     elif kind == "relations":
         rows = map(_related_concepts, examples)
     else:
@@ -84,11 +86,11 @@ def to_bigbio(
     return pa.Table.from_pylist(list(rows), SCHEMAS[name])
 
 
-def _annotated_documents(examples: Sequence[TokensExample | MentionsExample]) -> Iterator[dict[str, Any]]:
+def _annotated_documents(examples: Sequence[TokensExample | MentionsExample]) -> Iterator[Row]:
     """Yield a row for each document, or sentence without one, with a passage for each sentence."""
     for name, group in groupby(examples, key=lambda one: one.document or one.id):
         sentences = list(group)
-        passages, entities = list[dict[str, Any]](), list[dict[str, Any]]()
+        passages, entities = list[Row](), list[Row]()
         offset = 0
         for one in sentences:
             text = " ".join(one.words)
@@ -98,7 +100,7 @@ def _annotated_documents(examples: Sequence[TokensExample | MentionsExample]) ->
         yield _knowledge(sentences[0].id, name, passages, entities, [])
 
 
-def _entities(one: TokensExample | MentionsExample, text: str, offset: int) -> Iterator[dict[str, Any]]:
+def _entities(one: TokensExample | MentionsExample, text: str, offset: int) -> Iterator[Row]:
     starts = [0]
     for word in one.words:
         starts.append(starts[-1] + len(word) + 1)
@@ -109,7 +111,7 @@ def _entities(one: TokensExample | MentionsExample, text: str, offset: int) -> I
         yield {**span, "normalized": []}
 
 
-def _relation(one: SequenceExample, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+def _relation(one: SequenceExample, labels: Sequence[str], negative: str | None) -> Row:
     """Return a text with its two mentions and, unless there is none, their relation."""
     entities = [
         {
@@ -119,22 +121,22 @@ def _relation(one: SequenceExample, labels: Sequence[str], negative: str | None)
         for number, entity in enumerate(one.entities, 1)
     ]
     names = [f"{one.id}_T{number}" for number in (1, 2)]
-    relation = {"id": f"{one.id}_R1", "type": one.label, "arg1_id": names[0], "arg2_id": names[1]}
+    relation: Row = {"id": f"{one.id}_R1", "type": one.label, "arg1_id": names[0], "arg2_id": names[1]}
     relations = [{**relation, "normalized": []}] if one.label != negative and len(entities) > 1 else []
     passages = [_span(f"{one.id}_P1", "text", one.text, 0)]
     return _knowledge(one.id, one.document or one.id, passages, entities, relations)
 
 
-def _related_concepts(one: RelationsExample) -> dict[str, Any]:
+def _related_concepts(one: RelationsExample) -> Row:
     """Return a document with its mentions and, between the first mentions of two concepts, their relations;
     one of a concept without mentions has no place in this schema."""
-    first, entities = dict[str | None, str](), list[dict[str, Any]]()
+    first, entities = dict[str | None, str](), list[Row]()
     for number, entity in enumerate(one.entities, 1):
         name = f"{one.id}_T{number}"
         first.setdefault(entity.id, name)
         span = _span(name, entity.type, one.text[entity.start : entity.end], entity.start)
         entities.append({**span, "normalized": [{"db_name": "source", "db_id": entity.id}]})
-    relations = [
+    relations: list[Row] = [
         {"id": f"{one.id}_R{n}", "type": label, "arg1_id": first[a], "arg2_id": first[b], "normalized": []}
         for n, (a, b, label, *_) in enumerate(one.relations, 1)
         if a in first and b in first
@@ -143,22 +145,22 @@ def _related_concepts(one: RelationsExample) -> dict[str, Any]:
     return _knowledge(one.id, one.document or one.id, passages, entities, relations)
 
 
-def _span(name: str, kind: str, text: str, start: int) -> dict[str, Any]:
+def _span(name: str, kind: str, text: str, start: int) -> Row:
     return {"id": name, "type": kind, "text": [text], "offsets": [[start, start + len(text)]]}
 
 
 def _knowledge(
     name: str,
     document: str,
-    passages: list[dict[str, Any]],
-    entities: list[dict[str, Any]],
-    relations: list[dict[str, Any]],
-) -> dict[str, Any]:
-    found = {"passages": passages, "entities": entities, "relations": relations}
-    return {"id": name, "document_id": document, **found, "events": [], "coreferences": []}
+    passages: list[Row],
+    entities: list[Row],
+    relations: list[Row],
+) -> Row:
+    parts = {"passages": passages, "entities": entities, "relations": relations}
+    return {"id": name, "document_id": document, **parts, "events": [], "coreferences": []}
 
 
-def _question(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+def _question(one: Any, labels: Sequence[str], negative: str | None) -> Row:
     ids = {"id": one.id, "question_id": getattr(one, "group", None) or one.id, "document_id": one.document}
     if isinstance(one, SequenceExample):
         asked = {"question": one.text, "context": one.text_pair, "type": "yesno"}
@@ -168,21 +170,21 @@ def _question(one: Any, labels: Sequence[str], negative: str | None) -> dict[str
     return {**ids, **asked, "choices": [], "answer": list(dict.fromkeys(answers))}
 
 
-def _entailment(one: SequenceExample, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+def _entailment(one: SequenceExample, labels: Sequence[str], negative: str | None) -> Row:
     return {"id": one.id, "premise": one.text, "hypothesis": one.text_pair, "label": one.label}
 
 
-def _pair(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
+def _pair(one: Any, labels: Sequence[str], negative: str | None) -> Row:
     ids = {"id": one.id, "document_id": one.document or one.id}
     return {**ids, "text_1": one.text, "text_2": one.text_pair, "label": f"{one.score:g}"}
 
 
-def _text(one: Any, labels: Sequence[str], negative: str | None) -> dict[str, Any]:
-    found = [one.label] if isinstance(one, SequenceExample) else one.labels
-    return {"id": one.id, "document_id": one.document or one.id, "text": one.text, "labels": found}
+def _text(one: Any, labels: Sequence[str], negative: str | None) -> Row:
+    own = [one.label] if isinstance(one, SequenceExample) else one.labels
+    return {"id": one.id, "document_id": one.document or one.id, "text": one.text, "labels": own}
 
 
-_ROWS: dict[str, Callable[[Any, Sequence[str], str | None], dict[str, Any]]] = {
+_ROWS: dict[str, Callable[[Any, Sequence[str], str | None], Row]] = {
     "kb": _relation,
     "qa": _question,
     "te": _entailment,

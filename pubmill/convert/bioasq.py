@@ -58,7 +58,7 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion
     A question that is repeated identically (in the early years) is left out and counted; one that is repeated
     with different content raises a `PubmillError`.
     """
-    found: dict[str, BioasqQuestion] = {}
+    by_id: dict[str, BioasqQuestion] = {}
     inside = [(archive.name, archive.read_bytes())] if is_json(archive.name) else members(archive)
     files = [(name, content) for name, content in inside if is_json(name)]
     if not files:
@@ -68,15 +68,15 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion
             json_files.parse(_BioasqFile, content, f"{archive}:{name}").questions
         ):
             check_id(question.id, f"{archive}:{name}: questions.{number}.id")
-            if question.id not in found:
-                found[question.id] = question
-            elif found[question.id] == question:
+            if question.id not in by_id:
+                by_id[question.id] = question
+            elif by_id[question.id] == question:
                 left_out["repeated_questions"] += 1
             else:
                 raise PubmillError(
                     f"{archive}:{name}: question {question.id} occurred before, with different content"
                 )
-    return found
+    return by_id
 
 
 def is_json(name: str) -> bool:
@@ -85,9 +85,9 @@ def is_json(name: str) -> bool:
 
 
 def _questions_of_type(
-    found: dict[str, BioasqQuestion], wanted: str, left_out: Counter[str]
+    by_id: dict[str, BioasqQuestion], wanted: str, left_out: Counter[str]
 ) -> Iterator[BioasqQuestion]:
-    for question in found.values():
+    for question in by_id.values():
         if question.type == wanted:
             yield question
         else:
@@ -105,14 +105,14 @@ def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
     archive = source.input("test" if source.split == "test" else "train")
     # dev reads the file of train, and train already counts what both leave out
     left_out = Counter[str]() if source.split == "dev" else source.left_out
-    found = {one.id: one for one in _questions_of_type(questions(archive, left_out), "yesno", left_out)}
-    absent = sorted(dev - found.keys())
+    by_id = {one.id: one for one in _questions_of_type(questions(archive, left_out), "yesno", left_out)}
+    absent = sorted(dev - by_id.keys())
     if source.split != "test" and absent:
         raise PubmillError(
             f"{archive}: {len(absent)} of the {len(dev)} dev questions are not among its yes/no questions, "
             f"the first is {absent[0]}; is it the training data of the right year?"
         )
-    for question in found.values():
+    for question in by_id.values():
         if source.split == "test" or (question.id in dev) == (source.split == "dev"):
             yield _yes_no_example(question, archive)
 
@@ -303,6 +303,6 @@ def find(golds: Sequence[str], context: str) -> list[Answer]:
     places: dict[tuple[int, int], None] = {}
     for gold in golds:
         pattern = r"\s+".join(map(re.escape, gold.split()))
-        if found := pattern and re.search(pattern, context, re.IGNORECASE):
-            places[found.span()] = None
+        if match := pattern and re.search(pattern, context, re.IGNORECASE):
+            places[match.span()] = None
     return [Answer(text=context[start:end], start=start) for start, end in places]

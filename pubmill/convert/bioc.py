@@ -31,8 +31,8 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def _document(name: str, examples: Iterator[Any]) -> dict[str, Any]:
-    passages: list[dict[str, Any]] = []
+def _document(name: str, examples: Iterator[Any]) -> dict[str, object]:
+    passages: list[dict[str, object]] = []
     offset = seen = 0
     for example in examples:
         text, spans, infons = _content(example)
@@ -61,8 +61,8 @@ def _content(example: Any) -> tuple[str, list[Span], dict[str, str]]:
         starts = [0]
         for word in example.words:
             starts.append(starts[-1] + len(word) + 1)
-        found = to_mentions(example.labels)
-        spans = [(starts[first], starts[last] - 1, kind or UNTYPED) for first, last, kind in found]
+        mentions = to_mentions(example.labels)
+        spans = [(starts[first], starts[last] - 1, kind or UNTYPED) for first, last, kind in mentions]
         return " ".join(example.words), spans, {}
     if isinstance(example, SequenceExample) and example.text_pair is None:
         return example.text, [(e.start, e.end, e.type) for e in example.entities], {"label": example.label}

@@ -129,14 +129,14 @@ def _blue_sentences(splitter: SentenceSplitter, text: str) -> list[Span]:
 
 
 def _locate_pieces(text: str, pieces: Sequence[str]) -> list[Span]:
-    found: list[Span] = []
+    spans: list[Span] = []
     end = 0
     plain = one_line(text)
     for piece in pieces:
         start = plain.index(one_line(piece), end)
         end = start + len(piece)
-        found.append((start, end))
-    return found
+        spans.append((start, end))
+    return spans
 
 
 _Sentences = Callable[[SentenceSplitter, str], list[Span]]
@@ -212,10 +212,10 @@ def _add_entities(documents: dict[str, _Document], path: Path) -> None:
                 f"{where}: {name} of PMID {pmid} is from {quote(start)} to {quote(end)}; expected two "
                 f"offsets, in this order, within its {len(document.text)} characters"
             )
-        found = document.text[first:last]
-        if found != text:
+        inside = document.text[first:last]
+        if inside != text:
             raise PubmillError(
-                f"{where}: {name} of PMID {pmid} is {quote(text)}, but at its offsets is {quote(found)}; "
+                f"{where}: {name} of PMID {pmid} is {quote(text)}, but at its offsets is {quote(inside)}; "
                 "are abstracts and entities from one release?"
             )
         if name in document.entities:
@@ -245,9 +245,9 @@ def _add_relations(documents: dict[str, _Document], path: Path) -> int:
 def _parse_pair(document: _Document, pmid: str, chemical: str, gene: str, where: str) -> Pair:
     ids = []
     for cell, argument, kinds in ((chemical, "Arg1", (CHEMICAL,)), (gene, "Arg2", GENES)):
-        found, _, name = cell.partition(":")
+        prefix, _, name = cell.partition(":")
         entity = document.entities.get(name)
-        if found != argument or entity is None or entity.type not in kinds:
+        if prefix != argument or entity is None or entity.type not in kinds:
             raise PubmillError(
                 f"{where}: expected `{argument}:ID` of an entity of type {' or '.join(kinds)} of PMID "
                 f"{pmid}, found {quote(cell)}"

@@ -44,7 +44,7 @@ def read_documents(path: Path) -> Iterator[AnnotatedDocument]:
     """Yield the documents of a PubTator file. Offsets are not read, as some of published files are wrong."""
     for block in blocks(read_lines(path)):
         name, texts = title_and_abstract(block, str(path))
-        found: dict[str, frozenset[str]] = {}
+        identifiers: dict[str, frozenset[str]] = {}
         for number, line in block[len(texts) :]:
             columns = line.split("\t")
             if columns[0] != name or len(columns) < 4:
@@ -53,8 +53,8 @@ def read_documents(path: Path) -> Iterator[AnnotatedDocument]:
                 )
             if len(columns) > 5 and columns[1].isdecimal():
                 words = _without_blanks(columns[3])
-                found[words] = found.get(words, frozenset()) | _identifiers(columns[5])
-        yield AnnotatedDocument(name, _without_blanks("".join(texts)), found)
+                identifiers[words] = identifiers.get(words, frozenset()) | _identifiers(columns[5])
+        yield AnnotatedDocument(name, _without_blanks("".join(texts)), identifiers)
 
 
 def _identifiers(column: str) -> frozenset[str]:
@@ -89,23 +89,23 @@ class _Corpus:
             if owner is not None:
                 document = self._documents[owner]
                 mentions = ((start, end) for start, end, _ in to_mentions(example.labels))
-                found = {
+                identifiers = {
                     span: names
                     for span in mentions
                     if (names := document.identifiers.get("".join(example.words[slice(*span)])))
                 }
-                yield example.id, ExampleConcepts(document.id, found)
+                yield example.id, ExampleConcepts(document.id, identifiers)
 
     def _documents_of(self, examples: Sequence[TokensExample]) -> list[int | None]:
         """Return the number of each sentence's document."""
         texts = ["".join(one.words) for one in examples]
-        found: list[int | None] = []
+        owners: list[int | None] = []
         place: int | None = None
         for number, text in enumerate(texts):
             at = self._place(texts[number : number + _AHEAD], place)
-            found.append(None if at is None else bisect_right(self._starts, at) - 1)
+            owners.append(None if at is None else bisect_right(self._starts, at) - 1)
             place = None if at is None else at + len(text)
-        return _with_gaps_filled(found)
+        return _with_gaps_filled(owners)
 
     def _place(self, texts: Sequence[str], after: int | None) -> int | None:
         """Return where the first of some successive sentences is, at best right `after` the last one."""
@@ -123,12 +123,12 @@ class _Corpus:
         return None
 
 
-def _with_gaps_filled(found: Sequence[int | None]) -> list[int | None]:
+def _with_gaps_filled(owners: Sequence[int | None]) -> list[int | None]:
     """Return documents with those of sentences between two of one document filled in."""
     before: list[int | None] = []
-    for one in found:
+    for one in owners:
         before.append(before[-1] if one is None and before else one)
     after: list[int | None] = []
-    for one in reversed(found):
+    for one in reversed(owners):
         after.append(after[-1] if one is None and after else one)
     return [one if one == other else None for one, other in zip(before, reversed(after), strict=True)]

@@ -240,12 +240,12 @@ def _lines_of_member(source: ConverterInput, role: str, name: str) -> Iterator[t
     """Yield the lines of the only member of an archive whose path ends with this one (`train.tsv`, or
     `chem/train.tsv`)."""
     archive = source.input(role)
-    found = [(full, content) for full, content in members(archive) if f"/{full}".endswith(f"/{name}")]
-    if len(found) != 1:
-        raise PubmillError(f"{archive}: expected one file {name} in it, found {[full for full, _ in found]}")
-    where = f"{archive}:{found[0][0]}"
-    check_no_mark(found[0][1], f"{where}:1")
-    text = decode(found[0][1], where)
+    files = [(full, content) for full, content in members(archive) if f"/{full}".endswith(f"/{name}")]
+    if len(files) != 1:
+        raise PubmillError(f"{archive}: expected one file {name} in it, found {[full for full, _ in files]}")
+    where = f"{archive}:{files[0][0]}"
+    check_no_mark(files[0][1], f"{where}:1")
+    text = decode(files[0][1], where)
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         yield f"{where}:{number}", line.rstrip("\r")
 

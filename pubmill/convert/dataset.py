@@ -164,8 +164,8 @@ def find_converter(name: str, inputs: Mapping[str, Path]) -> Converter:
     own = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(own)
-        found: Converter = getattr(own, function)
-        return found
+        converter: Converter = getattr(own, function)
+        return converter
     except AttributeError:
         raise SpecError(f"{path} has no function {function!r}") from None
     except Exception as error:
@@ -177,8 +177,8 @@ def load_function(name: str, what: str) -> Callable[..., Any]:
     if re.fullmatch(r"pubmill\.convert\.[a-z0-9_]+:[a-z_]+", name):
         module, function = name.split(":")
         try:
-            found: Callable[..., Any] = getattr(importlib.import_module(module), function)
-            return found
+            loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
+            return loaded
         except (ModuleNotFoundError, AttributeError):
             pass
     raise SpecError(f"there is no {what} {name!r}; it is named `pubmill.convert.MODULE:FUNCTION`")

@@ -52,8 +52,8 @@ def unknown_names(
     """
     names = {
         measure.partition(".")[2]
-        for found in counts.values()
-        for measure in found
+        for of_split in counts.values()
+        for measure in of_split
         if _is_counted_by_name(measure)
     }
     messages = [
@@ -111,7 +111,7 @@ def _illegal_starts(labels: list[str]) -> int:
 def _count_sequences(examples: Sequence[SequenceExample]) -> Counts:
     """Count a split of sequence examples; `contradictory_texts` are inputs with more than one label."""
     labelled = {(key(example), example.label) for example in examples}
-    inputs = Counter(found for found, _ in labelled)
+    inputs = Counter(text for text, _ in labelled)
     return {
         "examples": len(examples),
         **_label_counts(example.label for example in examples),
@@ -242,18 +242,18 @@ def _count_words(example: Example) -> int:
     return sum(len(text.split()) for text in texts if text)
 
 
-def overlaps(splits: dict[str, Sequence[Example]]) -> list[dict[str, Any]]:
+def overlaps(splits: dict[str, Sequence[Example]]) -> list[dict[str, str | int | None]]:
     """Return for each pair of splits the later one's inputs that the earlier one has, and common documents.
 
     `documents` is None if documents are not marked.
     """
     keys = {name: [key(example) for example in examples] for name, examples in splits.items()}
     documents = {name: {e.document for e in examples} - {None} for name, examples in splits.items()}
-    found = []
+    rows: list[dict[str, str | int | None]] = []
     for earlier, later in combinations(splits, 2):
         known = set(keys[earlier])
         marked = documents[earlier] and documents[later]
-        found.append(
+        rows.append(
             {
                 "split": later,
                 "with": earlier,
@@ -261,4 +261,4 @@ def overlaps(splits: dict[str, Sequence[Example]]) -> list[dict[str, Any]]:
                 "documents": len(documents[earlier] & documents[later]) if marked else None,
             }
         )
-    return found
+    return rows

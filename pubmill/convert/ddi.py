@@ -119,11 +119,11 @@ def _pair_label(pair: etree._Element, where: str) -> str | None:
 
 
 def _entities(source: ConverterInput, sentence: _DdiSentence, last: int) -> dict[str, Entity]:
-    found: dict[str, Entity] = {}
+    entities: dict[str, Entity] = {}
     for element in sentence.element.iterchildren("entity"):
         where = _element_location(sentence, element)
         name, kind = _element_id(element, sentence.id, where), _attribute(element, "type", where)
-        if name in found or kind not in TYPES:
+        if name in entities or kind not in TYPES:
             raise PubmillError(
                 f"{where}: expected an entity with a new id and a type among "
                 f"{', '.join(sorted(TYPES))}; found {name} of type {quote(kind)}"
@@ -131,8 +131,8 @@ def _entities(source: ConverterInput, sentence: _DdiSentence, last: int) -> dict
         ranges = _character_ranges(_attribute(element, "charOffset", where), sentence, where)
         source.left_out["mentions_in_pieces"] += len(ranges) > 1
         _check_text(source, sentence, _attribute(element, "text", where), ranges, where)
-        found[name] = Entity(start=ranges[0][0], end=ranges[last][1], type=kind, id=name)
-    return found
+        entities[name] = Entity(start=ranges[0][0], end=ranges[last][1], type=kind, id=name)
+    return entities
 
 
 def _character_ranges(offsets: str, sentence: _DdiSentence, where: str) -> list[tuple[int, int]]:
@@ -153,13 +153,13 @@ def _check_text(
     source: ConverterInput, sentence: _DdiSentence, text: str, ranges: list[tuple[int, int]], where: str
 ) -> None:
     """Check that the mention is the text at its offsets; spaces between pieces are ignored."""
-    found = "".join(sentence.text[start:end] for start, end in ranges)
-    if found == text or (len(ranges) > 1 and _without_spaces(found) == _without_spaces(text)):
+    inside = "".join(sentence.text[start:end] for start, end in ranges)
+    if inside == text or (len(ranges) > 1 and _without_spaces(inside) == _without_spaces(text)):
         return
     displaced = sentence.id in source.options.get("displaced", ())
-    if not displaced or len(found) != len(text):  # shifted, but never longer or shorter
+    if not displaced or len(inside) != len(text):  # shifted, but never longer or shorter
         raise PubmillError(
-            f"{where}: the entity is {quote(text)}, but at its offsets is {quote(found)}; is this the "
+            f"{where}: the entity is {quote(text)}, but at its offsets is {quote(inside)}; is this the "
             "archive in the spec? (`displaced` lists the sentences that are known to be damaged)"
         )
     source.left_out["texts_of_displaced_mentions"] += 1

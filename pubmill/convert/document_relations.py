@@ -67,12 +67,12 @@ def read(source: ConverterInput) -> Iterator[RelationsExample]:
 
 def _entities(one: AnnotatedText, reading: DocumentReading) -> list[Entity]:
     """Return the mentions in the text's order, once for each of their concepts."""
-    found = []
+    entities = []
     for mention, kind in zip(one.mentions, one.kinds, strict=True):
         own = [mention.id] if mention.id and reading.arguments == "mentions" else []
         for name in own or concepts_of(mention.concepts, reading.separators):
-            found.append(Entity(start=mention.start, end=mention.end, type=kind, id=name))
-    return sorted(dict.fromkeys(found), key=lambda entity: (entity.start, entity.end))
+            entities.append(Entity(start=mention.start, end=mention.end, type=kind, id=name))
+    return sorted(dict.fromkeys(entities), key=lambda entity: (entity.start, entity.end))
 
 
 def _pairs(entities: Sequence[Entity], reading: DocumentReading, ends: Sequence[int]) -> list[list[str]]:
@@ -86,12 +86,12 @@ def _pairs(entities: Sequence[Entity], reading: DocumentReading, ends: Sequence[
             for start, end in zip(starts, ends, strict=False)
         ]
     types = _types(entities)
-    found = [
+    pairs = [
         _ordered(first, second, types, reading)
         for group in groups
         for first, second in combinations(dict.fromkeys(str(one.id) for one in group), 2)
     ]
-    return [list(pair) for pair in dict.fromkeys(filter(None, found))]
+    return [list(pair) for pair in dict.fromkeys(filter(None, pairs))]
 
 
 def _types(entities: Sequence[Entity]) -> Types:
@@ -119,7 +119,7 @@ def _relations(
     source: ConverterInput,
 ) -> list[list[str]]:
     types = _types(entities)
-    found: list[list[str]] = []
+    relations: list[list[str]] = []
     for relation in one.document.relations:
         label = reading.label_of(relation.type)
         if label is None:
@@ -134,10 +134,10 @@ def _relations(
             if pair is None:
                 source.left_out["relations_of_other_pairs"] += 1
                 continue
-            found.append([*pair, label, *_novelty(relation, reading, one.document.where)])
-    different = sorted_lists(found)
-    if len(different) < len(found):
-        source.left_out["repeated_relations"] += len(found) - len(different)
+            relations.append([*pair, label, *_novelty(relation, reading, one.document.where)])
+    different = sorted_lists(relations)
+    if len(different) < len(relations):
+        source.left_out["repeated_relations"] += len(relations) - len(different)
     return different
 
 

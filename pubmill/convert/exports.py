@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pubmill.convert.dataset import load_function
 from pubmill.convert.source_files import for_split
@@ -38,22 +38,29 @@ Writer = Callable[[Sequence[Any], WriterOptions], Iterator[str]]
 """Yields the text of one split, piece by piece."""
 
 
-def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, dict[str, Any]]:
+class WrittenSplit(TypedDict):
+    """A file that was written. `equal`: whether it has the published bytes; None if these are not known."""
+
+    name: str
+    sha256: str
+    equal: bool | None
+
+
+def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, WrittenSplit]:
     """Write one file for each split that has a published form into the folder `output`.
 
-    Returns split -> `{"name", "sha256", "equal"}`; `equal` is None if the published bytes are not known.
-    If bytes differ from the published ones, it raises a `PubmillError` and writes no file. If the spec or the
-    card of the examples states that the dataset isn't public, only the owner may read the files, and a label
-    is written beside them.
+    Returns the files by split. If bytes differ from the published ones, it raises a `PubmillError` and writes
+    no file. If the spec or the card of the examples states that the dataset isn't public, only the owner may
+    read the files, and a label is written beside them.
     """
     writer = _find_writer(recipe)
     texts: dict[str, bytes] = {}
-    results: dict[str, dict[str, Any]] = {}
+    results: dict[str, WrittenSplit] = {}
     for split, file in recipe.files.items():
         rows = list(read_examples(examples / f"{split}.jsonl.gz", KINDS[recipe.kind]))
         texts[split] = _render_split(recipe, split, writer, rows)
-        found = hashlib.sha256(texts[split]).hexdigest()
-        results[split] = {"name": file.name, "sha256": found, "equal": _is_equal(found, file.sha256)}
+        digest = hashlib.sha256(texts[split]).hexdigest()
+        results[split] = {"name": file.name, "sha256": digest, "equal": _is_equal(digest, file.sha256)}
     _refuse_differences(recipe, results)
     access = strictest([recipe.access, access_of(examples)])
     for split, text in texts.items():
@@ -85,7 +92,7 @@ def _is_equal(found: str, expected: str | None) -> bool | None:
     return None if expected is None else found == expected
 
 
-def _refuse_differences(recipe: PublishedRecipe, results: Mapping[str, Mapping[str, Any]]) -> None:
+def _refuse_differences(recipe: PublishedRecipe, results: Mapping[str, WrittenSplit]) -> None:
     wrong = [
         f"{split} ({one['name']}): expected sha256 {recipe.files[split].sha256}, found {one['sha256']}"
         for split, one in results.items()

@@ -47,16 +47,16 @@ def read(source: ConverterInput) -> Iterator[MultilabelExample]:
     source.check_options()
     wanted = _listed_pmids(source.of_split())
     archive = source.input("archive")
-    found = _requested_contents(archive, set(wanted))
+    contents = _requested_contents(archive, set(wanted))
     for pmid in wanted:
-        if not {("text", pmid), ("labels", pmid)} <= found.keys():
+        if not {("text", pmid), ("labels", pmid)} <= contents.keys():
             raise PubmillError(
                 f"{archive} has no text or no labels of {pmid}, which {source.of_split()} names; "
                 "is it the archive in the dataset's spec?"
             )
         text_of, labels_of = (f"{archive}: {folder}/{pmid}.txt" for folder in ("text", "labels"))
-        sentences = _sentences(decode(found["text", pmid], text_of), text_of)
-        labels = _labels(decode(found["labels", pmid], labels_of), labels_of)
+        sentences = _sentences(decode(contents["text", pmid], text_of), text_of)
+        labels = _labels(decode(contents["labels", pmid], labels_of), labels_of)
         if len(labels) != len(sentences):
             raise PubmillError(
                 f"{labels_of}: labels of {len(labels)} sentences, but the text has {len(sentences)}"

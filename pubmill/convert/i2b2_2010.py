@@ -56,8 +56,8 @@ class Concept:
 def concepts(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield one example per line, `DOCUMENT.LINE`, with the types problem, test and treatment."""
     source.check_options("dev")
-    for document, note, found in _documents(source, "con"):
-        mentions = [words.NoteMention(concept.start, concept.end, concept.type) for concept in found]
+    for document, note, marked in _documents(source, "con"):
+        mentions = [words.NoteMention(concept.start, concept.end, concept.type) for concept in marked]
         for sentence in words.sentences(note.text, mentions, source.left_out):
             yield TokensExample(
                 id=f"{document}.{sentence.line}",
@@ -77,12 +77,12 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
     line).
     """
     source.check_options("dev")
-    for document, note, found in _documents(source, "rel"):
-        labels = _labels(note, found)
-        across = sum(concept.first_line != concept.last_line for concept in found)
+    for document, note, marked in _documents(source, "rel"):
+        labels = _labels(note, marked)
+        across = sum(concept.first_line != concept.last_line for concept in marked)
         if across:
             source.left_out["concepts_across_lines"] += across
-        for (i, one), (j, other) in combinations(enumerate(found, 1), 2):
+        for (i, one), (j, other) in combinations(enumerate(marked, 1), 2):
             if one.first_line == one.last_line == other.first_line == other.last_line:
                 for number, label in enumerate(labels.pop((i, j), [NEGATIVE]), 1):
                     example = f"{document}.{i}.{j}" + (f".{number}" if number > 1 else "")
@@ -128,37 +128,37 @@ _PACK = (
 def _train_files(source: ConverterInput) -> Files:
     chosen: Files = {}
     for hospital in HOSPITALS:
-        found = _note_files(source.input("train"), ("txt", "con", "rel"), hospital)
-        of_split = dev_split.split_members(source, found)
-        twice = sorted(found.keys() & chosen.keys())
+        notes = _note_files(source.input("train"), ("txt", "con", "rel"), hospital)
+        of_split = dev_split.split_members(source, notes)
+        twice = sorted(notes.keys() & chosen.keys())
         if twice:
             raise PubmillError(f"{source.input('train')}: both hospitals have a note {twice[0]}")
-        chosen |= {document: kinds for document, kinds in found.items() if document in of_split}
+        chosen |= {document: kinds for document, kinds in notes.items() if document in of_split}
     return chosen
 
 
 def _test_files(source: ConverterInput) -> Files:
-    found = _note_files(source.input("test"), ("con", "rel"), None)
+    notes = _note_files(source.input("test"), ("con", "rel"), None)
     for document, kinds in _note_files(source.input("test_texts"), ("txt",), None).items():
-        found[document] |= kinds
-    return found
+        notes[document] |= kinds
+    return notes
 
 
 def _note_files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Files:
     """Return the files of these kinds; with `folder`, only those below a folder of this name."""
-    found: Files = defaultdict(dict)
+    notes: Files = defaultdict(dict)
     for member, content in members(archive):
         path, where = PurePosixPath(member), f"{archive}:{member}"
         kind = path.suffix.removeprefix(".")
         if kind not in kinds or path.name.startswith(".") or (folder and folder not in path.parts[:-1]):
             continue
-        if kind in found[path.stem]:
-            raise PubmillError(f"{where}: a second {path.name}; the first is {found[path.stem][kind][0]}")
-        found[path.stem][kind] = (where, decode(content, where))
-    if not found:
+        if kind in notes[path.stem]:
+            raise PubmillError(f"{where}: a second {path.name}; the first is {notes[path.stem][kind][0]}")
+        notes[path.stem][kind] = (where, decode(content, where))
+    if not notes:
         below = f" below a folder {folder}" if folder else ""
         raise PubmillError(f"{archive} has no .{' or .'.join(kinds)} files{below}. {_PACK}")
-    return found
+    return notes
 
 
 class _Note:
@@ -187,11 +187,11 @@ class _Note:
                 f"its lines {first_line} and {last_line} have {len(starts)} and {len(ends)} tokens"
             )
         start, end = starts[first][0], ends[last][1]
-        found = self.text[start:end]
-        # No concept begins at the empty token before a line's first space: `found` would begin with a space.
-        if _lowercase_words(found) != _lowercase_words(text) or found != found.strip():
+        inside = self.text[start:end]
+        # No concept begins at the empty token before a line's first space: `inside` would begin with a space.
+        if _lowercase_words(inside) != _lowercase_words(text) or inside != inside.strip():
             raise PubmillError(
-                f"{where}: has {quote(text)}, but {self.kinds['txt'][0]} has {quote(found)} at "
+                f"{where}: has {quote(text)}, but {self.kinds['txt'][0]} has {quote(inside)} at "
                 f"{first_line}:{first} to {last_line}:{last}; the two files are not from one release"
             )
         return first_line, last_line, start, end
@@ -225,18 +225,18 @@ def _parse_lines(
 
 
 def _concepts(note: _Note) -> list[Concept]:
-    found = []
+    marked = []
     for where, (text, *numbers, of) in _parse_lines(note, "con", _CONCEPT, 'c="..." L:T L:T||t="TYPE"'):
         if of not in TYPES:
             raise PubmillError(f"{where}: expected a type of {', '.join(TYPES)}, found {quote(of)}")
-        found.append(Concept(*note.place(tuple(numbers), text, where), of))
-    return found
+        marked.append(Concept(*note.place(tuple(numbers), text, where), of))
+    return marked
 
 
-def _labels(note: _Note, found: list[Concept]) -> dict[tuple[int, int], list[str]]:
+def _labels(note: _Note, marked: list[Concept]) -> dict[tuple[int, int], list[str]]:
     """Return the numbers of two concepts, the smaller first -> their relations in `.rel` order."""
     numbers: dict[Span, int] = {}
-    for number, concept in enumerate(found, 1):
+    for number, concept in enumerate(marked, 1):
         numbers.setdefault((concept.start, concept.end), number)
     labels: dict[tuple[int, int], list[str]] = defaultdict(list)
     shown = 'c="..." L:T L:T||r="TYPE"||c="..." L:T L:T'

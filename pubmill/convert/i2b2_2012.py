@@ -31,10 +31,10 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     tags = source.options.get("tags")
     if not isinstance(tags, list) or not tags or not set(map(str, tags)) <= TYPES.keys():
         raise SpecError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES)}")
-    found = i2b2_xml.notes(source.input("test" if source.split == "test" else "train"), _NAME)
+    notes = i2b2_xml.notes(source.input("test" if source.split == "test" else "train"), _NAME)
     if source.split != "test":
-        of_split = dev_split.split_members(source, found)
-        found = {document: note for document, note in found.items() if document in of_split}
+        of_split = dev_split.split_members(source, notes)
+        notes = {document: note for document, note in notes.items() if document in of_split}
     types = {name: TYPES[name] for name in tags}
     known = i2b2_xml.Tags(types, OTHERS | TYPES.keys() - types.keys(), "type", untyped=True)
-    yield from i2b2_xml.examples(source, found.values(), known)
+    yield from i2b2_xml.examples(source, notes.values(), known)

@@ -27,18 +27,18 @@ _NAME = re.compile(r"([0-9]+-[0-9]+)\.xml")
 def read(source: ConverterInput) -> Iterator[TokensExample]:
     """Yield the examples of one split; options: `dev` (`dev_split`) and `differing` (`i2b2_xml`)."""
     source.check_options("dev", "differing")
-    found: dict[str, i2b2_xml.Note] = {}
+    notes: dict[str, i2b2_xml.Note] = {}
     for role in ("test",) if source.split == "test" else ("train_set1", "train_set2"):
         more = i2b2_xml.notes(source.input(role), _NAME)
-        twice = sorted(found.keys() & more.keys())
+        twice = sorted(notes.keys() & more.keys())
         if twice:
-            raise PubmillError(f"{more[twice[0]].where}: {found[twice[0]].where} is the same record")
-        found |= more
+            raise PubmillError(f"{more[twice[0]].where}: {notes[twice[0]].where} is the same record")
+        notes |= more
     if source.split != "test":
-        of_split = dev_split.split_members(source, {_patient(document) for document in found})
-        found = {document: note for document, note in found.items() if _patient(document) in of_split}
+        of_split = dev_split.split_members(source, {_patient(document) for document in notes})
+        notes = {document: note for document, note in notes.items() if _patient(document) in of_split}
     known = i2b2_xml.Tags(dict.fromkeys(CATEGORIES, TYPES), frozenset(), "TYPE", untyped=False)
-    yield from i2b2_xml.examples(source, found.values(), known)
+    yield from i2b2_xml.examples(source, notes.values(), known)
 
 
 def _patient(document: str) -> str:

@@ -69,7 +69,7 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
 
     Raises a `PubmillError` for an XML file of another name, for two of one document, and if there are none.
     """
-    found: dict[str, Note] = {}
+    by_document: dict[str, Note] = {}
     for member, content in members(archive):
         path, where = PurePosixPath(member), f"{archive}:{member}"
         if path.suffix != ".xml" or path.name.startswith("."):
@@ -77,15 +77,15 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
         match = name.fullmatch(path.name)
         if not match:
             raise PubmillError(f"{where}: not the file name of a note; is {archive.name} the right archive?")
-        if match[1] in found:
-            raise PubmillError(f"{where}: a second {path.name}; the first is {found[match[1]].where}")
-        found[match[1]] = _parse_note(match[1], decode(content, where), where)
-    if not found:
+        if match[1] in by_document:
+            raise PubmillError(f"{where}: a second {path.name}; the first is {by_document[match[1]].where}")
+        by_document[match[1]] = _parse_note(match[1], decode(content, where), where)
+    if not by_document:
         raise PubmillError(
             f"{archive} has no XML files. Use it as downloaded from the portal; repack an unpacked copy "
             f"with `tar czf {archive.name} FOLDER`"
         )
-    return found
+    return by_document
 
 
 def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iterator[TokensExample]:
@@ -95,10 +95,10 @@ def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iter
     """
     differing = _differing_documents(source)
     bad: list[str] = []
-    found = []
+    annotated = []
     for note in sorted(chosen, key=lambda note: note.document):
         allowed = note.document in differing
-        found.append((note, list(_mentions(note, tags, source.left_out, None if allowed else bad))))
+        annotated.append((note, list(_mentions(note, tags, source.left_out, None if allowed else bad))))
     if bad:
         raise PubmillError(
             f"{len(bad)} annotations whose `text` differs from the note's at `start` to `end`:\n  "
@@ -106,7 +106,7 @@ def examples(source: ConverterInput, chosen: Iterable[Note], tags: Tags) -> Iter
             + "\nIs this the original release? If it is, name the documents in the option `differing` of the "
             "dataset's spec; such annotations are then taken at their offsets and counted."
         )
-    for note, mentions in found:
+    for note, mentions in annotated:
         for sentence in words.sentences(note.text, mentions, source.left_out):
             yield TokensExample(
                 id=f"{note.document}.{sentence.line}",

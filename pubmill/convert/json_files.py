@@ -37,7 +37,7 @@ def read_object(path: Path) -> dict[str, Any]:
 def parse(form: type[Of], content: str | bytes, where: str) -> Of:
     """Parse JSON text into the model. Messages name a position (`data.0.title`), never its content."""
     try:
-        found = form.model_validate_json(content)
+        parsed = form.model_validate_json(content)
     except ValidationError as error:
         problem = error.errors()[0]
         place = ".".join(map(str, problem["loc"]))  # the model's own names, and numbers
@@ -45,7 +45,7 @@ def parse(form: type[Of], content: str | bytes, where: str) -> Of:
             f"{where}: {f'{place}: ' if place else ''}{problem['msg']}; is this the original file?"
         ) from None
     parse_object(content, where)  # for repeated keys, which pydantic does not detect
-    return found
+    return parsed
 
 
 def parse_object(content: str | bytes, where: str) -> dict[str, Any]:

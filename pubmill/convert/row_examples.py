@@ -88,12 +88,12 @@ class _Rows:
 
     def labels(self) -> Mapping[str, str]:
         """Return the file's labels, each with the example's."""
-        found = self.options["labels"]
-        known = {one: one for one in found} if isinstance(found, list) else found
+        given = self.options["labels"]
+        known = {one: one for one in given} if isinstance(given, list) else given
         pairs = known.items() if isinstance(known, Mapping) else [(None, None)]
         if not known or not all(isinstance(text, str) and text for pair in pairs for text in pair):
             raise SpecError(
-                f"the converter's option `labels` is {found!r}; give a list of all labels, or a mapping to "
+                f"the converter's option `labels` is {given!r}; give a list of all labels, or a mapping to "
                 "the examples' labels, as text in quotation marks"
             )
         return dict(pairs)
@@ -136,10 +136,10 @@ class _Row:
             return {}
         named = self._options["choices"]
         keys = [row_files.value_at(self._row, key) for key in named] if isinstance(named, list) else None
-        found = lettered(self.get("choices") if keys is None else keys)
-        if found is None:
+        texts = lettered(self.get("choices") if keys is None else keys)
+        if texts is None:
             raise self.fault("choices", "at least two texts, as a list or by letters")
-        return {letter: one_line(text) for letter, text in found.items()}
+        return {letter: one_line(text) for letter, text in texts.items()}
 
     def document(self) -> str | None:
         return self.value("document") if "document" in self._options else None
@@ -152,11 +152,11 @@ class _Row:
 
 def lettered(value: Any) -> dict[str, str] | None:
     """Return texts to choose from by their letters; None for other than a list or mapping of texts."""
-    found = dict(zip(ascii_uppercase, value, strict=False)) if isinstance(value, list) else value
-    if not isinstance(found, dict) or len(found) < 2 or len(found) < len(value):
+    by_letter = dict(zip(ascii_uppercase, value, strict=False)) if isinstance(value, list) else value
+    if not isinstance(by_letter, dict) or len(by_letter) < 2 or len(by_letter) < len(value):
         return None
-    texts = all(isinstance(one, str) and one.strip() for pair in found.items() for one in pair)
-    return found if texts else None
+    texts = all(isinstance(one, str) and one.strip() for pair in by_letter.items() for one in pair)
+    return by_letter if texts else None
 
 
 def _listed_choices(choices: Mapping[str, str]) -> str:
@@ -184,10 +184,10 @@ def _chosen(row: _Row, choices: Mapping[str, str], labels: Mapping[str, str]) ->
     """Return the label of a row; the letter of the choice whose text it is."""
     value = row.value("label")
     same = [letter for letter, text in choices.items() if text == one_line(value)]
-    found = value if value in labels or len(same) != 1 else same[0]
-    if choices and labels.get(found) not in choices:
+    label = value if value in labels or len(same) != 1 else same[0]
+    if choices and labels.get(label) not in choices:
         raise row.fault("label", f"one of the choices ({', '.join(choices)}) or the text of just one")
-    return found
+    return label
 
 
 def multilabel(source: ConverterInput) -> Iterator[MultilabelExample]:
@@ -197,12 +197,12 @@ def multilabel(source: ConverterInput) -> Iterator[MultilabelExample]:
         raise SpecError("the converter needs the option `label`, a key with labels, or `columns` of 0 and 1")
     labels = rows.labels()
     for name, row in rows:
-        found = _flagged(row, rows.options["columns"]) if "columns" in rows.options else _listed(row, rows)
+        chosen = _flagged(row, rows.options["columns"]) if "columns" in rows.options else _listed(row, rows)
         yield MultilabelExample(
             id=name,
             document=row.document(),
             text=" ".join(filter(None, (row.text("text"), _listed_choices(row.choices())))),
-            labels=sorted({row.label(label, labels) for label in found}),
+            labels=sorted({row.label(label, labels) for label in chosen}),
         )
 
 
@@ -214,14 +214,14 @@ def _listed(row: _Row, rows: _Rows) -> list[Any]:
 
 
 def _flagged(row: _Row, columns: Sequence[str]) -> list[str]:
-    found = []
+    flagged = []
     for column in columns:
         value = str(row_files.value_at(row._row, column)).lower()
         if value not in ("0", "1", "0.0", "1.0", "false", "true"):
             raise PubmillError(f"{row.where}: expected 0 or 1 in {column!r}, found {quote(value)}")
         if value in ("1", "1.0", "true"):
-            found.append(column)
-    return found
+            flagged.append(column)
+    return flagged
 
 
 def tokens(source: ConverterInput) -> Iterator[TokensExample]:
@@ -275,9 +275,9 @@ def span(source: ConverterInput) -> Iterator[SpanExample]:
     """Yield questions with their answers in a context."""
     rows = _Rows(source, ("question", "context", "answers"))
     for name, row in rows:
-        found = row.get("answers")
+        given = row.get("answers")
         texts, starts = (
-            (found.get(key) for key in ("text", "answer_start")) if isinstance(found, dict) else (0, 0)
+            (given.get(key) for key in ("text", "answer_start")) if isinstance(given, dict) else (0, 0)
         )
         if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
             raise row.fault("answers", "the lists `text` and `answer_start` of one length")

@@ -65,13 +65,13 @@ def _remove_marks(text: str, where: str) -> tuple[str, list[Entity]]:
     The opening marks occur once; a closing mark may also be part of the text (`a >> b`), but not of a
     mention.
     """
-    found = _MARKED.fullmatch(text)
-    if found is None or any(text.count(opening) != 1 for opening, _ in MARKS):
+    match = _MARKED.fullmatch(text)
+    if match is None or any(text.count(opening) != 1 for opening, _ in MARKS):
         raise PubmillError(
             f"{where}: expected one mention between `<< ` and ` >>` and, after it, one between `[[ ` and "
             f"` ]]`; found {quote(text)}"
         )
-    before, first, between, second, after = found.groups()
+    before, first, between, second, after = match.groups()
     start = len(before) + len(first) + len(between)
     return one_line(before + first + between + second + after), [
         Entity(start=len(before), end=len(before) + len(first), type=MENTION),

@@ -146,7 +146,7 @@ def write(examples: Sequence[SpanExample], form: WriterOptions) -> Iterator[str]
     yield f'], "version": "{version}"}}'
 
 
-def _question_json(example: SpanExample, version: str) -> dict[str, Any]:
+def _question_json(example: SpanExample, version: str) -> dict[str, object]:
     answers = [{"answer_start": answer.start, "text": answer.text} for answer in example.answers]
     marked = {"is_impossible": not answers} if version == "v2.0" else {}
     return {"answers": answers, "question": example.question, "id": example.id, **marked}

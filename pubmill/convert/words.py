@@ -72,14 +72,14 @@ def sentences(
 
 def _trim_mentions(note: str, mentions: Iterable[NoteMention], left_out: Counter[str]) -> list[NoteMention]:
     """Return the mentions without white space at their edges."""
-    found = []
+    trimmed = []
     for mention in mentions:
         words = list(_WORD.finditer(note, mention.start, mention.end))
         if words:
-            found.append(NoteMention(words[0].start(), words[-1].end(), mention.type))
+            trimmed.append(NoteMention(words[0].start(), words[-1].end(), mention.type))
         else:
             left_out["mentions_without_words"] += 1
-    return found
+    return trimmed
 
 
 def _disjoint_mentions(

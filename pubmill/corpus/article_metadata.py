@@ -57,7 +57,7 @@ def licence_group(code: str) -> str:
 
 def licence_at(text: str) -> str:
     """Return the code (`CC BY-NC`) of the Creative Commons licence that a text links to; "" if none."""
-    found = _LINK.search(text) if "creativecommons" in text.lower() else None
-    if not found:
+    match = _LINK.search(text) if "creativecommons" in text.lower() else None
+    if not match:
         return ""
-    return f"CC {found[1].upper()}" if found[1] else "CC0"
+    return f"CC {match[1].upper()}" if match[1] else "CC0"

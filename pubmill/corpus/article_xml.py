@@ -48,10 +48,10 @@ def _without_back(data: bytes) -> etree._Element | None:
     XML inside `back` therefore goes unnoticed: no other text depends on it, a download is checked by its md5,
     and a parser that only checks it would cost a sixth of the speed.
     """
-    found = _BACK.search(data)
-    if found is None:
+    match = _BACK.search(data)
+    if match is None:
         return None
-    plain = b"".join((data[: found.start()], b"<cut-back/>", data[found.end() :]))
+    plain = b"".join((data[: match.start()], b"<cut-back/>", data[match.end() :]))
     try:
         root: etree._Element = etree.fromstring(plain, _PARSER)
     except etree.XMLSyntaxError:

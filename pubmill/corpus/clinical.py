@@ -75,7 +75,7 @@ def normalised(text: str) -> str:
     `[**Hospital1 18**]` gives `hospital`, `[**First Name8 (NamePattern2) **]` `first name`, a day or year
     (`[**2151-7-16**]`, `[**2151**]`) `date`, and a bracket without a name `unknown`.
     """
-    return _BRACKETS.sub(lambda found: _placeholder_kind(found[1]), text)
+    return _BRACKETS.sub(lambda match: _placeholder_kind(match[1]), text)
 
 
 def _placeholder_kind(inside: str) -> str:

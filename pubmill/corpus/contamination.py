@@ -14,7 +14,7 @@ No text of a dataset is ever written: the index contains hashes, reports contain
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +44,16 @@ _DUMMY = re.compile(r"@[^\s@$]+\$")
 """Placeholder of a mention in published forms of relations (`@GENE$`), which no n-gram spans."""
 
 
+class IndexedText(TypedDict):
+    """A row of the index: a text of a split, and the ids of the examples that contain it."""
+
+    dataset: str
+    split: str
+    examples: list[str]
+    pmid: str | None
+    runs: list[int]
+
+
 class Match(NamedTuple):
     """A text found in a document: its row in the index, and whether its PMID and its words matched."""
 
@@ -65,7 +75,7 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
         for data in datasets:
             for split in data.splits:
                 texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
-                found = [
+                listed: list[IndexedText] = [
                     {
                         "dataset": data.dataset,
                         "split": split,
@@ -75,8 +85,8 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
                     }
                     for (text, pmid), examples in texts.items()
                 ]
-                writer.write_table(pa.Table.from_pylist(found, schema))
-                rows += len(found)
+                writer.write_table(pa.Table.from_pylist(listed, schema))
+                rows += len(listed)
     return rows
 
 

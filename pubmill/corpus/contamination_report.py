@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
-from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts
+from pubmill.corpus.contamination import RUN, SHARE, EvaluationTexts, IndexedText
 from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.parquet import open_parquet
@@ -31,18 +31,18 @@ def find_in_parts(parts: Iterable[Path], index: Path, output: Path, version: str
     made_with = [version, sha256(index)]
     known = _known_matches(output, made_with)
     search = _Search(index)
-    found = [known.get(digest) or search(part, digest) for part in parts for digest in [sha256(part)]]
-    write_json(output, sealed({"made_with": made_with, "parts": found}))
-    return len({match[0] for one in found for match in one["matches"]})
+    matches = [known.get(digest) or search(part, digest) for part in parts for digest in [sha256(part)]]
+    write_json(output, sealed({"made_with": made_with, "parts": matches}))
+    return len({match[0] for one in matches for match in one["matches"]})
 
 
 def _known_matches(path: Path, made_with: list[str]) -> dict[str, PartMatches]:
     """Return the matches in an earlier output by the digest of the part; none if it is not to be used."""
     try:
-        found = read_json(path) if path.is_file() else {}
+        stored = read_json(path) if path.is_file() else {}
     except PubmillError:  # damaged, and about to be replaced
         return {}
-    return {one["sha256"]: one for one in found["parts"]} if found.get("made_with") == made_with else {}
+    return {one["sha256"]: one for one in stored["parts"]} if stored.get("made_with") == made_with else {}
 
 
 class _Search:
@@ -96,7 +96,7 @@ class _Split:
     held: set[str] = field(default_factory=set)
     documents: set[str] = field(default_factory=set)
 
-    def add(self, row: dict[str, Any], documents: dict[str, tuple[bool, bool]]) -> None:
+    def add(self, row: IndexedText, documents: dict[str, tuple[bool, bool]]) -> None:
         """Count a text of the index and the documents that contain it (by PMID, by words)."""
         self.texts += 1
         self.short += not row["runs"]
@@ -151,7 +151,7 @@ def report(corpus: str, index: Path, found_in: Iterable[Path]) -> dict[str, Any]
     }
 
 
-def _read_texts(index: Path) -> Iterator[dict[str, Any]]:
+def _read_texts(index: Path) -> Iterator[IndexedText]:
     with open_parquet(index) as file:
         for batch in file.iter_batches(1000, columns=["dataset", "split", "examples", "pmid", "runs"]):
             yield from batch.to_pylist()

@@ -42,14 +42,14 @@ def notices_of(
     loading.
     """
     ids = pa.array([f"pmid:{pmid}" for pmid in sorted(set().union(*datasets.values()))], pa.string())
-    found: dict[str, Notice] = {}
+    known: dict[str, Notice] = {}
     for shards in reversed(sources):
-        found |= _current_notices(shards, ids)
+        known |= _current_notices(shards, ids)
     return {
         name: {
             "documents": len(pmids),
-            "found": len(pmids & found.keys()),
-            "marked": [found[pmid] for pmid in sorted(pmids & found.keys(), key=int) if found[pmid]["marks"]],
+            "found": len(pmids & known.keys()),
+            "marked": [known[pmid] for pmid in sorted(pmids & known.keys(), key=int) if known[pmid]["marks"]],
         }
         for name, pmids in datasets.items()
     }

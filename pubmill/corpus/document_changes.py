@@ -74,11 +74,11 @@ def changes(before: Shards, after: Shards, spill: Path) -> list[Change]:
             "INSERT INTO shards VALUES (?, ?, ?, ?, ?)", list(_rows(shards, before, after))
         )
         connection.execute("SET VARIABLE files = $files", {"files": all_verified(shards)})
-        found = {
+        by_kind = {
             kind: Change(kind, count, tuple(ids))
             for kind, count, ids in connection.execute(_CHANGES.format(samples=SAMPLES)).fetchall()
         }
-    return [found[kind] for kind in KINDS if kind in found]
+    return [by_kind[kind] for kind in KINDS if kind in by_kind]
 
 
 def _rows(shards: Sequence[Path], before: Shards, after: Shards) -> Iterator[list[object]]:

@@ -41,11 +41,11 @@ def years_of(sources: Sequence[Sequence[Path]], pmids: Iterable[str]) -> dict[st
     replaces what an earlier one says of a document.
     """
     wanted = pa.array(sorted(set(pmids)), pa.string())
-    found: dict[str, int] = {}
+    years: dict[str, int] = {}
     for shards in reversed(sources):
         for shard in shards:
-            found |= _years_in(shard, wanted)
-    return dict(sorted(found.items()))
+            years |= _years_in(shard, wanted)
+    return dict(sorted(years.items()))
 
 
 def _years_in(shard: Path, wanted: pa.Array) -> Mapping[str, int]:

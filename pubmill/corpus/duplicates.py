@@ -98,8 +98,8 @@ def _add_similar(connection: duckdb.DuckDBPyConnection, similarity: float) -> No
     batches = connection.sql(_SIGNATURES).to_arrow_reader(PAIRS_AT_ONCE)
     alike = [_similar_pairs(batch, similarity) for batch in batches]
     kept = _kept_originals(np.concatenate([np.empty((0, 2), np.int64), *alike]))
-    found = pa.table({"document": list(kept), "kept": list(kept.values())}, _NUMBERS)
-    connection.register("found", found)
+    similar = pa.table({"document": list(kept), "kept": list(kept.values())}, _NUMBERS)
+    connection.register("found", similar)
     # The document that represents equal texts may itself be similar to another one.
     connection.execute("UPDATE copies SET kept = found.kept FROM found WHERE copies.kept = found.document")
     connection.execute("INSERT INTO copies SELECT document, kept, 'similar_text' FROM found")

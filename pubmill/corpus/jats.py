@@ -351,9 +351,9 @@ def _title(meta: etree._Element) -> str:
 
 
 def _abstracts(meta: etree._Element) -> list[etree._Element]:
-    found = list(meta.iterchildren("abstract"))
-    plain = [abstract for abstract in found if not abstract.get("abstract-type")]
-    return plain or [a for a in found if a.get("abstract-type") in PROSE_ABSTRACTS][:1]
+    abstracts = list(meta.iterchildren("abstract"))
+    plain = [abstract for abstract in abstracts if not abstract.get("abstract-type")]
+    return plain or [a for a in abstracts if a.get("abstract-type") in PROSE_ABSTRACTS][:1]
 
 
 def languages(root: etree._Element) -> tuple[str, ...]:

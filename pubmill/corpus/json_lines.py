@@ -20,9 +20,8 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from pubmill.corpus.gzipped import read_lines
 from pubmill.corpus.medline_bytes import PMID_DIGITS
@@ -59,13 +58,13 @@ def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]
 def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:
     row = _parse_row(line, where)
     title = _single_spaced_value(row, "title", where)
-    found = (
+    texts = (
         paragraphs(_text_value(row, "text", where))
         if "text" in row
         else [_single_spaced_value(row, "abstract", where)]
     )
     date = _single_spaced_value(row, "date", where)
-    identifier = _document_id(row, source, title, "\n".join(found), where)
+    identifier = _document_id(row, source, title, "\n".join(texts), where)
     return Document(
         id=identifier,
         pmid=identifier.removeprefix("pmid:") if identifier.startswith("pmid:") else "",
@@ -78,11 +77,11 @@ def _parse_document(line: bytes, source: str, language: str, where: str) -> Docu
         ),
         licence=_single_spaced_value(row, "licence", where) or _single_spaced_value(row, "license", where),
         title=title,
-        sections=tuple(("", paragraph) for paragraph in found if paragraph),
+        sections=tuple(("", paragraph) for paragraph in texts if paragraph),
     )
 
 
-def _parse_row(line: bytes, where: str) -> dict[str, Any]:
+def _parse_row(line: bytes, where: str) -> dict[str, object]:
     try:
         row = json.loads(line, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:  # also for invalid UTF-8 and numbers that are too long
@@ -93,11 +92,11 @@ def _parse_row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-def _single_spaced_value(row: dict[str, Any], key: str, where: str) -> str:
+def _single_spaced_value(row: Mapping[str, object], key: str, where: str) -> str:
     return single_spaced(_text_value(row, key, where))
 
 
-def _text_value(row: dict[str, Any], key: str, where: str) -> str:
+def _text_value(row: Mapping[str, object], key: str, where: str) -> str:
     value = row.get(key)
     if value is None:
         return ""
@@ -110,7 +109,7 @@ def _text_value(row: dict[str, Any], key: str, where: str) -> str:
     return value
 
 
-def _document_id(row: dict[str, Any], source: str, title: str, text: str, where: str) -> str:
+def _document_id(row: Mapping[str, object], source: str, title: str, text: str, where: str) -> str:
     identifiers = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
     for key, value in identifiers.items():
         if isinstance(value, bool) or not isinstance(value, int | str):

@@ -45,10 +45,10 @@ def lock_differences(first: Path, second: Path) -> LockDifferences:
     totals = [read_totals(path) for path in (first, second)]
     with duckdb.connect() as connection:
         rows = connection.execute(_KINDS, [SAMPLES, str(verified(first)), str(verified(second))]).fetchall()
-    found = {kind: (count, tuple(ids)) for kind, count, ids in rows}
+    by_kind = {kind: (count, tuple(ids)) for kind, count, ids in rows}
     return LockDifferences(
         {name: (totals[0].get(name), totals[1].get(name)) for name in (totals[0] | totals[1])},
-        {kind: found[kind] for kind in ("new", "revised", "gone") if kind in found},
+        {kind: by_kind[kind] for kind in ("new", "revised", "gone") if kind in by_kind},
         tuple(name for digest, name in files[0].items() if digest not in files[1]),
         tuple(name for digest, name in files[1].items() if digest not in files[0]),
     )

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -84,9 +83,9 @@ def source_file(source: str, path: Path) -> SourceFile:
     """Return a source file with its digests, as recorded when it was downloaded."""
     record = Path(BELOW.source_record(str(path)))
     if record.is_file():
-        found = read_json(record)
+        digests = read_json(record)
         with suppress(KeyError, TypeError):
-            return SourceFile(source, path.name, found["md5"], found["sha256"])
+            return SourceFile(source, path.name, digests["md5"], digests["sha256"])
         raise PubmillError(f"{record} records no md5 and sha256; delete it and {path}, and run again")
     try:
         with path.open("rb") as content:
@@ -98,7 +97,7 @@ def source_file(source: str, path: Path) -> SourceFile:
 
 
 def write_lock(
-    path: Path, manifest: Path, files: Sequence[SourceFile], statistics: Mapping[str, Any] | None = None
+    path: Path, manifest: Path, files: Sequence[SourceFile], statistics: Mapping[str, object] | None = None
 ) -> int:
     """Write the lock of a corpus from its manifest and statistics; return the number of documents."""
     rows = 0
@@ -110,8 +109,8 @@ def write_lock(
             column_encoding={"id": "DELTA_BYTE_ARRAY"}, store_schema=False,
         ) as writer,
     ):  # fmt: skip
-        found = connection.sql(_LOCKED, params=[str(verified(manifest))])
-        for batch in found.to_arrow_reader(ROWS_PER_GROUP):
+        relation = connection.sql(_LOCKED, params=[str(verified(manifest))])
+        for batch in relation.to_arrow_reader(ROWS_PER_GROUP):
             writer.write_table(pa.Table.from_batches([batch]).cast(LOCK))
             rows += len(batch)
         listed = json.dumps([asdict(file) for file in files], sort_keys=True)
@@ -123,10 +122,10 @@ def write_lock(
 def read_files(path: Path) -> list[SourceFile]:
     """Return the source files of a locked corpus."""
     try:
-        found = pq.read_metadata(verified(path))
-        if not any(found.schema.to_arrow_schema().equals(one) for one in (LOCK, WITHOUT_FILE)):
+        footer = pq.read_metadata(verified(path))
+        if not any(footer.schema.to_arrow_schema().equals(one) for one in (LOCK, WITHOUT_FILE)):
             raise ValueError(f"its columns are not {', '.join(LOCK.names)}")
-        listed = json.loads((found.metadata or {})[b"files"])
+        listed = json.loads((footer.metadata or {})[b"files"])
         if not isinstance(listed, list):
             raise TypeError("its source files are no list")
     except FileNotFoundError:
@@ -138,11 +137,11 @@ def read_files(path: Path) -> list[SourceFile]:
     return [build(SourceFile, file, f"{path}: source file {place}") for place, file in enumerate(listed, 1)]
 
 
-def read_totals(path: Path) -> dict[str, Any]:
+def read_totals(path: Path) -> dict[str, str | int]:
     """Return the day and the size of a locked corpus; nothing from a lock of pubmill 0.1."""
     read_files(path)
-    found: dict[str, Any] = json.loads((pq.read_metadata(path).metadata or {}).get(b"totals", b"{}"))
-    return found
+    totals: dict[str, str | int] = json.loads((pq.read_metadata(path).metadata or {}).get(b"totals", b"{}"))
+    return totals
 
 
 def write_locked(
@@ -173,8 +172,8 @@ def _add_lock(connection: duckdb.DuckDBPyConnection, lock: Path) -> None:
         f"CREATE VIEW locked AS SELECT id, version, date, {file} FROM read_parquet(getvariable('lock'))"
     )
     twice = "SELECT id FROM locked GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1"
-    if found := connection.execute(twice).fetchone():
-        raise PubmillError(f"{lock} has {found[0]} more than once; a corpus holds one version of a document")
+    if row := connection.execute(twice).fetchone():
+        raise PubmillError(f"{lock} has {row[0]} more than once; a corpus holds one version of a document")
 
 
 def _lock_report(
@@ -214,9 +213,9 @@ def _absent_files(
     SELECT file, count(*), count(*) FILTER (status = 'changed'), count(*) FILTER (status = 'gone')
     FROM locked LEFT JOIN (SELECT id, status FROM read_parquet(?)) USING (id) GROUP BY file
     """
-    found = {place: counts for place, *counts in connection.execute(query, [str(differences)]).fetchall()}
+    by_file = {place: counts for place, *counts in connection.execute(query, [str(differences)]).fetchall()}
     for place, file in enumerate(files):
         if file.sha256 not in present:
-            counts = [None] * 3 if None in found else found.get(place, [0] * 3)
+            counts = [None] * 3 if None in by_file else by_file.get(place, [0] * 3)
             numbers = dict(zip(("documents", "changed", "gone"), counts, strict=True))
             yield {"source": file.source, "file": file.file, "sha256": file.sha256, **numbers}

@@ -79,13 +79,13 @@ def file_order(path: Path) -> int:
 
     NLM restarts the numbers with every year's baseline and requires that files be loaded in this order.
     """
-    found = _NAME.fullmatch(path.name)
-    if not found:
+    match = _NAME.fullmatch(path.name)
+    if not match:
         raise PubmillError(
             f"{path}: a PubMed file is named like pubmed26n0001.xml.gz; its year and number decide "
             f"which version of a citation is the later one. Give the file its original name."
         )
-    return int(found[1]) * 10_000 + int(found[2])
+    return int(match[1]) * 10_000 + int(match[2])
 
 
 def read_medline(path: Path) -> Iterator[Document]:
@@ -144,18 +144,18 @@ class _MedlineReader:
     def _read_head(self, stream: IO[bytes]) -> tuple[bytes, bytes, bytes]:
         """Check everything up to the root's start tag; return that tag, the root's name and the rest."""
         data = stream.read(HEAD_LIMIT)
-        found = _ROOT.search(data)
-        head = data[: found.end()] if found else data
+        match = _ROOT.search(data)
+        head = data[: match.end()] if match else data
         if _SUBSET.search(head):
             raise self._error(
                 "declares entities or other markup of its own in its document type, which NLM's files "
                 "never do; expanding such entities can exhaust memory or read local files, so it is refused"
             )
-        if not found:
+        if not match:
             raise self._error(
                 "no <PubmedArticleSet> or <MedlineCitationSet>: not one of PubMed's citation files"
             )
-        kind, attributes = found[1], found[2] or b""
+        kind, attributes = match[1], match[2] or b""
         # An ordinary document type names NLM's DTD; it is removed, so the parser never fetches the DTD.
         plain = _DOCTYPE.sub(lambda doctype: b"\n" * doctype[0].count(b"\n"), head, count=1)
         if b"<!DOCTYPE" in plain:
@@ -170,7 +170,7 @@ class _MedlineReader:
         self.done = len(head)
         # The prefix of formulas is fixed by the DTD, which is never loaded, so the root declares it here.
         prefix = b"" if b"xmlns:mml" in attributes else MATHML
-        return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[found.end() :]
+        return b"<%s%s%s>" % (kind, attributes, prefix), kind, data[match.end() :]
 
     def _reading_form(self, content: bytes) -> Form | None:
         """Return how to read the content; None if it is not well-formed."""

@@ -128,10 +128,10 @@ def read_usual(article: bytes, text_of: TextOf) -> Document | None:
 
     The content must be well-formed, without comments, processing instructions and CDATA sections.
     """
-    found = _CITATION.match(article)
-    if found is None or any(article.find(name, found.end()) >= 0 for name in _ONLY_ONCE):
+    match = _CITATION.match(article)
+    if match is None or any(article.find(name, match.end()) >= 0 for name in _ONLY_ONCE):
         return None
-    version, pmid, *revised, published, title, abstract, languages, listed, corrected = found.groups()
+    version, pmid, *revised, published, title, abstract, languages, listed, corrected = match.groups()
     parts = _abstract(abstract or b"", text_of)
     corrections = listed_corrections(corrected or b"")
     if parts is None or corrections is None or not (printed := year(published.decode())):
@@ -203,5 +203,5 @@ def day(*numbers: str | None) -> str:
 @lru_cache(maxsize=1 << 14)
 def year(text: str) -> str:
     """Return the first year in a text such as `1998 Dec-1999 Jan`; "" if there is none."""
-    found = _YEAR.search(text)
-    return found[0] if found else ""
+    match = _YEAR.search(text)
+    return match[0] if match else ""

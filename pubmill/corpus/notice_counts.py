@@ -31,14 +31,14 @@ def count_marks(files: Iterable[Path]) -> tuple[int, list[tuple[str, ...]]]:
 
 def _documents(files: Iterable[Path]) -> list[Document]:
     """Return the documents without their texts, after all files are loaded."""
-    found: dict[tuple[str, int], Document] = {}
+    documents: dict[tuple[str, int], Document] = {}
     for path in sorted(files, key=_load_order):
         for document in _read(path):
             if document.deleted:
-                found.pop((document.id, document.version), None)
+                documents.pop((document.id, document.version), None)
             else:
-                found[document.id, document.version] = document._replace(title="", sections=(), body=())
-    return list(found.values())
+                documents[document.id, document.version] = document._replace(title="", sections=(), body=())
+    return list(documents.values())
 
 
 def _load_order(path: Path) -> tuple[int, str]:

@@ -73,12 +73,12 @@ def flags_of(types: Iterable[str], corrections: Corrections) -> tuple[str, ...]:
 
 def listed_corrections(content: bytes) -> Corrections | None:
     """Return the corrections in a `CommentsCorrectionsList`; None if it is not in NLM's usual form."""
-    found, end = [], 0
+    corrections, end = [], 0
     while one := _ONE.match(content, end):
         kind, end = one[1].decode(), one.end()
         if kind != CITED:
-            found.append((kind, plain_pmid((one[2] or b"").decode())))
-    return None if content[end:].strip(b" \t\r\n") else tuple(found)
+            corrections.append((kind, plain_pmid((one[2] or b"").decode())))
+    return None if content[end:].strip(b" \t\r\n") else tuple(corrections)
 
 
 def corrections_in(listed: etree._Element) -> Corrections:

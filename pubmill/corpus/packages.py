@@ -109,16 +109,16 @@ def read_fetched(path: Path) -> Iterator[Article]:
     """Yield the articles of an archive made from the bucket: `PMCn.v.json`, then `PMCn.v.xml`."""
     waiting: Article | None = None
     for member, data in read_members(path):
-        found = _OBJECT.fullmatch(member.name)
-        if not found:
+        match = _OBJECT.fullmatch(member.name)
+        if not match:
             raise PubmillError(f"{path}: {member.name!r}: expected PMC1234.1.json or PMC1234.1.xml")
-        if found["kind"] == "json":
+        if match["kind"] == "json":
             if waiting:
                 yield waiting
             where = f"{path}:{member.name}"
             day = _modification_day(member, where)
             waiting = Article(member.name, b"", _json_metadata(read_metadata(data, where), day, where))
-        elif waiting and (waiting.facts.pmcid, waiting.facts.version) == (int(found[1]), int(found[2])):
+        elif waiting and (waiting.facts.pmcid, waiting.facts.version) == (int(match[1]), int(match[2])):
             yield waiting._replace(name=member.name, data=data)
             waiting = None
         else:
@@ -168,14 +168,14 @@ def _json_metadata(value: dict[str, Any], day: str, where: str) -> ArticleMetada
 
 
 def _parse_package_name(path: Path) -> re.Match[str]:
-    found = _PACKAGE.fullmatch(path.name)
-    if not found:
+    match = _PACKAGE.fullmatch(path.name)
+    if not match:
         raise PubmillError(
             f"{path}: a package of PMC is named like oa_comm_xml.PMC003xxxxxx.baseline.2024-12-18.tar.gz or "
             f"oa_comm_xml.incr.2024-12-19.tar.gz; its date decides which version of an article is the "
             f"later one. Give the file its original name."
         )
-    return found
+    return match
 
 
 def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
@@ -200,16 +200,16 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> ArticleMetadata:
-    found = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
+    match = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
     retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"])
     date = row[_COLUMNS[2]]
-    if not found or retracted is None or not _TIME.fullmatch(date):
+    if not match or retracted is None or not _TIME.fullmatch(date):
         raise PubmillError(
             f"{path}: {row['Article File']!r:.60}: expected an AccessionID such as PMC13901, Retracted yes "
             f"or no, and a date, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}, {date!r:.60}"
         )
     return ArticleMetadata(
-        pmcid=int(found[1]),
+        pmcid=int(match[1]),
         pmid=plain_pmid(row["PMID"]),
         date=date[:10],
         licence=row["License"],

@@ -49,17 +49,17 @@ def read_duplicates(path: Path, shard: int) -> dict[int, str]:
     """Return position -> reason for the duplicates in one shard; `path` as for `read_reasons`."""
     if not path.is_file():
         raise PubmillError(f"{path} does not exist; find the duplicates first")
-    found = _rows_of_parts(path, shard, shard + 1)
-    return dict(zip(found["position"].to_pylist(), found["reason"].to_pylist(), strict=True))
+    rows = _rows_of_parts(path, shard, shard + 1)
+    return dict(zip(rows["position"].to_pylist(), rows["reason"].to_pylist(), strict=True))
 
 
 def _rows_of_parts(path: Path, first: int, end: int) -> pa.Table:
     """Return the rows of the parts from `first` to before `end`; row groups of other parts are not read."""
     with open_parquet(path) as file:
         column = file.schema_arrow.get_field_index("shard")
-        found = [file.metadata.row_group(n).column(column).statistics for n in range(file.num_row_groups)]
+        ranges = [file.metadata.row_group(n).column(column).statistics for n in range(file.num_row_groups)]
         others = {
-            n for n, of in enumerate(found) if of and of.has_min_max and (of.max < first or of.min >= end)
+            n for n, of in enumerate(ranges) if of and of.has_min_max and (of.max < first or of.min >= end)
         }
         rows = file.read_row_groups([n for n in range(file.num_row_groups) if n not in others])
     start, stop = np.searchsorted(rows["shard"].to_numpy(), [first, end])

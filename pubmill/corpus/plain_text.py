@@ -27,12 +27,12 @@ def read_plain_text(path: Path, source: str, documents: Division, language: str 
     """
     name = path.name.removesuffix(".gz").removesuffix(".txt")
     for number, text in _split_documents(_read_lines(path), documents, path):
-        found = paragraphs(text)
-        if found:
+        texts = paragraphs(text)
+        if texts:
             yield Document(
                 id=f"{source}:{name}" + ("" if documents == "file" else f":{number}"),
                 languages=(language,) if language else (),
-                sections=tuple(("", paragraph) for paragraph in found),
+                sections=tuple(("", paragraph) for paragraph in texts),
             )
 
 
@@ -79,5 +79,5 @@ def paragraphs(text: str) -> list[str]:
 
     NUL characters, which some exports leave, become spaces too. Empty paragraphs are left out.
     """
-    found = (single_spaced(part) for part in _BLANK_LINES.split(text.replace("\0", " ")))
-    return [part for part in found if part.strip()]
+    parts = (single_spaced(part) for part in _BLANK_LINES.split(text.replace("\0", " ")))
+    return [part for part in parts if part.strip()]

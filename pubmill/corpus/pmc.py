@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -118,11 +118,11 @@ def _bring_inventory(folder: Path, url: str, day: str, mirror: str | None) -> li
 
 def shard_bounds(shard: str) -> tuple[int, int]:
     """Return the first PMCID of a shard, and the one after its last."""
-    found = _SHARD.fullmatch(shard)
-    if not found:
+    match = _SHARD.fullmatch(shard)
+    if not match:
         raise PubmillError(f"{shard!r}: a shard of PMC's bucket is named like PMC00123xxxx")
-    size = 10 ** len(found[2])
-    return int(found[1]) * size, (int(found[1]) + 1) * size
+    size = 10 ** len(match[2])
+    return int(match[1]) * size, (int(match[1]) + 1) * size
 
 
 def read_plan(path: Path, shard: str) -> list[Planned]:
@@ -144,7 +144,19 @@ def count_by_shard(path: Path, digits: int) -> dict[str, int]:
     return dict(zip(named, counts.tolist(), strict=True))
 
 
-def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> dict[str, Any]:
+class ShardRecord(TypedDict):
+    """The record of a shard. `gone`, `without_xml`: names of articles; `origin`: network or mirror."""
+
+    url: str
+    shard: str
+    articles: int
+    gone: list[str]
+    without_xml: list[str]
+    origin: str
+    retrieved: str
+
+
+def fetch_shard(archive: Path, plan: Path, shard: str, url: str, mirror: str | None) -> ShardRecord:
     """Make the archive of a shard and its record ARCHIVE.source.json; return the record.
 
     Downloaded files stay in ARCHIVE.part, named by ETag or md5, until all are complete; the same command
@@ -181,15 +193,15 @@ def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) 
     names = {article.name: article for article in planned}
     for member, data in read_members(archive):
         name, _, kind = member.name.rpartition(".")
-        found = f"{name}.{hashlib.md5(data, usedforsecurity=False).hexdigest()}.{kind}"
-        if name in names and (kind == "xml" or found == names[name].described):
-            with writing(part / found) as temporary:
+        named = f"{name}.{hashlib.md5(data, usedforsecurity=False).hexdigest()}.{kind}"
+        if name in names and (kind == "xml" or named == names[name].described):
+            with writing(part / named) as temporary:
                 temporary.write_bytes(data)
 
 
 def _shard_record(
     planned: list[Planned], came: list[list[Path]], shard: str, url: str, mirror: str | None
-) -> dict[str, Any]:
+) -> ShardRecord:
     gone = [article.name for article, files in zip(planned, came, strict=True) if not files]
     if len(gone) > GONE_LIMIT * len(planned):
         raise PubmillError(

@@ -41,16 +41,16 @@ def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
             yield ours
         else:
             try:
-                found = next(theirs, None)
+                other = next(theirs, None)
             except DAMAGED as error:
                 raise PubmillError(f"{path}: pubmed_parser fails at {ours.id}: {error!r}") from None
-            yield _merged_document(ours, found, path)
+            yield _merged_document(ours, other, path)
 
 
 def _merged_document(ours: Document, theirs: dict[str, Any] | None, path: Path) -> Document:
     if theirs is None or f"pmid:{theirs['pmid']}" != ours.id:
-        found = theirs["pmid"] if theirs else "nothing"
-        raise PubmillError(f"{path}: pubmed_parser finds {found} where {ours.id} stands")
+        given = theirs["pmid"] if theirs else "nothing"
+        raise PubmillError(f"{path}: pubmed_parser finds {given} where {ours.id} stands")
     text = _single_spaced_lines(theirs["abstract"])
     return Document(
         id=ours.id,

@@ -78,7 +78,7 @@ class _Tally:
         if len(sample) < SAMPLES:
             sample.append(document.id)
 
-    def keep(self, document: Document, selection: SelectionRecipe) -> dict[str, Any]:
+    def keep(self, document: Document, selection: SelectionRecipe) -> dict[str, str | int]:
         """Count the document; return its row in the part."""
         sections = selected_sections(document, selection)
         text = joined(sections)
@@ -142,7 +142,7 @@ def _selected_rows(
     copies: Mapping[int, str],
     selection: SelectionRecipe,
     tally: _Tally,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, str | int]]:
     met = 0
     for position, document, reason in judged:
         if reason is None and position in copies:
@@ -187,9 +187,9 @@ def total(statistics: Sequence[Path], rows: Sequence[int]) -> dict[str, Any]:
     day = ""
     samples: dict[str, list[str]] = {}
     by_source: dict[str, tuple[Counter[str], Counter[str]]] = {}
-    for path, found in zip(statistics, rows, strict=True):
+    for path, number in zip(statistics, rows, strict=True):
         one = read_json(path)
-        _check_part_counts(path, one, found)
+        _check_part_counts(path, one, number)
         counts = {key: one[key] for key in TOTALS}
         totals.update(counts)
         of_source = by_source.setdefault(one["source"], (Counter(dict.fromkeys(TOTALS, 0)), Counter()))

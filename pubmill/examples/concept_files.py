@@ -6,7 +6,7 @@ known, because the files that models are trained on have neither.
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS
@@ -31,29 +31,29 @@ def write_concepts(path: Path, concepts: Concepts, private: bool = False) -> Non
     """Write the file; equal concepts give equal bytes."""
     write_jsonl_gz(
         path,
-        (_row(split, name, one) for split, found in concepts.items() for name, one in found.items()),
+        (_row(split, name, one) for split, of_split in concepts.items() for name, one in of_split.items()),
         private,
     )
 
 
-def _row(split: str, name: str, one: ExampleConcepts) -> dict[str, Any]:
+def _row(split: str, name: str, one: ExampleConcepts) -> dict[str, object]:
     mentions = [[start, end, sorted(names)] for (start, end), names in sorted(one.identifiers.items())]
     return {"split": split, "id": name, "document": one.document, "mentions": mentions}
 
 
 def read_concepts(path: Path) -> Concepts:
     """Read the file; a `PubmillError` names a malformed line."""
-    found: dict[str, dict[str, ExampleConcepts]] = {split: {} for split in SPLITS}
+    concepts: dict[str, dict[str, ExampleConcepts]] = {split: {} for split in SPLITS}
     for number, row in enumerate(read_jsonl_gz(path), 1):
         try:
             identifiers = {(start, end): frozenset(names) for start, end, names in row["mentions"]}
-            found[row["split"]][row["id"]] = ExampleConcepts(row["document"], identifiers)
+            concepts[row["split"]][row["id"]] = ExampleConcepts(row["document"], identifiers)
         except (KeyError, TypeError, ValueError):
             raise PubmillError(
                 f"{path}:{number}: expected split, id, document and mentions; remove the file and make "
                 "it again"
             ) from None
-    return found
+    return concepts
 
 
 def all_identifiers(examples: Iterable[ExampleConcepts]) -> frozenset[str]:

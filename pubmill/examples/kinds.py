@@ -6,7 +6,7 @@ about a malformed line never quote its text, because text of licensed datasets m
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -234,7 +234,7 @@ def write_examples(path: Path, examples: Iterable[Example], private: bool = Fals
     """
     written = ""
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def rows() -> Iterator[dict[str, object]]:
         nonlocal written
         for example in examples:
             written = example.id
@@ -249,7 +249,7 @@ def write_examples(path: Path, examples: Iterable[Example], private: bool = Fals
         ) from None
 
 
-def as_row(example: Any) -> dict[str, Any]:
+def as_row(example: Any) -> dict[str, object]:
     """Return the fields as JSON values; `asdict` would spend most of the time on deep copies."""
     optional = _OPTIONAL[type(example)]
     values = {name: getattr(example, name) for name in _HINTS[type(example)]}
@@ -299,8 +299,8 @@ def read_examples(path: Path, kind: type[Kind]) -> Iterator[Kind]:
 def kept_examples(path: Path, kind: type[Kind]) -> tuple[Kind, ...]:
     """Return the examples of a split, read once while the file is the same and no other one is asked for."""
     status, hashable = path.stat(), cast(Any, kind)
-    found: tuple[Kind, ...] = _kept_examples(path, hashable, status.st_size, status.st_mtime_ns)
-    return found
+    examples: tuple[Kind, ...] = _kept_examples(path, hashable, status.st_size, status.st_mtime_ns)
+    return examples
 
 
 @lru_cache(maxsize=1)
@@ -308,7 +308,7 @@ def _kept_examples(path: Path, kind: type[Any], size: int, changed: int) -> tupl
     return tuple(read_examples(path, kind))
 
 
-def from_row(kind: type[Kind], row: dict[str, Any]) -> Kind:
+def from_row(kind: type[Kind], row: Mapping[str, object]) -> Kind:
     """Return the example in a row, such as that of a data frame, in which optional fields may be missing or
     None; a `PubmillError` says what is wrong."""
     given = {name: value for name, value in row.items() if value is not None or name not in _OPTIONAL[kind]}

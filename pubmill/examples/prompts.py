@@ -107,7 +107,7 @@ def prompt_of(example: Any, wording: Wording) -> str:
         if wording.dummies and "{dummies}" in wording.template:
             types, overlap = wording.dummies.types, wording.dummies.overlap
             values["dummies"] = dummies(example.text, example.entities, types, overlap).text
-    return _PLACE.sub(lambda found: values.get(found[1], ""), wording.template)
+    return _PLACE.sub(lambda match: values.get(match[1], ""), wording.template)
 
 
 def right_answer(example: Any, typed: bool) -> str:
@@ -157,5 +157,5 @@ def labels_of(card: dict[str, Any]) -> tuple[str, ...]:
     """Return the labels, or types of mentions, of all splits of a dataset; "" for mentions without type."""
     names = {measure for counts in card["counts"].values() for measure in counts}
     family = {"tokens": "words.", "mentions": "mentions."}.get(card["kind"], "labels.")
-    found = sorted(name.removeprefix(family) for name in names if name.startswith(family))
-    return tuple(found or ([""] if card["kind"] == "tokens" else []))
+    labels = sorted(name.removeprefix(family) for name in names if name.startswith(family))
+    return tuple(labels or ([""] if card["kind"] == "tokens" else []))

@@ -176,10 +176,10 @@ def documents_of(content: Any, where: str, misplaced: bool = False) -> Iterator[
 
 def _child_nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
     """Return the list of objects under a key."""
-    found = node.get(key, None if needed else []) if isinstance(node, dict) else None
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+    nodes = node.get(key, None if needed else []) if isinstance(node, dict) else None
+    if not isinstance(nodes, list) or not all(isinstance(item, dict) for item in nodes):
         raise PubmillError(f"{where}: BioC needs a list of objects `{key}` here")
-    return found
+    return nodes
 
 
 def _parse_document(node: Node, where: str, misplaced: bool) -> InputDocument:
@@ -210,11 +210,11 @@ def _parse_passage(node: Node, where: str, wrong: list[str] | None) -> Passage:
     offset, text = node.get("offset"), node.get("text", "")
     if isinstance(offset, bool) or not isinstance(offset, int) or not isinstance(text, str):
         raise PubmillError(f"{where}: needs an `offset`, a number, and a `text`")
-    found = (
+    parsed = (
         _parse_mention(annotation, text, offset, where, wrong)
         for annotation in _child_nodes(node, "annotations", where)
     )
-    mentions = [mention for mention in found if mention]
+    mentions = [mention for mention in parsed if mention]
     return Passage(text=check_characters(text, where), offset=offset, mentions=mentions, source=node)
 
 
@@ -225,16 +225,16 @@ def _parse_mention(
     None, and a place in `wrong`, if that list is there and the annotation differs from the text."""
     name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
     place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
-    found = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]
-    spans = [span for span in found if span]
+    located = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]
+    spans = [span for span in located if span]
     of = infons.get("type", "") if isinstance(infons, dict) else None
-    if not spans or len(spans) != len(found) or not isinstance(of, str):
+    if not spans or len(spans) != len(located) or not isinstance(of, str):
         raise PubmillError(
             f"{place}: needs locations, each with offset and length, and a type among its infons"
         )
     start, end = min(span[0] for span in spans), max(span[1] for span in spans)
     inside = text[start - offset : end - offset] if offset <= start < end <= offset + len(text) else ""
-    if not inside or (len(found) == 1 and isinstance(content, str) and content != inside):
+    if not inside or (len(located) == 1 and isinstance(content, str) and content != inside):
         if wrong is not None:
             wrong.append(place)
             return None
@@ -256,8 +256,8 @@ def _concepts(infons: Node) -> str:
 
 
 def _parse_relation(node: Node, where: str) -> FileRelation:
-    name, found = node.get("id"), node.get("infons", {})
-    infons = found if isinstance(found, dict) else {}
+    name, given = node.get("id"), node.get("infons", {})
+    infons = given if isinstance(given, dict) else {}
     arguments = tuple(str(one.get("refid")) for one in _child_nodes(node, "nodes", where))
     # BC5CDR and BioRED relate concepts, by infons of any key
     concepts = () if arguments else tuple(str(infons[key]) for key in infons if key not in NO_ARGUMENTS)
@@ -327,5 +327,5 @@ def _relation_node(name: str, relation: Relation) -> Node:
 
 
 def _infons(made: TextMention | Relation) -> Node:
-    found = {"type": made.type}
-    return found if made.confidence is None else {**found, "confidence": f"{made.confidence:g}"}
+    infons = {"type": made.type}
+    return infons if made.confidence is None else {**infons, "confidence": f"{made.confidence:g}"}

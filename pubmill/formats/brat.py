@@ -72,15 +72,15 @@ def _parse_document(
                         "characters of the .txt file, not bytes"
                     )
             case "R":
-                found = _parsed(_RELATION, content, place, "Type Arg1:T1 Arg2:T2")
+                parts = _parsed(_RELATION, content, place, "Type Arg1:T1 Arg2:T2")
                 relations.append(
-                    FileRelation(type=found[1], arguments=(found[3], found[5]), source=content, id=label)
+                    FileRelation(type=parts[1], arguments=(parts[3], parts[5]), source=content, id=label)
                 )
             case "E":
                 events.append(_parsed(_EVENT, content, place, "Type:T1 Role:T2 ...")[1])
             case "N":
-                found = _parsed(_NORMALISATION, content, place, "Reference T1 RID")
-                concepts[found[1]] = ",".join(filter(None, [concepts.get(found[1], ""), found[2]]))
+                parts = _parsed(_NORMALISATION, content, place, "Reference T1 RID")
+                concepts[parts[1]] = ",".join(filter(None, [concepts.get(parts[1], ""), parts[2]]))
     with_concepts = [_with_concepts(one, concepts.get(label, "")) for label, one in mentions.items()]
     return InputDocument(
         id=name, where=where, passages=[Passage(text=text, offset=0, mentions=with_concepts)],
@@ -101,17 +101,17 @@ def _rows(files: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _parsed(form: re.Pattern[str], content: str, place: str, expected: str) -> re.Match[str]:
-    found = form.fullmatch(content)
-    if found is None:
+    match = form.fullmatch(content)
+    if match is None:
         raise PubmillError(f"{place}: expected `{expected}`, found {quote(content)}")
-    return found
+    return match
 
 
 def _mention(label: str, content: str, rest: str, text: str, place: str) -> TextMention | None:
     """Return a mention; None if its text differs from that at its offsets."""
-    found = _parsed(_MENTION, content, place, "Type start end[;start end]")
+    parts = _parsed(_MENTION, content, place, "Type start end[;start end]")
     spans = []
-    for piece in found[2].split(";"):
+    for piece in parts[2].split(";"):
         start, end = map(whole_number, piece.split())
         if start is None or end is None or not start < end:
             raise PubmillError(f"{place}: expected offsets, each end after its start, found {quote(content)}")
@@ -121,7 +121,7 @@ def _mention(label: str, content: str, rest: str, text: str, place: str) -> Text
         return None
     first, last = min(spans)[0], max(end for _, end in spans)
     return TextMention(
-        start=first, end=last, type=found[1], text=text[first:last], id=label, source=content,
+        start=first, end=last, type=parts[1], text=text[first:last], id=label, source=content,
         spans=tuple(sorted(spans)) if len(spans) > 1 else (),
     )  # fmt: skip
 

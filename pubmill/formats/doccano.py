@@ -77,10 +77,10 @@ def _mention(span: Any, text: str, where: str) -> TextMention:
 
 
 def _relation(node: Any, mentions: list[TextMention], where: str) -> FileRelation:
-    found = node if isinstance(node, dict) else {}
-    ends = tuple(str(found.get(key)) for key in ("from_id", "to_id"))
-    if not {*ends} <= {one.id for one in mentions} or not isinstance(found.get("type"), str):
+    given = node if isinstance(node, dict) else {}
+    ends = tuple(str(given.get(key)) for key in ("from_id", "to_id"))
+    if not {*ends} <= {one.id for one in mentions} or not isinstance(given.get("type"), str):
         raise PubmillError(
             f"{where}: expected a relation with `type`, `from_id` and `to_id`, the ids of spans of its text"
         )
-    return FileRelation(type=found["type"], arguments=ends, source=None)
+    return FileRelation(type=given["type"], arguments=ends, source=None)

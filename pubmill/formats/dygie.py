@@ -44,7 +44,7 @@ def _document(row: Mapping[str, Any], where: str) -> InputDocument:
                 )
         arguments = (f"{first}-{last}", f"{other}-{end}")
         relations.append(FileRelation(type=kind, arguments=arguments, source=None))
-    events = tuple(str(event[0][-1]) for found in row.get("events") or [] for event in found)
+    events = tuple(str(event[0][-1]) for group in row.get("events") or [] for event in group)
     passage = Passage(text=text, offset=0, mentions=list(mentions.values()))
     return InputDocument(id=name, where=where, passages=[passage], relations=relations, events=events)
 
@@ -66,10 +66,10 @@ def _word_places(sentences: Sequence[Sequence[str]]) -> list[Span]:
 
 def _items(row: Mapping[str, Any], key: str, size: int, where: str) -> Iterator[list[Any]]:
     """Yield the entries of all sentences: numbers of words, and a type at the end."""
-    found, sentences = row.get(key) or [], len(row["sentences"])
-    if not isinstance(found, list) or len(found) not in (0, sentences):
+    lists, sentences = row.get(key) or [], len(row["sentences"])
+    if not isinstance(lists, list) or len(lists) not in (0, sentences):
         raise PubmillError(f"{where}: expected in `{key}` a list for each of the {sentences} sentences")
-    for items in found:
+    for items in lists:
         for item in items if isinstance(items, list) else [None]:
             whole = item if isinstance(item, list) and len(item) >= size else [None] * size
             *numbers, kind = whole[:size]

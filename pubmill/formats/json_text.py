@@ -1,7 +1,7 @@
 """JSON text: parsed with all that is wrong in it reported, and JSON lines."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,6 @@ def parse_rows(lines: Iterable[str], where: str) -> Iterator[tuple[str, dict[str
         yield place, parse_row(line, place)
 
 
-def json_line(row: dict[str, Any]) -> str:
+def json_line(row: Mapping[str, object]) -> str:
     """Format a row as a JSON line."""
     return json.dumps(row, ensure_ascii=False) + "\n"

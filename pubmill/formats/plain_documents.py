@@ -27,12 +27,12 @@ class TextFile:
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
         for one in annotated:
             [passage], [mentions] = one.document.passages, one.mentions or [[]]
-            found = sorted([*filter(one.keeps, passage.mentions), *mentions], key=lambda m: (m.start, m.end))
-            rows = [m.source or _mention_row(m) for m in found]
+            merged = sorted([*filter(one.keeps, passage.mentions), *mentions], key=lambda m: (m.start, m.end))
+            rows = [m.source or _mention_row(m) for m in merged]
             output.write(json_line({**one.document.source, "annotations": rows}))
 
 
-def _mention_row(mention: TextMention) -> dict[str, Any]:
+def _mention_row(mention: TextMention) -> dict[str, object]:
     row = {"start": mention.start, "end": mention.end, "text": mention.text, "type": mention.type}
     return row if mention.confidence is None else {**row, "confidence": mention.confidence}
 
@@ -51,12 +51,12 @@ class JsonLines(TextFile):
             yield InputDocument(id=row["id"], where=where, passages=[passage], source=row)
 
 
-def _parse_mentions(found: Any, text: str, where: str) -> list[TextMention]:
+def _parse_mentions(rows: Any, text: str, where: str) -> list[TextMention]:
     """Read the annotations of a JSON line."""
     try:
         mentions = [
             TextMention(start=one["start"], end=one["end"], type=one["type"], text=one["text"], source=one)
-            for one in found
+            for one in rows
         ]
         sound = all(
             isinstance(m.type, str) and 0 <= m.start < m.end and text[m.start : m.end] == m.text

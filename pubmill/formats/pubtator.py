@@ -47,8 +47,8 @@ class PubTator:
         for one in annotated:
             texts, mentions = one.document.source
             if one.mentions is not None:
-                found = [mention for of_passage in one.mentions for mention in of_passage]
-                mentions = sorted([*filter(one.keeps, mentions), *found], key=lambda m: (m.start, m.end))
+                predicted = [mention for of_passage in one.mentions for mention in of_passage]
+                mentions = sorted([*filter(one.keeps, mentions), *predicted], key=lambda m: (m.start, m.end))
             related = [relation for of_passage in one.relations or [] for relation in of_passage]
             lines = [
                 *(_mention_line(one.document, mention) for mention in mentions),

@@ -122,10 +122,10 @@ def _parquet_rows(path: Path) -> Rows:
 def label_names(path: Path) -> dict[str, list[str]]:
     """Return the names of the numbered labels in a Parquet file of the `datasets` library, by column."""
     try:
-        found = (pyarrow.parquet.read_schema(path).metadata or {}).get(b"huggingface", b"{}")
+        stored = (pyarrow.parquet.read_schema(path).metadata or {}).get(b"huggingface", b"{}")
     except (pyarrow.ArrowException, OSError):
         return {}
-    info = parse_json(found.decode("utf-8", "replace"), f"{path}: its metadata")
+    info = parse_json(stored.decode("utf-8", "replace"), f"{path}: its metadata")
     features = info.get("info", {}).get("features", {}) if isinstance(info, dict) else {}
     inner = {name: one.get("feature", one) for name, one in features.items() if isinstance(one, dict)}
     return {name: list(one["names"]) for name, one in inner.items() if "names" in one}
@@ -133,11 +133,11 @@ def label_names(path: Path) -> dict[str, list[str]]:
 
 def _xml_rows(text: str, where: str, record: str) -> Rows:
     root = parse_xml(text, where)
-    found = [root] if record in (".", root.tag) else root.findall(f".//{record}") if record else []
-    if not found:
+    elements = [root] if record in (".", root.tag) else root.findall(f".//{record}") if record else []
+    if not elements:
         raise PubmillError(f"{where}: there is no element {show(record) or '(no `record` is given)'} in it")
-    for element in found:
-        row: dict[str, Any] = {}
+    for element in elements:
+        row: dict[str, str] = {}
         for name, value in _paths(element, ""):
             row[name] = f"{row[name]}\n{value}" if name in row else value
         yield f"{where}:{element.sourceline}", row

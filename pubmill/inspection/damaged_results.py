@@ -48,11 +48,11 @@ def examine(results: Path) -> list[CheckedFile]:
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(results).parts)
     ]
     with ThreadPoolExecutor() as pool:
-        found = [finding for findings in pool.map(_check_file, files) for finding in findings]
+        checked = [finding for findings in pool.map(_check_file, files) for finding in findings]
     # A file can be checked by its own checksum and by a list: a fault counts more than none, and both more
     # than no checksum.
-    found.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
-    return sorted({finding.path: finding for finding in found}.values(), key=lambda finding: finding.path)
+    checked.sort(key=lambda finding: (finding.fault != "", bool(finding.fault)))
+    return sorted({finding.path: finding for finding in checked}.values(), key=lambda finding: finding.path)
 
 
 def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
@@ -74,8 +74,8 @@ def _commands(targets: Iterable[Path]) -> Iterator[str]:
     study_of = cache(partial(study_of_scale, folder=root() / "studies", path=""))
     by_study: dict[str, list[str]] = {}
     for target in sorted(map(str, targets)):
-        found = [file for part in Path(target).parts for file in study_of(part)]
-        by_study.setdefault("".join(found[:1]), []).append(target)
+        studies = [file for part in Path(target).parts for file in study_of(part)]
+        by_study.setdefault("".join(studies[:1]), []).append(target)
     for study, files in by_study.items():
         configuration = commands.configuration_options([study] if study else [])
         yield f"  {commands.run_files(*files, configuration=configuration, options=['--force'])}"
@@ -155,15 +155,15 @@ def _check_json(path: Path) -> Iterator[CheckedFile]:
 def _listed_digests(path: Path, value: Any) -> dict[Path, str]:
     """The SHA-256 that a JSON file has of other files: of a source, of predictions, of examples, of packed
     tokens, of a checkpoint."""
-    found = value if isinstance(value, dict) else {}
+    record = value if isinstance(value, dict) else {}
     if path.name.endswith(SOURCE_RECORD):
-        named = {source_of_record(path.name): found.get("sha256")}
+        named = {source_of_record(path.name): record.get("sha256")}
     elif path.name.endswith(TRAINING):
-        named = {path.name.removesuffix(TRAINING) + PREDICTIONS: found.get(PREDICTIONS_SEAL)}
-    elif path.name == CARD and isinstance(found.get("examples_sha256"), dict):
-        named = {f"{split}.jsonl.gz": digest for split, digest in found["examples_sha256"].items()}
+        named = {path.name.removesuffix(TRAINING) + PREDICTIONS: record.get(PREDICTIONS_SEAL)}
+    elif path.name == CARD and isinstance(record.get("examples_sha256"), dict):
+        named = {f"{split}.jsonl.gz": digest for split, digest in record["examples_sha256"].items()}
     else:
-        named = found["files"] if isinstance(found.get("files"), dict) else {}
+        named = record["files"] if isinstance(record.get("files"), dict) else {}
     return {
         path.with_name(name): digest
         for name, digest in named.items()

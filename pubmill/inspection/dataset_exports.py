@@ -155,7 +155,7 @@ def _recipe(spec: DatasetSpec) -> dict[str, Any]:
     }
 
 
-def _counts(spec: DatasetSpec) -> dict[str, Any]:
+def _counts(spec: DatasetSpec) -> dict[str, object]:
     return {"expect": {str(split): counts for split, counts in spec.expect.items()}}
 
 

@@ -60,11 +60,11 @@ def _files(source: PubmedSource) -> Files:
 
 
 def _numbers(paths: Iterable[str]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    numbers: dict[int, list[int]] = {}
     for path in paths:
         if match := _NUMBER.search(path):
-            found.setdefault(int(match[1]), []).append(int(match[2]))
-    return found
+            numbers.setdefault(int(match[1]), []).append(int(match[2]))
+    return numbers
 
 
 def _following(last: int, listed: PubmedYear | None) -> list[int]:
@@ -80,8 +80,8 @@ def _following(last: int, listed: PubmedYear | None) -> list[int]:
 
 
 def _ranges(year: int, numbers: Iterable[int]) -> Files:
-    found = tuple(PubmedYear(year, tuple(numbers), ()).ranges())
-    return {"updatefiles": found} if found else {}
+    ranges = tuple(PubmedYear(year, tuple(numbers), ()).ranges())
+    return {"updatefiles": ranges} if ranges else {}
 
 
 def updated_specs(
@@ -92,14 +92,14 @@ def updated_specs(
     They are named by the spec of a corpus, or by the scale.
     """
     paths = [folder / f"scales/{scale}.yaml", *(folder / "corpora" / f"{name}.yaml" for name in corpora)]
-    found = {}
+    texts = {}
     for path in filter(Path.is_file, paths):
         text = old = path.read_text(encoding="utf-8")
         for update in updates.values():
             text = with_files(text, update)
         if text != old:
-            found[path] = text
-    return found
+            texts[path] = text
+    return texts
 
 
 def with_files(text: str, update: SourceUpdate) -> str:
@@ -109,12 +109,12 @@ def with_files(text: str, update: SourceUpdate) -> str:
         folder, ranges = match[1], tuple(part.strip() for part in match[2].split(",") if part.strip())
         if ranges != tuple(update.old.get(folder, ())) or folder not in update.new:
             return match[0]
-        found = f"{folder}: [{', '.join(update.new[folder])}]"
+        listed = f"{folder}: [{', '.join(update.new[folder])}]"
         if folder == "baseline" and "updatefiles" in update.new.keys() - update.old.keys():
             line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             separator = ", " if "{" in line else f"\n{' ' * len(line)}"
-            found += f"{separator}updatefiles: [{', '.join(update.new['updatefiles'])}]"
-        return found
+            listed += f"{separator}updatefiles: [{', '.join(update.new['updatefiles'])}]"
+        return listed
 
     return _RANGES.sub(replaced, text)
 

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pubmill.convert.annotated_texts import has_overlaps, needed_readings
 from pubmill.errors import PubmillError
@@ -14,7 +13,7 @@ from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.formats.json_text import parse_json, parse_row
 from pubmill.formats.text_files import read_lines, read_text
-from pubmill.new_specs.file_forms import BY_HAND, FileForm
+from pubmill.new_specs.file_forms import BY_HAND, FileForm, Options
 from pubmill.storage.archives import members
 
 TEXTS = "pubmill.convert.annotated_texts:mentions"
@@ -28,7 +27,6 @@ DOCUMENT_READINGS = {
     "pairs": "relations between mentions or concepts",
 }
 """Value of --as -> what documents must have for it."""
-Options = dict[str, Any]
 
 
 def form_of_documents(path: Path) -> str | None:
@@ -70,19 +68,19 @@ def _form_of_line(first: str, path: Path) -> str | None:
         return "doccano"
     if first.lstrip().startswith(("{", "[")) and '"passages"' in read_text(path)[:100_000]:
         content = parse_json(read_text(path), str(path))
-        found = content[0] if isinstance(content, list) and content else content
-        return "bioc-json" if isinstance(found, dict) and "documents" in found else None
+        collection = content[0] if isinstance(content, list) and content else content
+        return "bioc-json" if isinstance(collection, dict) and "documents" in collection else None
     return None
 
 
 def _is_doccano(path: Path) -> bool:
     """Return whether every line of a file has a text with spans, of which one at least is there."""
     try:
-        found = [parse_row(line, "") for line in read_lines(path)]
+        rows = [parse_row(line, "") for line in read_lines(path)]
     except PubmillError:
         return False
-    return all(map(doccano.is_doccano, found)) and any(
-        any(row.get(key) for key in doccano.SPANS) for row in found
+    return all(map(doccano.is_doccano, rows)) and any(
+        any(row.get(key) for key in doccano.SPANS) for row in rows
     )
 
 
@@ -92,18 +90,18 @@ def documents_form(files: Mapping[str, Path], form: str, reading: str | None) ->
     first = next(iter(files.values()))
     if not every:
         raise PubmillError(f"{first}: there are no documents in it")
-    found = _readings(every)
-    chosen = reading or next(iter(found), None)
+    readings = _readings(every)
+    chosen = reading or next(iter(readings), None)
     if chosen is None:
         raise PubmillError(f"{first}: its documents have no mentions; {BY_HAND}")
-    if chosen not in found:
-        ways = " or ".join(f"--as {name} ({what})" for name, what in found.items())
+    if chosen not in readings:
+        ways = " or ".join(f"--as {name} ({what})" for name, what in readings.items())
         lacking = DOCUMENT_READINGS.get(chosen, "questions")
         raise PubmillError(f"{first}: its documents have no {lacking}; {f'use {ways}' if ways else BY_HAND}")
     options: Options = {"form": form}
     options |= {} if form == "dygie" else {"sentences": "stops"}
     options |= needed_readings(every)
-    others = {name: what for name, what in found.items() if name != chosen}
+    others = {name: what for name, what in readings.items() if name != chosen}
     if chosen == "mentions":
         return FileForm("tokens", "ner", "entity_f1", TEXTS, options, others=others)
     options.pop("overlaps", None)
@@ -121,19 +119,19 @@ def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:
     nested = sum(map(has_overlaps, documents))
     related = [relation for one in documents for relation in one.relations]
     by_concept = any(relation.concepts for relation in related)
-    found = {}
+    ways = {}
     if nested:
-        found["nested"] = f"all of {mentions} mentions, which overlap in {nested} documents"
+        ways["nested"] = f"all of {mentions} mentions, which overlap in {nested} documents"
     if mentions:
-        found["mentions"] = f"{'the longest' if nested else 'all'} of {mentions} mentions, one label a word"
+        ways["mentions"] = f"{'the longest' if nested else 'all'} of {mentions} mentions, one label a word"
     if not related or not mentions:
-        return found
+        return ways
     of = "concepts" if by_concept else "mentions"
     relations = {
         "relations": f"{len(related)} relations between {of}, a document at a time",
         "pairs": f"{len(related)} relations between {of}, a pair at a time, with one label",
     }
-    return relations | found if by_concept else found | relations
+    return relations | ways if by_concept else ways | relations
 
 
 def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Options:
@@ -153,7 +151,7 @@ def _relation_options(documents: Sequence[InputDocument], one_label: bool) -> Op
             if len(kinds) == 2:
                 pairs[kinds[0], kinds[1]] += 1
                 labels.setdefault(tuple(sorted(ends)), set()).add(relation.type)
-        several |= any(len(found) > 1 for found in labels.values())
+        several |= any(len(of_pair) > 1 for of_pair in labels.values())
     if not pairs:
         raise PubmillError("no relation of these files has two mentions or concepts that they mark")
     kept: list[list[str]] = []

@@ -28,7 +28,7 @@ def choice_form(first: Sequence[Row]) -> FileForm | None:
         for label in sorted(
             others, key=lambda key: (key not in LABELS, LABELS.index(key) if key in LABELS else 0)
         ):
-            labels = _labels([value_at(row, label) for row in first], [found or {} for found in texts])
+            labels = _labels([value_at(row, label) for row in first], [of_row or {} for of_row in texts])
             if labels:
                 return _form(first, choices, label, labels, others)
     return None
@@ -36,8 +36,8 @@ def choice_form(first: Sequence[Row]) -> FileForm | None:
 
 def choice_keys(row: Row) -> list[list[str]]:
     """Return the groups of at least three keys of texts that differ in a letter or number at their end."""
-    found = [(match[1], key) for key in row if isinstance(row[key], str) and (match := _PLACE.fullmatch(key))]
-    groups = [[key for _, key in group] for _, group in groupby(sorted(found), key=lambda one: one[0])]
+    stems = [(match[1], key) for key in row if isinstance(row[key], str) and (match := _PLACE.fullmatch(key))]
+    groups = [[key for _, key in group] for _, group in groupby(sorted(stems), key=lambda one: one[0])]
     return [
         keys
         for keys in groups
@@ -58,11 +58,11 @@ def _labels(values: Sequence[Any], texts: Sequence[Mapping[str, str]]) -> list[s
     is no answer of its row."""
     letters = sorted({letter for one in texts for letter in one})
     listed = [value if isinstance(value, list) else [value] for value in values]
-    if all(set(map(str, found)) <= one.keys() for found, one in zip(listed, texts, strict=True)):
+    if all(set(map(str, given)) <= one.keys() for given, one in zip(listed, texts, strict=True)):
         return letters
     if all(
-        len(found) == 1 and [*one.values()].count(found[0]) == 1
-        for found, one in zip(listed, texts, strict=True)
+        len(given) == 1 and [*one.values()].count(given[0]) == 1
+        for given, one in zip(listed, texts, strict=True)
     ):
         return letters
     numbers = {str(value) for value in values}

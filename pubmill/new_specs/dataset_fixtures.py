@@ -15,7 +15,7 @@ from pubmill.new_specs.file_forms import FileForm
 
 def masked(text: str) -> str:
     """Return a text without its words: letters become x or X, digits 0."""
-    return re.sub(r"[^\W\d_]", lambda found: "X" if found[0].isupper() else "x", re.sub(r"\d", "0", text))
+    return re.sub(r"[^\W\d_]", lambda match: "X" if match[0].isupper() else "x", re.sub(r"\d", "0", text))
 
 
 def fixture(path: Path, form: FileForm) -> str | None:
@@ -37,9 +37,9 @@ def fixture(path: Path, form: FileForm) -> str | None:
 
 def _masked_document(path: Path) -> str:
     """Return the first document with mentions; masked text has the same length, so offsets stay valid."""
-    found = (block for block in blocks(read_lines(path)) if any("\t" in line for _, line in block))
+    annotated = (block for block in blocks(read_lines(path)) if any("\t" in line for _, line in block))
     masked_lines = []
-    for _, line in next(found):
+    for _, line in next(annotated):
         name, bar, text = line.partition("|")
         cells = line.split("\t")
         if bar and "\t" not in name:
@@ -90,7 +90,7 @@ def _masked_rows(path: Path, options: Mapping[str, Any]) -> str:
 
 
 def _masked_objects(path: Path, options: Mapping[str, Any]) -> str:
-    kept = dict[str, dict[str, Any]]()
+    kept = dict[str, dict[str, object]]()
     for _, line in lines(path):
         row = json.loads(line)
         shown = {options["text"]: masked(row[options["text"]]), options["label"]: row[options["label"]]}

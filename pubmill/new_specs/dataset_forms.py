@@ -13,7 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
 from pubmill.new_specs.choice_forms import choice_keys
-from pubmill.new_specs.file_forms import BY_HAND, ROWS, FileForm, label_of, named_columns, score_of
+from pubmill.new_specs.file_forms import BY_HAND, ROWS, FileForm, Options, label_of, named_columns, score_of
 from pubmill.new_specs.question_forms import QUESTION_READINGS, are_questions, questions_form
 from pubmill.new_specs.row_forms import are_archived_rows, joined_labels, row_form
 
@@ -111,7 +111,7 @@ def _conllu_form(files: Mapping[str, Path], width: int) -> FileForm:
         )
     place = own[0] if own else width - 1
     names = {0: "number", 1: "word", place: "label"}
-    options: dict[str, Any] = {"labels": "as_written", "documents": "conllu"}
+    options: Options = {"labels": "as_written", "documents": "conllu"}
     options |= {"columns": [names.get(n, f"column{n + 1}") for n in range(width)]}
     options |= {} if own else {"misc": keys[0]}
     return FileForm("tokens", "ner", "entity_f1", "pubmill.convert.conll:read", options)
@@ -142,7 +142,7 @@ def _columns_form(files: Mapping[str, Path]) -> FileForm:
     width = len(re.split("\t| ", row))
     every = [line for _, line in _all(files)]
     prefixes = {last_column(line)[:1] for line in every if not divides(line)} - {"O"}
-    options: dict[str, Any] = {"labels": "as_written"}
+    options: Options = {"labels": "as_written"}
     options |= {"separator": separator} if separator != "tab" else {}
     options |= {"columns": ["word", *(f"column{n}" for n in range(2, width)), "label"]} if width > 2 else {}
     scheme = next((scheme for marks, scheme in SCHEMES.items() if marks & prefixes), None)
@@ -151,7 +151,7 @@ def _columns_form(files: Mapping[str, Path]) -> FileForm:
     unnamed = any(not re.fullmatch(r"-DOCSTART- [^\s()]+", mark) for mark in marks)
     options |= {"documents": "unnamed"} if unnamed else {}
     options |= {"scheme": scheme} if scheme else {}
-    writer = ("pubmill.convert.conll:write", dict[str, Any]()) if separator == "tab" else None
+    writer = ("pubmill.convert.conll:write", Options()) if separator == "tab" else None
     return FileForm("tokens", "ner", "entity_f1", "pubmill.convert.conll:read", options, writer)
 
 
@@ -185,14 +185,14 @@ def _table_form(files: Mapping[str, Path]) -> FileForm:
     place = int(label)
     header = rows[0] if rows[0][place] not in columns[place] else None
     names = named_columns({str(n): values for n, values in enumerate(columns)}, label, f"{path}:1")
-    options: dict[str, Any] = {"columns": [names.get(str(n), "skip") for n in range(len(columns))]}
+    options: Options = {"columns": [names.get(str(n), "skip") for n in range(len(columns))]}
     unread = tuple(
         rows[0][n] if header else f"column {n + 1}" for n in range(len(columns)) if str(n) not in names
     )
     options |= {"header": header} if header else {}
     labels = {line.split("\t")[place] for _, line in _all(files) if line.count("\t") >= place}
     options["labels"] = sorted(labels - ({header[place]} if header else set()))
-    written: dict[str, Any] = {name: options[name] for name in ("columns", "header") if name in options}
+    written: Options = {name: options[name] for name in ("columns", "header") if name in options}
     writer = None if "skip" in options["columns"] else ("pubmill.convert.tsv:write", written)
     converter = "pubmill.convert.tsv:read"
     return FileForm("sequence", "classification", "macro_f1", converter, options, writer, unread=unread)
@@ -269,7 +269,7 @@ def marked_form(rows: Sequence[Mapping[str, Any]], labels: list[str], where: str
         )
     negative = next((one for one in labels if one.lower() in NEGATIVES), None)
     metric = "macro_f1" if negative is None else "micro_f1"
-    writer = ("pubmill.convert.scibert:write", dict[str, Any]())
+    writer = ("pubmill.convert.scibert:write", Options())
     options = {"labels": labels}
     return FileForm("sequence", "relation", metric, "pubmill.convert.scibert:read", options, writer, negative)
 
@@ -277,15 +277,15 @@ def marked_form(rows: Sequence[Mapping[str, Any]], labels: list[str], where: str
 def _document_form(path: Path, files: Mapping[str, Path]) -> FileForm:
     """Return the form of one JSON document: SQuAD's, or a list of rows."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise PubmillError(f"{path}: not JSON ({error}); {BY_HAND}") from None
-    by_id = isinstance(found, dict) and all(isinstance(value, dict) for value in found.values())
-    if by_id or (isinstance(found, list) and found and isinstance(found[0], dict)):
+    by_id = isinstance(content, dict) and all(isinstance(value, dict) for value in content.values())
+    if by_id or (isinstance(content, list) and content and isinstance(content[0], dict)):
         return row_form(files)
-    if not (isinstance(found, dict) and isinstance(found.get("data"), list)):
+    if not (isinstance(content, dict) and isinstance(content.get("data"), list)):
         raise PubmillError(f"{path}: JSON, but neither JSON lines nor SQuAD's form; {BY_HAND}")
-    version = str(found.get("version", "1.1"))
+    version = str(content.get("version", "1.1"))
     writer = ("pubmill.convert.squad:write", {"version": version}) if version in VERSIONS else None
     return FileForm("span", "reading", "f1", "pubmill.convert.squad:read", {}, writer)
 

@@ -33,6 +33,10 @@ def split_of(name: str) -> str | None:
     return next((split for split, form in forms if re.search(form, name.lower())), None)
 
 
+Options = dict[str, Any]
+"""Options of a converter or a writer, as in a dataset's spec."""
+
+
 @dataclass(frozen=True)
 class FileForm:
     """How a dataset's files are read. `writer`: the function and options that may write the same bytes;
@@ -43,8 +47,8 @@ class FileForm:
     task: str
     metric: str
     converter: str
-    options: dict[str, Any] = field(default_factory=dict)
-    writer: tuple[str, dict[str, Any]] | None = None
+    options: Options = field(default_factory=dict)
+    writer: tuple[str, Options] | None = None
     negative: str | None = None
     others: dict[str, str] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
@@ -54,9 +58,9 @@ def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
     """Return the column or key with the fewest different values, of which none is long and most repeat; one
     that is named as labels are goes before others, and words before numbers, which may count or identify."""
     sizes = {
-        name: len(set(found))
-        for name, found in values.items()
-        if 1 < len(set(found)) <= min(MOST_LABELS, len(found) // 2) and max(map(len, found)) <= MOST_LABELS
+        name: len(set(cells))
+        for name, cells in values.items()
+        if 1 < len(set(cells)) <= min(MOST_LABELS, len(cells) // 2) and max(map(len, cells)) <= MOST_LABELS
     }
     if not sizes:
         raise PubmillError(f"{where}: no {what} looks like a label (few, short, repeated values); {BY_HAND}")
@@ -67,7 +71,7 @@ def label_of(values: Mapping[str, Sequence[str]], where: str, what: str) -> str:
 def named_columns(values: Mapping[str, Sequence[str]], label: str, where: str) -> dict[str, str]:
     """Return column or key -> its content: label; text; text_pair, if exactly one other column has texts too;
     and id, if a short one has no value twice."""
-    others = {name: found for name, found in values.items() if name != label}
+    others = {name: cells for name, cells in values.items() if name != label}
     longest = max(others, key=lambda name: fmean(map(len, others[name])), default=None)
     if longest is None or _words(others[longest]) < TEXT_WORDS:
         raise PubmillError(f"{where}: no column or key looks like a text (several words); {BY_HAND}")
@@ -79,10 +83,10 @@ def named_columns(values: Mapping[str, Sequence[str]], label: str, where: str) -
     )
     ids = [
         name
-        for name, found in others.items()
+        for name, cells in others.items()
         if name not in texts
-        and Counter(found).most_common(1)[0][1] == 1
-        and max(map(len, found)) <= MOST_LABELS
+        and Counter(cells).most_common(1)[0][1] == 1
+        and max(map(len, cells)) <= MOST_LABELS
     ]
     named = dict(zip(pair, ("text", "text_pair"), strict=False))
     return {label: "label", **named, **({ids[0]: "id"} if ids else {})}
@@ -94,7 +98,7 @@ def _words(values: Sequence[str]) -> float:
 
 def score_of(values: Mapping[str, Sequence[str]]) -> str | None:
     """Return the column or key whose values are numbers, not all of them whole; None if there is none."""
-    return next((name for name, found in values.items() if _are_scores(found)), None)
+    return next((name for name, cells in values.items() if _are_scores(cells)), None)
 
 
 def _are_scores(values: Sequence[str]) -> bool:

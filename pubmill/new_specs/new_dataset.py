@@ -50,7 +50,7 @@ class NewDataset:
     folder: Path | None = None
 
     @property
-    def sources(self) -> dict[str, dict[str, Any]]:
+    def sources(self) -> dict[str, dict[str, str]]:
         """The spec's sources, with their hashes."""
         if self.folder:
             named = {role: {"local": self.name, "file": path.name} for role, path in self.files.items()}
@@ -72,9 +72,9 @@ def new_dataset(
     Files of the network, or of the mirror in its place, are copied into `copies`. Where a folder has a folder
     of many files for each split, the files of each are packed into one below `packed`.
     """
-    if len(given) == 1 and (found := _HUB_ID.fullmatch(given[0])):
-        urls = _hub_files(found["id"], found["revision"] or "main", mirror)
-        return _fetched(name or _as_name(found["id"].rpartition("/")[2]), urls, mirror, copies)
+    if len(given) == 1 and (match := _HUB_ID.fullmatch(given[0])):
+        urls = _hub_files(match["id"], match["revision"] or "main", mirror)
+        return _fetched(name or _as_name(match["id"].rpartition("/")[2]), urls, mirror, copies)
     if all(one.startswith("https://") for one in given):
         urls = _by_split(given)
         return _fetched(name or _as_name(given[0].split("/")[-2]), urls, mirror, copies)
@@ -93,10 +93,10 @@ def new_dataset(
 
 def _split_folders(folder: Path) -> dict[str, Path]:
     """Return split -> folder of its files, where a folder has one for each split."""
-    found = [one for one in sorted(folder.iterdir()) if one.is_dir()] if folder.is_dir() else []
+    folders = [one for one in sorted(folder.iterdir()) if one.is_dir()] if folder.is_dir() else []
     if (folder / "dataset_dict.json").is_file():
         raise PubmillError(f"{folder}: {OTHER_FILES['.arrow']}")
-    by_split = {split: one for one in found if (split := split_of(one.name))}
+    by_split = {split: one for one in folders if (split := split_of(one.name))}
     return {split: by_split[split] for split in SPLITS if split in by_split} if "train" in by_split else {}
 
 
@@ -145,7 +145,7 @@ def _by_split(given: Sequence[str]) -> dict[str, str]:
         and suffix_of(Path(given[0])) in DIVISIBLE
     ):
         return {ROWS: given[0]}
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for one in given:
         file = one.rpartition("/")[2]
         split = split_of(file)
@@ -154,17 +154,17 @@ def _by_split(given: Sequence[str]) -> dict[str, str]:
                 f"{one}: the file's name shows no split (train, dev or valid, test); rename it"
             )
         role = split
-        if split in found and _SHARD.search(file) and _SHARD.search(found[split]):
-            role = f"{split}_{1 + sum(name.partition('_')[0] == split for name in found)}"
-        if role in found:
-            raise PubmillError(f"{one}: {found[split]} is {split} too; give one file for each split")
-        found[role] = one
-    if "train" not in found:
+        if split in files and _SHARD.search(file) and _SHARD.search(files[split]):
+            role = f"{split}_{1 + sum(name.partition('_')[0] == split for name in files)}"
+        if role in files:
+            raise PubmillError(f"{one}: {files[split]} is {split} too; give one file for each split")
+        files[role] = one
+    if "train" not in files:
         raise PubmillError(
             f"no file of {', '.join(given) or 'the folder'} is named train; each file holds one split and "
             "has its name (train, dev or valid, test) in its own; of many files, each split has a folder"
         )
-    return {role: one for split in SPLITS for role, one in found.items() if role.partition("_")[0] == split}
+    return {role: one for split in SPLITS for role, one in files.items() if role.partition("_")[0] == split}
 
 
 def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, str]:
@@ -175,12 +175,12 @@ def _hub_files(identifier: str, revision: str, mirror: str | None) -> dict[str, 
         commit, names = str(answer["sha"]), [str(one["rfilename"]) for one in answer["siblings"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise PubmillError(f"{page}: the hub's answer is not a list of a dataset's files") from None
-    found = [one for one in names if _READ_ON_THE_HUB.search(one) and split_of(one)]
-    found = _of_one_form(found)
-    if not found:
+    readable = [one for one in names if _READ_ON_THE_HUB.search(one) and split_of(one)]
+    readable = _of_one_form(readable)
+    if not readable:
         raise PubmillError(f"hub:{identifier} has no train, dev or test file of a form that is read: {names}")
     files = "/".join((HUB, "datasets", identifier, "resolve", commit))
-    return _by_split([f"{files}/{one}" for one in found])
+    return _by_split([f"{files}/{one}" for one in readable])
 
 
 def _of_one_form(names: Sequence[str]) -> list[str]:
@@ -268,7 +268,7 @@ def _counts(kind: str, counts: Mapping[str, int | None]) -> dict[str, int]:
     }
 
 
-def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -> dict[str, Any] | None:
+def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -> dict[str, object] | None:
     """Return the published form, if its writer gives the bytes of the files; else None."""
     if form.writer is None:
         return None
@@ -292,19 +292,19 @@ class _WholeValues(yaml.SafeDumper):
         return True
 
 
-def write_dataset(data: NewDataset, found: Described, root: Path) -> list[Path]:
+def write_dataset(data: NewDataset, described: Described, root: Path) -> list[Path]:
     """Write the spec and its fixture; return their paths. An existing spec is never replaced."""
     spec, folder = root / f"specs/datasets/{data.name}.yaml", root / "tests/datasets" / data.name
     for path in (spec, folder):
         if (installation.root() / path).exists():
             raise PubmillError(f"{path} exists; give the new dataset another name with --name")
     try:
-        DatasetSpec.model_validate(found.values)
+        DatasetSpec.model_validate(described.values)
     except ValidationError as error:
         raise PubmillError(f"dataset {data.name}: {problem_text(error.errors()[0])}") from None
-    small = {role: fixture(path, found.form) for role, path in data.files.items()}
-    paths = [] if None in small.values() else _write_fixture(data, found.form, small, folder)
-    text = yaml.dump(found.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
+    small = {role: fixture(path, described.form) for role, path in data.files.items()}
+    paths = [] if None in small.values() else _write_fixture(data, described.form, small, folder)
+    text = yaml.dump(described.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
     with writing(spec) as temporary:
         temporary.write_text(f"{first_line('datasets', depth=2)}\n{text}", encoding="utf-8")
     return [spec, *paths]

@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import huggingface_hub
 import yaml
@@ -58,7 +57,7 @@ class NewModel:
     system: System | None = None
 
     @property
-    def weights(self) -> dict[str, Any]:
+    def weights(self) -> dict[str, dict[str, object]]:
         """The keys of the spec that name the weights."""
         if self.system:
             stated = {key: value for key, value in asdict(self.system).items() if value is not None}
@@ -80,13 +79,13 @@ def new_model(
     repository, unless `name` is another one. A folder with files that are named after `datasets` is one of
     predictions, and needs a statement about the `system`."""
     if given.startswith("hub:"):
-        found = _HUB.fullmatch(given)
-        if not found:
+        match = _HUB.fullmatch(given)
+        if not match:
             raise PubmillError(
                 f"{given}: expected hub:GROUP/MODEL@COMMIT, with a commit of 40 digits (not a branch), or "
                 f"without @COMMIT for the newest one"
             )
-        return NewModel(name or _as_name(found["id"]), None, found["id"], found["revision"])
+        return NewModel(name or _as_name(match["id"]), None, match["id"], match["revision"])
     folder = Path(given).expanduser().resolve()
     if folder.is_dir() and (predicted := submission_files(folder, datasets)):
         if system is None:
@@ -134,7 +133,7 @@ def _tokenizer_of_hub(model: NewModel) -> Path:
     # Without network a download would repeat its requests for half a minute before it reads the cache.
     offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
     try:
-        found = huggingface_hub.snapshot_download(
+        snapshot = huggingface_hub.snapshot_download(
             model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline
         )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
@@ -142,7 +141,7 @@ def _tokenizer_of_hub(model: NewModel) -> Path:
             f"{model.hub} can't be read from the hub: {_reason(error)}. Without network, give a "
             f"folder with its files, such as ./{model.name}"
         ) from None
-    return Path(found)
+    return Path(snapshot)
 
 
 def _reason(error: Exception) -> str:
@@ -162,14 +161,14 @@ def write_spec(model: NewModel, specs: Path) -> Path:
     path = specs / "models" / f"{model.name}.yaml"
     if (known := root() / path).is_file():
         errors: list[str] = []
-        found = strict_yaml.read(known, str(path), errors).value
-        if errors or any(found.get(key) != model.weights.get(key) for key in ("weights", "released")):
+        before = strict_yaml.read(known, str(path), errors).value
+        if errors or any(before.get(key) != model.weights.get(key) for key in ("weights", "released")):
             raise PubmillError(
                 f"{path} describes another model; rename the new one's folder, or describe it under another "
                 f"name with `pubmill new model` and --name"
             )
         return path
-    values = {
+    values: dict[str, object] = {
         "name": model.name,
         "label": model.name,
         "lowercase": not model.system and reads_lowercase(model),

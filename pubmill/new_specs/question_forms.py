@@ -18,8 +18,8 @@ _METRICS = {"list": "list_f1", "factoid": "mrr"}
 def are_questions(path: Path) -> bool:
     """Return whether a file, or the first of an archive, is BioASQ's JSON: questions with a type."""
     if path.name.endswith(ARCHIVES):
-        found = (content[:100_000] for name, content in members(path) if bioasq.is_json(name))
-        start = next(found, b"")
+        contents = (content[:100_000] for name, content in members(path) if bioasq.is_json(name))
+        start = next(contents, b"")
     elif path.suffix == ".json":
         with path.open("rb") as file:
             start = file.read(100_000)
@@ -34,17 +34,17 @@ def questions_form(files: Mapping[str, Path], reading: str | None) -> FileForm:
     types = Counter[str](
         one.type for path in files.values() for one in bioasq.questions(path, Counter()).values()
     )
-    found = {one: f"{types[one]} {one} questions" for one in QUESTION_READINGS if types[one]}
-    if reading is None and len(found) > 1:
-        ways = " or ".join(f"--as {one} ({what})" for one, what in found.items())
+    readings = {one: f"{types[one]} {one} questions" for one in QUESTION_READINGS if types[one]}
+    if reading is None and len(readings) > 1:
+        ways = " or ".join(f"--as {one} ({what})" for one, what in readings.items())
         raise PubmillError(f"{first}: BioASQ's questions of several types; choose one: {ways}")
-    chosen = reading or next(iter(found), None)
-    if chosen not in found:
+    chosen = reading or next(iter(readings), None)
+    if chosen not in readings:
         met = ", ".join(f"{n} {one}" for one, n in sorted(types.items())) or "none at all"
         raise PubmillError(
             f"{first}: no {chosen or 'list or factoid'} questions in these files; they have: {met}. "
             "For yes/no questions, write a spec like that of bioasq-yesno, which names the questions of dev"
         )
     converter = f"pubmill.convert.bioasq:{QUESTION_READINGS[chosen]}"
-    others = {one: what for one, what in found.items() if one != chosen}
+    others = {one: what for one, what in readings.items() if one != chosen}
     return FileForm("span", chosen, _METRICS[chosen], converter, others=others)

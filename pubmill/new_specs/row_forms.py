@@ -19,6 +19,7 @@ from pubmill.new_specs.file_forms import (
     ROWS,
     SPLITS,
     FileForm,
+    Options,
     label_of,
     named_columns,
     score_of,
@@ -32,7 +33,6 @@ IDS = ("id", "index")
 SEPARATORS = (";", "|", ",")
 LONGEST_LABEL = 60
 """Characters of the longest text that is a label among several."""
-Options = dict[str, Any]
 
 
 def row_form(files: Mapping[str, Path]) -> FileForm:
@@ -155,15 +155,15 @@ def _sequence_form(path: Path, first: Sequence[Row], every: Sequence[Row]) -> Fi
     closed = {key: texts[key] for key in texts if {str(row.get(key)) for row in every} <= {*texts[key]}}
     label = joined[0] if joined else _label(closed, texts, path)
     names = {name: key for key, name in named_columns(texts, label, str(path)).items()}
-    found = sorted({str(one.get(label)) for one in every})
-    if separator := joined[1] if joined else _separator(found):
+    values = sorted({str(one.get(label)) for one in every})
+    if separator := joined[1] if joined else _separator(values):
         names.pop("text_pair", None)
-        parts = {part.strip() for value in found for part in value.split(separator)}
+        parts = {part.strip() for value in values for part in value.split(separator)}
         options: Options = {**names, "separator": separator, "labels": sorted(parts - {""})}
         unread, converter = _unread(texts, names), f"{CONVERTER}:multilabel"
         return FileForm("multilabel", "classification", "micro_f1", converter, options, unread=unread)
     numbered = label_names(path).get(label, []) if path.suffix == ".parquet" else []
-    options = {**names, "labels": dict(zip(map(str, count()), numbered, strict=False)) or found}
+    options = {**names, "labels": dict(zip(map(str, count()), numbered, strict=False)) or values}
     unread, converter = _unread(texts, names), f"{CONVERTER}:sequence"
     return FileForm("sequence", "classification", "macro_f1", converter, options, unread=unread)
 
@@ -218,7 +218,7 @@ def _multilabel_form(
     texts: Mapping[str, Sequence[str]], lists: Sequence[str], flags: Sequence[str], first: Sequence[Row],
     every: Sequence[Row],
 ) -> FileForm:  # fmt: skip
-    others = {key: found for key, found in texts.items() if key not in flags}
+    others = {key: cells for key, cells in texts.items() if key not in flags}
     text = max(others, key=lambda key: sum(map(len, others[key])))
     labels = sorted({item for one in every for item in one.get(lists[0]) or []}) if lists else list(flags)
     place = {"label": lists[0]} if lists else {"columns": list(flags)}

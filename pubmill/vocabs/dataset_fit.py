@@ -22,6 +22,8 @@ from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.recipes.vocabs import FitRecipe
 from pubmill.vocabs.diagnosis import split_terms, unknown_id
 
+Figures = dict[str, float | None]
+
 
 @dataclass
 class Fit:
@@ -35,7 +37,7 @@ class Fit:
     split: int = 0
     unknown: int = 0
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> Figures:
         """Return the counts and their ratios; ratios are null without words."""
         return {
             "words": self.words,
@@ -56,8 +58,8 @@ class Pieces(dict[str, tuple[int, bool]]):
 
     def __missing__(self, word: str) -> tuple[int, bool]:
         ids = self._tokenizer.encode(f" {word}", add_special_tokens=False).ids
-        found = self[word] = (len(ids), self._unknown in ids)
-        return found
+        entry = self[word] = (len(ids), self._unknown in ids)
+        return entry
 
     def fit(self, words: Iterable[str]) -> Fit:
         fit = Fit()
@@ -70,7 +72,7 @@ class Pieces(dict[str, tuple[int, bool]]):
         return fit
 
 
-def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[Example]) -> dict[str, Any]:
+def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[Example]) -> dict[str, Figures]:
     """Return figures over the words of examples (`words`) and of their mentions (`entity_words`).
 
     `subwords_per_word` of the latter is shin2020 Table 3. The result contains only figures, because the text

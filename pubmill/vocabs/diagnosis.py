@@ -4,7 +4,6 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from tokenizers import Tokenizer
 
@@ -34,7 +33,7 @@ def unknown_id(tokenizer: Tokenizer) -> int | None:
     return ids[0] if ids else None
 
 
-def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[str, Any]:
+def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[str, object]:
     """Return figures over all word occurrences of the corpus.
 
     `words` are the counted words from which the vocabulary of that kind was learnt. `subwords_per_word` is
@@ -81,7 +80,7 @@ def split_terms(tokenizer: Tokenizer) -> dict[str, list[str]]:
 _OPTIONAL = (*VOCABULARY_FILES, "special_tokens_map.json")
 
 
-def import_vocab(model: Path, output: Path) -> dict[str, Any]:
+def import_vocab(model: Path, output: Path) -> dict[str, object]:
     """Copy the tokenizer of a model's folder and write diagnosis.json beside it; return the diagnosis."""
     lacking = [name for name in TOKENIZER_FILES if not (model / name).is_file()]
     if lacking:

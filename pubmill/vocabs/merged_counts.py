@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -34,7 +33,7 @@ class MergedCounts:
     pruned_words: int = 0
     pruned_occurrences: int = 0
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, int]:
         """Return the figures of the counts for a diagnosis."""
         return {
             "documents": self.counted.documents,
@@ -85,20 +84,20 @@ def _merge_parts(
             minimum = max(minimum, count + 1)
             pruned_words += words
             pruned_occurrences += count * words
-    found = connection.execute(
+    cursor = connection.execute(
         "SELECT word, n FROM words WHERE n >= $minimum ORDER BY word", {"minimum": minimum}
     )
     result: dict[str, int] = {}
-    while rows := found.fetchmany(100_000):
+    while rows := cursor.fetchmany(100_000):
         result.update(rows)
     return result, minimum, pruned_words, pruned_occurrences
 
 
-def _part_metadata(part: Path, splitting: Splitting) -> dict[str, Any]:
+def _part_metadata(part: Path, splitting: Splitting) -> dict[str, str | int]:
     """Return the metadata of a part's counts."""
     try:
         schema = pq.read_schema(verified(part)).metadata or {}
-        metadata: dict[str, Any] = json.loads(schema[METADATA])
+        metadata: dict[str, str | int] = json.loads(schema[METADATA])
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         raise PubmillError(f"{part}: no readable word counts ({error}); remove it and run again") from None
     if metadata.get("splitting") != splitting:

@@ -204,8 +204,8 @@ class PairedText:
 
     def _occurrences(self, pair: int, left: int, right: int) -> Places:
         """Return the positions of the pair, in order and without overlaps: in "aaa" only the first."""
-        found = self.places.pop(pair)
-        places: Places = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
+        parts = self.places.pop(pair)
+        places: Places = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
         places = places[self.piece[places] == left]
         following = self.following[places]
         places = places[(following >= 0) & (self.piece[following] == right)]

@@ -140,12 +140,12 @@ def merges(ids: Mapping[str, int]) -> list[tuple[str, str]]:
 
     These are all pairs of pieces that join to a piece, ordered by the joined piece.
     """
-    found = []
+    learnt = []
     for piece in sorted(ids, key=ids.__getitem__):
         cuts = ((piece[:cut], piece[cut:]) for cut in range(1, len(piece)))
         pairs = [(left, right) for left, right in cuts if left in ids and right in ids]
-        found += sorted(pairs, key=lambda pair: (ids[pair[0]], ids[pair[1]]))
-    return found
+        learnt += sorted(pairs, key=lambda pair: (ids[pair[0]], ids[pair[1]]))
+    return learnt
 
 
 def save(tokenizer: Tokenizer, model: bytes, kind: Model, lowercase: bool, folder: Path) -> None:

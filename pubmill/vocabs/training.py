@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from tokenizers import Tokenizer
 
@@ -85,14 +85,14 @@ def _sentencepiece_model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
     return "unigram" if recipe.learner == "sentencepiece-unigram" else "bpe"
 
 
-def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str, Any]:
+def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str, object]:
     """Learn a vocabulary from the word counts of a corpus's parts and write its folder; return the diagnosis.
 
     The folder contains the tokenizer's files and diagnosis.json.
     """
     merged = merge_counts(counts, recipe.splitting(), recipe.most_words, output)
     trained = learn(recipe, merged.counted.words)
-    diagnosis = {
+    diagnosis: dict[str, object] = {
         **merged.figures(),
         **diagnose(trained.tokenizer, trained.words, recipe.kind),
         "asked": recipe.size,

@@ -109,10 +109,10 @@ def _count_words(connection: duckdb.DuckDBPyConnection, table: str, splitting: S
     query, make_split = SPLITTINGS[splitting]
     connection.execute("SET threads = 1")
     documents = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    found = connection.execute(query.replace("{table}", table))
+    cursor = connection.execute(query.replace("{table}", table))
     split, words, running = make_split(), dict[str, int](), 0
     known = words.get  # twice as fast as a Counter, which calls Python code for each new word
-    while chunks := found.fetchmany(100_000):
+    while chunks := cursor.fetchmany(100_000):
         for chunk, count in chunks:
             running += count * (1 if chunk.isalnum() else len(chunk.split()))
             for word in split(chunk):

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.convert.dataset import convert
-from pubmill.convert.exports import publish
+from pubmill.convert.exports import WrittenSplit, publish
 from pubmill.errors import PubmillError
 from pubmill.inspection.data_check.source_places import Place, places
 from pubmill.messages.quotations import withholding
@@ -110,12 +110,12 @@ def plan(graph: Graph, names: Iterable[str]) -> tuple[list[DatasetCheck], list[U
     tasks, unchecked = [], []
     for name in names:
         spec = graph.specs.datasets[name]
-        found = places(graph, name, in_results=False)
-        absent = [place for place in found if place.found is None]
+        needed = places(graph, name, in_results=False)
+        absent = [place for place in needed if place.found is None]
         if absent:
             unchecked.append(Unchecked(name, _absence_reason(spec, absent)))
         else:
-            tasks.append(_make_check(name, spec, found))
+            tasks.append(_make_check(name, spec, needed))
     return sorted(tasks, key=lambda task: task.size, reverse=True), unchecked
 
 
@@ -132,9 +132,9 @@ def _absence_reason(spec: DatasetSpec, absent: list[Place]) -> str:
     return "; ".join(reasons)
 
 
-def _make_check(name: str, spec: DatasetSpec, found: list[Place]) -> DatasetCheck:
+def _make_check(name: str, spec: DatasetSpec, needed: list[Place]) -> DatasetCheck:
     form = published_recipe(name, spec) if spec.published else None
-    return DatasetCheck(name, conversion_recipe(name, spec), form, found)
+    return DatasetCheck(name, conversion_recipe(name, spec), form, needed)
 
 
 def check_all(tasks: list[DatasetCheck], processes: int) -> Iterator[CheckOutcome]:
@@ -153,7 +153,7 @@ def check(task: DatasetCheck) -> CheckOutcome:
     began = time.perf_counter()
     faults: list[str] = []
     counts: Mapping[str, Counts] | None = None
-    forms: Mapping[str, Mapping[str, Any]] = {}
+    forms: Mapping[str, WrittenSplit] = {}
     with tempfile.TemporaryDirectory() as folder, withholding(task.recipe.access != "public"):
         try:
             for place in task.places:
@@ -182,7 +182,7 @@ def _convert_and_count(task: DatasetCheck, output: Path, faults: list[str]) -> M
 
 def _published_forms(
     recipe: PublishedRecipe, examples: Path, output: Path, faults: list[str]
-) -> Mapping[str, Mapping[str, Any]]:
+) -> Mapping[str, WrittenSplit]:
     """Return split -> what `publish` returns for it, even if a hash differs."""
     try:
         return publish(recipe, examples, output)
@@ -217,7 +217,7 @@ def _check_split(
     task: DatasetCheck,
     name: str,
     counts: Mapping[str, Counts] | None,
-    forms: Mapping[str, Mapping[str, Any]],
+    forms: Mapping[str, WrittenSplit],
 ) -> SplitCheck:
     return SplitCheck(
         split=name,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import read_record
@@ -23,31 +23,31 @@ class MadeFrom(NamedTuple):
         """Return the lines of a text."""
         parts = (("models", self.models), ("tables", self.tables))
         return [
-            f"{what} made from the {which}: {', '.join(map(str, found)) or 'none found'}"
-            for what, found in parts
+            f"{what} made from the {which}: {', '.join(map(str, paths)) or 'none found'}"
+            for what, paths in parts
         ]
 
 
 def results_folders(results: Path, locks: Iterable[Path]) -> list[Path]:
     """Return a results folder and those that locks are in (RESULTS/corpora/CORPUS/corpus.lock), each once."""
     corpora = [lock.absolute().parents[1] for lock in locks]
-    found = [results, *(folder.parent for folder in corpora if folder.name == "corpora")]
-    return list({folder.resolve(): folder for folder in found}.values())
+    folders = [results, *(folder.parent for folder in corpora if folder.name == "corpora")]
+    return list({folder.resolve(): folder for folder in folders}.values())
 
 
-def made_from(totals: Mapping[str, Any], results: Iterable[Path]) -> MadeFrom:
+def made_from(totals: Mapping[str, object], results: Iterable[Path]) -> MadeFrom:
     """Return what was made from the corpus with these totals (day, documents, words, bytes) below some
     results folders. A table whose records have other weights than the models have now is not listed."""
     models: list[Path] = []
     tables: list[Path] = []
     for folder in results:
-        found = [path for path in sorted(folder.glob(BELOW.model("*"))) if _is_from(path, totals)]
-        models += found
-        tables += _tables_of(folder, found)
+        here = [path for path in sorted(folder.glob(BELOW.model("*"))) if _is_from(path, totals)]
+        models += here
+        tables += _tables_of(folder, here)
     return MadeFrom(tuple(models), tuple(tables))
 
 
-def _is_from(model: Path, totals: Mapping[str, Any]) -> bool:
+def _is_from(model: Path, totals: Mapping[str, object]) -> bool:
     """Return whether a model's configuration names a corpus with these totals."""
     config = model / CONFIG
     named = read_json(config).get(CORPUS_KEY) if config.is_file() else None
@@ -68,8 +68,8 @@ def _tables_of(results: Path, models: Sequence[Path]) -> list[Path]:
 
 def _shown(table: Path) -> set[str]:
     """Return the records that the cells of a table show; none for other files beside tables."""
-    found = read_json(table)
-    columns = found.get("cells") if isinstance(found, dict) else None
+    content = read_json(table)
+    columns = content.get("cells") if isinstance(content, dict) else None
     cells = [cell for column in (columns or {}).values() for cell in column.values()]
     return {seed["record"] for cell in cells for seed in cell.get("seeds", ())}
 
@@ -92,14 +92,14 @@ class VocabularyDifference(NamedTuple):
 def vocabulary_differences(first: MadeFrom, second: MadeFrom) -> list[VocabularyDifference]:
     """Compare the vocabularies of models with the same name in both."""
     others = {model.name: model for model in second.models}
-    found = []
+    differences = []
     for model in first.models:
         if model.name in others:
             one, other = _pieces(model), _pieces(others[model.name])
-            found.append(
+            differences.append(
                 VocabularyDifference(model.name, len(one & other), len(one - other), len(other - one))
             )
-    return found
+    return differences
 
 
 def _pieces(model: Path) -> set[str]:

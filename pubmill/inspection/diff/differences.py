@@ -47,34 +47,34 @@ def differences(left: Side, right: Side) -> Differences:
     )
 
 
-def as_json(found: Differences) -> str:
+def as_json(given: Differences) -> str:
     """Return differences as JSON."""
-    recipes = found.recipes._asdict() | {"keys": [one._asdict() for one in found.recipes.keys]}
-    names = {"a": found.left, "b": found.right, "a_only": found.left_only, "b_only": found.right_only}
+    recipes = given.recipes._asdict() | {"keys": [one._asdict() for one in given.recipes.keys]}
+    names = {"a": given.left, "b": given.right, "a_only": given.left_only, "b_only": given.right_only}
     runs = [
         one._asdict() | {"costs": [cost._asdict() for cost in one.costs], "flips": flipped._asdict()}
-        for one, flipped in zip(found.runs, found.flips, strict=True)
+        for one, flipped in zip(given.runs, given.flips, strict=True)
     ]
     return json.dumps({**names, "recipes": recipes, "runs": runs}, indent=1) + "\n"
 
 
-def print_differences(to: Console, found: Differences) -> None:
+def print_differences(to: Console, compared: Differences) -> None:
     """Print recipes, scores, documents and cost."""
-    to.print(f"A: {found.left}\nB: {found.right}")
-    _print_recipes(to, found)
-    if not found.runs:
+    to.print(f"A: {compared.left}\nB: {compared.right}")
+    _print_recipes(to, compared)
+    if not compared.runs:
         to.print("\nNo run has records on both sides, so there are no scores to compare.")
     else:
-        _print_scores(to, found)
-        _print_documents(to, found)
-        _print_cost(to, found)
-    for side, names in (("A", found.left_only), ("B", found.right_only)):
+        _print_scores(to, compared)
+        _print_documents(to, compared)
+        _print_cost(to, compared)
+    for side, names in (("A", compared.left_only), ("B", compared.right_only)):
         if names:
             to.print(f"Runs with records of {side} only: {_listed(map('/'.join, names))}")
 
 
-def _print_recipes(to: Console, found: Differences) -> None:
-    recipes = found.recipes
+def _print_recipes(to: Console, compared: Differences) -> None:
+    recipes = compared.recipes
     to.print(Text("\nRecipes", style="bold"))
     if recipes.keys:
         made = table("recipe", "key", "A", "B", "in")
@@ -88,9 +88,9 @@ def _print_recipes(to: Console, found: Differences) -> None:
             to.print(f"Only {side} has {_listed(map('/'.join, names))}")
 
 
-def _print_scores(to: Console, found: Differences) -> None:
+def _print_scores(to: Console, compared: Differences) -> None:
     made = table("runs", "metric", "A", "B", "B - A", "95 % interval", "p", "note")
-    for one in found.runs:
+    for one in compared.runs:
         shown = ["—" if score is None else number(score) for score in one.scores]
         gap = "—" if one.difference is None else signed(one.difference)
         span = f"{signed(one.interval[0])} to {signed(one.interval[1])}" if one.interval else "—"
@@ -101,9 +101,9 @@ def _print_scores(to: Console, found: Differences) -> None:
     to.print(made)
 
 
-def _print_documents(to: Console, found: Differences) -> None:
+def _print_documents(to: Console, compared: Differences) -> None:
     made = table("runs", "of", "right in B only", "right in A only", "note")
-    for one, flipped in zip(found.runs, found.flips, strict=True):
+    for one, flipped in zip(compared.runs, compared.flips, strict=True):
         shown = [_with_count(ids) if not flipped.why else "—" for ids in (flipped.gained, flipped.lost)]
         of = counted(flipped.units, flipped.unit) if not flipped.why else "—"
         made.add_row(one.common, of, *shown, flipped.why)
@@ -111,10 +111,10 @@ def _print_documents(to: Console, found: Differences) -> None:
     to.print(made)
 
 
-def _print_cost(to: Console, found: Differences) -> None:
+def _print_cost(to: Console, compared: Differences) -> None:
     made = table("side", "runs", "time", "time of a run", "tokens", "device")
     for side, name in enumerate("AB"):
-        total = _together([one.costs[side] for one in found.runs])
+        total = _together([one.costs[side] for one in compared.runs])
         mean = duration(total.seconds / total.runs) if total.runs else "—"
         tokens = "not recorded" if total.tokens is None else count(total.tokens)
         made.add_row(name, str(total.runs), duration(total.seconds), mean, tokens, "; ".join(total.devices))
@@ -138,6 +138,6 @@ def _with_count(ids: Sequence[str]) -> str:
 
 def _listed(names: Iterable[str], most: int = SHOWN) -> str:
     """Return the first names, and how many more there are."""
-    found = list(names)
-    more = f" and {len(found) - most} more" if len(found) > most else ""
-    return ", ".join(found[:most]) + more
+    items = list(names)
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more

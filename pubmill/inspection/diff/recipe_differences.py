@@ -33,14 +33,14 @@ class RecipeDifferences(NamedTuple):
 def recipe_differences(left: Side, right: Side) -> RecipeDifferences:
     """Compare the recipes of two sides."""
     pairs: Paired = paired(left.recipes, right.recipes)
-    found: dict[tuple[str, str, str, str], list[str]] = {}
+    places: dict[tuple[str, str, str, str], list[str]] = {}
     for one, other in pairs.both:
         first, second = flat(left.recipes[one]), flat(right.recipes[other])
         for key in sorted(first.keys() | second.keys()):
             values = first.get(key, ABSENT), second.get(key, ABSENT)
             if values[0] != values[1]:
-                found.setdefault((one[0], key, *values), []).append("/".join(one[1:]))
-    keys = [KeyDifference(*of, tuple(where)) for of, where in found.items()]
+                places.setdefault((one[0], key, *values), []).append("/".join(one[1:]))
+    keys = [KeyDifference(*of, tuple(where)) for of, where in places.items()]
     return RecipeDifferences(keys, len(pairs.both), pairs.left, pairs.right)
 
 

@@ -76,11 +76,11 @@ class FinishedRuns(NamedTuple):
 def run_differences(left: Side, right: Side) -> list[RunDifference]:
     """Compare the runs that two sides have in common."""
     aggregates = {**left.aggregates, **right.aggregates}
-    found = []
+    differences = []
     for one, other in paired(left.runs, right.runs).both:
         sides = read_runs(left.runs[one]), read_runs(right.runs[other])
-        found.append(_run_difference(one, other, sides, aggregates.get(other[0], "mean")))
-    return found
+        differences.append(_run_difference(one, other, sides, aggregates.get(other[0], "mean")))
+    return differences
 
 
 def read_runs(paths: Sequence[Path]) -> FinishedRuns:
@@ -108,24 +108,24 @@ def _run_difference(
 
 
 def _compared(
-    found: RunDifference, sides: tuple[FinishedRuns, FinishedRuns], aggregate: Aggregate
+    difference: RunDifference, sides: tuple[FinishedRuns, FinishedRuns], aggregate: Aggregate
 ) -> RunDifference:
     """Return a difference with its scores and interval, paired if both sides have the same examples."""
-    function = METRICS[found.metric].function
-    generator = np.random.default_rng(zlib.crc32(f"{found.left} {found.right}".encode()))
+    function = METRICS[difference.metric].function
+    generator = np.random.default_rng(zlib.crc32(f"{difference.left} {difference.right}".encode()))
     if same_examples(sides):
-        folds = _folds(found.metric, dict(zip(("left", "right"), sides, strict=True)))
+        folds = _folds(difference.metric, dict(zip(("left", "right"), sides, strict=True)))
         scores = observed(folds, function, aggregate)
         [one] = compare(folds, function, aggregate, 1, generator).values()
         spread, p = one.interval, one.bootstrap_p
     else:
-        single = [_folds(found.metric, {"one": side}) for side in sides]
+        single = [_folds(difference.metric, {"one": side}) for side in sides]
         scores = np.concatenate([observed(folds, function, aggregate) for folds in single])
         drawn = [bootstrap(folds, function, aggregate, generator, RESAMPLINGS)[1][:, 0] for folds in single]
         spread, p = interval(drawn[1] - drawn[0]), None
-        reasons = filter(None, [found.why, "scored on different examples, so not paired"])
-        found = found._replace(why="; ".join(reasons))
-    return found._replace(
+        reasons = filter(None, [difference.why, "scored on different examples, so not paired"])
+        difference = difference._replace(why="; ".join(reasons))
+    return difference._replace(
         scores=(100 * float(scores[0]), 100 * float(scores[1])),
         difference=100 * float(scores[1] - scores[0]),
         interval=spread and (100 * spread[0], 100 * spread[1]),
@@ -173,7 +173,7 @@ def _tokens(record: Path) -> int | None:
 def _device(record: Record) -> str:
     """Return the device of a run in words: its GPUs, or its processor."""
     hardware = record.hardware
-    found = hardware.get("gpus") or []
-    gpus = [str(one.get("name", one)) if isinstance(one, dict) else str(one) for one in found]
+    listed = hardware.get("gpus") or []
+    gpus = [str(one.get("name", one)) if isinstance(one, dict) else str(one) for one in listed]
     names = ", ".join(f"{gpus.count(name)} x {name}" for name in dict.fromkeys(gpus))
     return names or f"{hardware.get('cpu', 'unknown processor')}, {hardware.get('cores', '?')} cores"

@@ -43,7 +43,7 @@ class Side(NamedTuple):
     records, by path; `aggregates`: protocol -> how its runs are aggregated."""
 
     name: str
-    recipes: dict[Names, dict[str, Any]]
+    recipes: Mapping[Names, Mapping[str, object]]
     runs: dict[Names, list[Path]]
     aggregates: Mapping[str, Aggregate]
 
@@ -92,22 +92,22 @@ def _aggregates(graph: Graph) -> dict[str, Aggregate]:
 def _side_of_runs(operand: str, context: Context) -> Side:
     """Return the records at or below a path."""
     path = Path(operand)
-    found = [path] if path.is_file() else sorted({*path.rglob(FINAL_RECORDS), *path.glob("seed-*[0-9].json")})
-    if not found:
+    files = [path] if path.is_file() else sorted({*path.rglob(FINAL_RECORDS), *path.glob("seed-*[0-9].json")})
+    if not files:
         raise PubmillError(
             f"{operand}: expected a record final/seed-N.json, or a folder that has some below it"
         )
     runs: dict[Names, list[Path]] = {}
-    for one in found:
+    for one in files:
         runs.setdefault(run_of(one).run, []).append(one)
     recipes = {(FINE_TUNING, *names): described(read_record(paths[0])) for names, paths in runs.items()}
     graph = _graph(context.root, context.study, context.settings)
     return Side(operand, recipes, runs, _aggregates(graph))
 
 
-def described(record: Record) -> dict[str, Any]:
+def described(record: Record) -> dict[str, object]:
     """Return the recipe of a record and the fields that identify its inputs."""
-    return {"recipe": record.recipe} | {name: getattr(record, name) for name in OF_RECORDS}
+    return {"recipe": record.recipe, **{name: getattr(record, name) for name in OF_RECORDS}}
 
 
 def _side_of_graph(name: str, graph: Graph, wanted: Callable[[Names], bool]) -> Side:
@@ -129,7 +129,7 @@ def _records(graph: Graph, run: RunKey) -> list[Path]:
     return sorted(Path(graph.paths.run(run)).glob(FINAL_RECORDS))
 
 
-def _recipes(graph: Graph, runs: Iterable[RunKey]) -> Iterator[tuple[Names, dict[str, Any]]]:
+def _recipes(graph: Graph, runs: Iterable[RunKey]) -> Iterator[tuple[Names, dict[str, object]]]:
     """Yield the recipes of runs, and the specs that they are made from."""
     specs, named = graph.specs, {"protocol": set[str](), "model": set[str](), "dataset": set[str]()}
     for run in runs:
@@ -186,8 +186,8 @@ def _commit(named: str, root: Path) -> str | None:
     """Return the hash of a commit, or None if git knows no such commit."""
     if named.startswith("-"):
         return None
-    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
-    return found.stdout.decode().strip() if found.returncode == 0 else None
+    answer = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
+    return answer.stdout.decode().strip() if answer.returncode == 0 else None
 
 
 def _side_of_commit(name: str, commit: str, context: Context, graph: Graph) -> Side:
@@ -227,15 +227,15 @@ class Paired(NamedTuple):
 def paired(left: Iterable[Names], right: Iterable[Names]) -> Paired:
     """Pair names. Those of different lengths or kinds never belong together."""
     sides = sorted(left), sorted(right)
-    found = Paired([], [], [])
+    pairs = Paired([], [], [])
     for kind in dict.fromkeys((len(names), *_kind(names)) for side in sides for names in side):
         first, second = ([names for names in side if (len(names), *_kind(names)) == kind] for side in sides)
         ignored = _differing_places(first, second)
         keys = [{_without(names, ignored): names for names in side} for side in (first, second)]
-        found.both.extend((keys[0][key], keys[1][key]) for key in keys[0] if key in keys[1])
-        found.left.extend(keys[0][key] for key in keys[0] if key not in keys[1])
-        found.right.extend(keys[1][key] for key in keys[1] if key not in keys[0])
-    return found
+        pairs.both.extend((keys[0][key], keys[1][key]) for key in keys[0] if key in keys[1])
+        pairs.left.extend(keys[0][key] for key in keys[0] if key not in keys[1])
+        pairs.right.extend(keys[1][key] for key in keys[1] if key not in keys[0])
+    return pairs
 
 
 def _kind(names: Names) -> Names:

@@ -36,15 +36,15 @@ def check_links(urls: Iterable[str]) -> Links:
         by_host.setdefault(urlsplit(url).netloc, []).append(url)
     with ThreadPoolExecutor(AT_ONCE) as threads:
         first = dict(
-            zip(by_host, threads.map(_link_fault, (found[0] for found in by_host.values())), strict=True)
+            zip(by_host, threads.map(_link_fault, (of_host[0] for of_host in by_host.values())), strict=True)
         )
         silent = {host for host, answer in first.items() if isinstance(answer, _NoAnswerError)}
         if by_host and silent == by_host.keys():
             return Links(False, {})
-        others = [url for host, found in by_host.items() if host not in silent for url in found[1:]]
+        others = [url for host, of_host in by_host.items() if host not in silent for url in of_host[1:]]
         answers = dict(zip(others, threads.map(_link_fault, others), strict=True))
-    for host, found in by_host.items():
-        answers |= dict.fromkeys(found, first[host]) if host in silent else {found[0]: first[host]}
+    for host, of_host in by_host.items():
+        answers |= dict.fromkeys(of_host, first[host]) if host in silent else {of_host[0]: first[host]}
     return Links(True, {url: str(answer) for url, answer in answers.items() if answer is not None})
 
 

@@ -51,8 +51,8 @@ def _diagnose_model(name: str, graph: Graph) -> ModelFinding:
         case LocalWeights() | PipelineWeights() | SuppliedWeights():
             assert weights.local
             what = WHAT[weights.kind]
-            if (found := graph.folders.find(weights.local)) is not None and found.is_dir():
-                return ModelFinding(name, f"{what} of your own, {found}")
+            if (folder := graph.folders.find(weights.local)) is not None and folder.is_dir():
+                return ModelFinding(name, f"{what} of your own, {folder}")
             return ModelFinding(
                 name, f"{what} of your own", False, f"bring it: {how_to_bring(weights.local)}"
             )
@@ -66,8 +66,8 @@ def _diagnose_release(name: str, weights: ReleasedWeights | ArchivedWeights, gra
     version = weights.version or pin.get(PINNED[weights.kind])
     state = f" at {version[:12]}" if version else ""
     if weights.version is None:
-        found = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
-        state += f", not pinned: {found}"
+        note = f"the first download, {pin['found']}, is kept" if pin else "the first download will be kept"
+        state += f", not pinned: {note}"
     if isinstance(weights, ArchivedWeights):
         return _diagnose_archive(name, weights.url, f"the archive {weights.url}{state}", graph)
     source = f"the hub's {weights.id}{state}"

@@ -246,7 +246,7 @@ def _stored_comparison(
     except PubmillError as error:
         account = comparison_account(explainer.graph, table, row.key, column.key, {})
         return account and {**account, OF_RECORDS: f"no: {error}"}
-    cells = {key: found[row.key] for key, found in made.cells.items()}
+    cells = {key: of_column[row.key] for key, of_column in made.cells.items()}
     scores = {key: cell.value for key, cell in cells.items() if cell.seeds and cell.value is not None}
     return comparison_account(explainer.graph, table, row.key, column.key, scores)
 
@@ -258,7 +258,7 @@ def _scored_dataset(graph: Graph, dataset: str, runs: Sequence[CellRun]) -> Acco
         (run.facts["split"], run.facts["data_sha256"]) for run in runs if run.facts and run.dataset == dataset
     }
     if scored:
-        same = [_comparison_with_scored(graph, dataset, split, found) for split, found in sorted(scored)]
+        same = [_comparison_with_scored(graph, dataset, split, digest) for split, digest in sorted(scored)]
         account["same as scored"] = next((fault for fault in same if fault), True)
     return account
 
@@ -336,8 +336,8 @@ def _run_settings(
 def _choice_account(path: str) -> Account:
     if not Path(path).is_file():
         return {"file": path, "chosen": "not yet"}
-    found = read_json(Path(path))
-    return {"file": path, **{key: found.get(key) for key in ("chosen", "mean_dev", "failed")}}
+    choice = read_json(Path(path))
+    return {"file": path, **{key: choice.get(key) for key in ("chosen", "mean_dev", "failed")}}
 
 
 def _missing_file_commands(

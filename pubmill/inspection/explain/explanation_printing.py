@@ -43,7 +43,7 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
         _print_parts(to, explanation)
     if explanation.runs:
         _print_runs(to, explanation.runs)
-    accounts: dict[str, Any] = {
+    accounts: dict[str, Mapping[str, Any] | None] = {
         "Compared with the best of its row": explanation.compared,
         "Split by what is shared with training": explanation.overlap,
         "Protocol": explanation.setting,
@@ -62,17 +62,17 @@ def print_explanation(to: Console, explanation: Explanation) -> None:
             to.print(f"  {command}", soft_wrap=True)
 
 
-def print_statements(to: Console, found: TableStatements) -> None:
+def print_statements(to: Console, shown: TableStatements) -> None:
     """Print what differs from the paper in a table, then what is ours and as the program; what is as printed
     is counted."""
-    to.print(Text(f"{found.table}: {found.title}", style="bold"))
-    counts = Counter(one.row.statement.standing for one in found.statements)
+    to.print(Text(f"{shown.table}: {shown.title}", style="bold"))
+    counts = Counter(one.row.statement.standing for one in shown.statements)
     to.print(", ".join(f"{counts[standing]} {standing}" for standing in ORDER))
     for standing in ORDER[:-1]:
-        for one in found.statements:
+        for one in shown.statements:
             if one.row.statement.standing == standing:
                 _print_statement(to, one)
-    notes = {"How its cells are made": found.reasons, "What is known about its datasets": found.conflicts}
+    notes = {"How its cells are made": shown.reasons, "What is known about its datasets": shown.conflicts}
     for heading, texts in notes.items():
         to.print(Text(f"\n{heading}", style="bold"), *(Padding(Text(text), (0, 0, 0, 2)) for text in texts))
 
@@ -106,20 +106,20 @@ def _verdict_line(value: Mapping[str, Any]) -> str:
 
 def _value_lines(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield the cell's numbers and reasons, line by line; a mean score has two decimals, a count has none."""
-    for name, found in value.items():
-        if found is None or found in ("", ()) or name == "missing":  # which stands first
+    for name, part in value.items():
+        if part is None or part in ("", ()) or name == "missing":  # which stands first
             continue
-        if name == "published" and isinstance(found, Mapping):
-            note = f" ({found['note']})" if found.get("note") else ""
-            yield f"published: {number(found['value'])}{note}"
-        elif name == "verdict" and isinstance(found, Mapping):
-            yield f"verdict: {_verdict_text(found)}"
-        elif isinstance(found, float):
-            yield f"{name}: {signed(found) if name == 'difference' else number(found)}"
-        elif isinstance(found, Mapping):
-            yield f"{name}: {json.dumps(_rounded(found), ensure_ascii=False)}"
+        if name == "published" and isinstance(part, Mapping):
+            note = f" ({part['note']})" if part.get("note") else ""
+            yield f"published: {number(part['value'])}{note}"
+        elif name == "verdict" and isinstance(part, Mapping):
+            yield f"verdict: {_verdict_text(part)}"
+        elif isinstance(part, float):
+            yield f"{name}: {signed(part) if name == 'difference' else number(part)}"
+        elif isinstance(part, Mapping):
+            yield f"{name}: {json.dumps(_rounded(part), ensure_ascii=False)}"
         else:
-            yield f"{name}: {found}"
+            yield f"{name}: {part}"
 
 
 def _rounded(value: Any) -> Any:
@@ -176,12 +176,12 @@ def _print_runs(to: Console, runs: tuple[CellRun, ...]) -> None:
         )
     to.print(made)
     for name in SHOWN_ONCE:
-        found: dict[str, list[str]] = {}
+        seeds_of: dict[str, list[str]] = {}
         for run in runs:
             if run.facts:
-                found.setdefault(_value_text(run.facts.get(name)), []).append(str(run.seed))
-        for value, seeds in found.items():
-            which = f" (seed {', '.join(seeds)})" if len(found) > 1 else ""
+                seeds_of.setdefault(_value_text(run.facts.get(name)), []).append(str(run.seed))
+        for value, seeds in seeds_of.items():
+            which = f" (seed {', '.join(seeds)})" if len(seeds_of) > 1 else ""
             to.print(Padding(Text(f"{name.replace('_', ' ')}{which}: {value}"), (0, 0, 0, 2), expand=False))
 
 

@@ -11,8 +11,8 @@ from pubmill.tables.finished_tables import finished_table
 
 def rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
     """Return the rows from which a composite is computed."""
-    found = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
-    return tuple(name for group in found.groups.values() for name in group) if found else ()
+    composite = next((one for one in recipe.composites if one.name == row.key and row.dataset is None), None)
+    return tuple(name for group in composite.groups.values() for name in group) if composite else ()
 
 
 def difference_of(recipe: TableRecipe, row: Row) -> Difference | None:

@@ -48,8 +48,8 @@ def dataset_account(graph: Graph, dataset: str) -> Account:
 def _source_account(record: Path) -> Any:
     if not record.is_file():
         return NOT_THERE
-    found = read_json(record)
-    return {key: found.get(key) for key in SOURCE}
+    content = read_json(record)
+    return {key: content.get(key) for key in SOURCE}
 
 
 def comparison_account(
@@ -61,8 +61,8 @@ def comparison_account(
     path = Path(graph.paths.at(file))
     if not path.is_file():
         return {"file": file, "compared": "not yet"}
-    found = read_comparisons(path)
-    of = next((one for one in found.rows if one.row == row), None)
+    stored = read_comparisons(path)
+    of = next((one for one in stored.rows if one.row == row), None)
     pairs = [pair for pair in of.pairs if column in (of.best, pair.other)] if of else []
     if of is None or not pairs:
         due = column in scores and len(scores) > 1
@@ -71,10 +71,10 @@ def comparison_account(
     return {
         "file": file,
         OF_RECORDS: same or f"no: the scores of its row have changed; {COMPARE_ANEW}",
-        "best": found.column_labels[of.best],
-        "best minus": {found.column_labels[pair.other]: _pair_account(pair) for pair in pairs},
-        "drawn": f"{of.units} {of.unit}s, {found.resamplings} times",
-        "method": found.method,
+        "best": stored.column_labels[of.best],
+        "best minus": {stored.column_labels[pair.other]: _pair_account(pair) for pair in pairs},
+        "drawn": f"{of.units} {of.unit}s, {stored.resamplings} times",
+        "method": stored.method,
     }
 
 
@@ -178,9 +178,9 @@ def _training_account(graph: Graph, recipe: str, step: int) -> Any:
 def _corpus_account(graph: Graph, corpus: str) -> Account:
     """Counts of a corpus, and its source files by folder."""
     statistics = Path(graph.paths.corpus(corpus, STATISTICS))
-    found = read_json(statistics) if statistics.is_file() else {}
+    figures = read_json(statistics) if statistics.is_file() else {}
     kept = ("documents", "words", "bytes", "parsed", "rejected")
-    counts = {key: found[key] for key in kept if key in found} or NOT_THERE
+    counts = {key: figures[key] for key in kept if key in figures} or NOT_THERE
     return {"corpus": corpus, "counts": counts, "sources": _corpus_sources(graph, corpus)}
 
 
@@ -214,8 +214,8 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
 def _vocabulary_account(graph: Graph, vocab: str) -> Account:
     """Return what a vocabulary's diagnosis reports."""
     path = Path(graph.paths.vocab(vocab, DIAGNOSIS))
-    found: Mapping[str, Any] = read_json(path) if path.is_file() else {}
+    diagnosis: Mapping[str, Any] = read_json(path) if path.is_file() else {}
     kept = ("size", "documents", "words", "subwords_per_word")
     spec = graph.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)
-    facts = {key: found[key] for key in kept if key in found}
+    facts = {key: diagnosis[key] for key in kept if key in diagnosis}
     return {"vocabulary": vocab, **spec, **(facts or {"diagnosis": NOT_THERE})}

@@ -61,8 +61,8 @@ def table_statements(folder: Path, table: str) -> TableStatements:
     if table in specs.fact_tables:
         facts = specs.fact_tables[table]
         names = _fact_specs(facts, specs) | {f"tables/{table}"}
-        found = [WeighedStatement(row, 0) for row in rows(folder) if row.spec in names]
-        return TableStatements(table, facts.title, tuple(by_weight(found)), (), ())
+        weighed = [WeighedStatement(row, 0) for row in rows(folder) if row.spec in names]
+        return TableStatements(table, facts.title, tuple(by_weight(weighed)), (), ())
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     affected, spec = AffectedCells(specs), specs.tables[table]
