@@ -133,7 +133,7 @@ def sentence(text: str) -> str:
 
 def groups(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
     """Group neighbouring rows of the same task group."""
-    return [tuple(found) for _, found in itertools.groupby(rows, key=lambda row: row.group)]
+    return [tuple(group) for _, group in itertools.groupby(rows, key=lambda row: row.group)]
 
 
 def metric(name: str | None) -> str:

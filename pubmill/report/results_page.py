@@ -105,11 +105,11 @@ class TableResult:
     @property
     def figure(self) -> str:
         """The forest plots of all rows, one above the other, as one SVG; empty if there are none."""
-        found = forests(self.shown)
-        if not found:
+        plots = forests(self.shown)
+        if not plots:
             return ""
         template = environment().get_template("forest_figure.svg.j2")
-        return template.render(found=found, gap=FIGURE_GAP, title=self.shown.heading)
+        return template.render(found=plots, gap=FIGURE_GAP, title=self.shown.heading)
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,10 @@ class StudyResult:
     @property
     def packages(self) -> dict[str, list[str]]:
         """The versions of the packages that made the runs."""
-        found = [one.whole.provenance.packages for one in self.tables]
-        names = _distinct(name for packages in found for name in packages)
+        of_tables = [one.whole.provenance.packages for one in self.tables]
+        names = _distinct(name for packages in of_tables for name in packages)
         return {
-            name: _distinct(version for packages in found for version in packages.get(name, ()))
+            name: _distinct(version for packages in of_tables for version in packages.get(name, ()))
             for name in names
         }
 
@@ -201,8 +201,8 @@ def _newest_day(tables: Sequence[TableResult], results: Path) -> str:
     return datetime.fromtimestamp(max(times), UTC).date().isoformat() if times else ""
 
 
-def render(found: Sequence[StudyResult], figures: str) -> str:
+def render(studies: Sequence[StudyResult], figures: str) -> str:
     """Render the page; `figures`: the folder of the figures beside it."""
     made = environment(escape_markdown)
     made.globals |= {"duration": duration, "figures": figures, "few_runs": FEW_RUNS}
-    return made.get_template("results_page.md.j2").render(found=found)
+    return made.get_template("results_page.md.j2").render(found=studies)
