@@ -71,15 +71,15 @@ class Digests:
 def _entry(line: str) -> list[Any] | None:
     """Return the values of a line of the store; None if it is damaged, such as by a killed process."""
     try:
-        found = json.loads(line)
+        values = json.loads(line)
     except (ValueError, RecursionError):
         return None
     kinds = (str, int, int, int, str)
-    whole = isinstance(found, list) and tuple(map(type, found)) == kinds and _DIGEST.fullmatch(found[-1])
-    return found if whole else None
+    whole = isinstance(values, list) and tuple(map(type, values)) == kinds and _DIGEST.fullmatch(values[-1])
+    return values if whole else None
 
 
 def _file_state(path: Path) -> list[int]:
     """Size, time of the last change of content, and of the inode, which no program can set back."""
-    found = path.stat()
-    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+    state = path.stat()
+    return [state.st_size, state.st_mtime_ns, state.st_ctime_ns]

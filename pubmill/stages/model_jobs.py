@@ -72,15 +72,15 @@ class Models(GraphPart):
         released = self._specs.scale.prefer == "released"
         weights = [self.weights(model) for model in models]
         waiting = [(w.recipe, w.step) for w in weights if isinstance(w, PretrainedWeights)]
-        found: dict[str, int] = {}
+        steps: dict[str, int] = {}
         while waiting:
             recipe, step = waiting.pop()
-            found[recipe] = max(step, found.get(recipe, 0))
+            steps[recipe] = max(step, steps.get(recipe, 0))
             before = needed_before(self._specs.pretraining[recipe], self._specs.models, released)
             waiting += [
                 (one.recipe, one.step or self.graph.pretrainings.steps(one.recipe)[-1]) for one in before
             ]
-        return dict(sorted(found.items()))
+        return dict(sorted(steps.items()))
 
     def recipe(self, model: str) -> ExportRecipe:
         """Return the ExportRecipe of a model."""
