@@ -89,12 +89,12 @@ def _needs(job: Job, graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> Ne
     return Needs(int(settings.get("mem_mb", needs.memory)), int(minutes))
 
 
-def _settings(rule: str, profile: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(rule: str, profile: Mapping[str, Any]) -> dict[str, str | int]:
     """Return the resources that a profile sets for a rule."""
     return {**_defaults(profile), **profile.get("set-resources", {}).get(rule, {})}
 
 
-def _defaults(profile: Mapping[str, Any]) -> dict[str, Any]:
+def _defaults(profile: Mapping[str, Any]) -> dict[str, str]:
     """Return `default-resources`, which a profile lists as `name=value`, but for memory and time."""
     pairs = (str(one).partition("=") for one in profile.get("default-resources", []))
     return {name: value for name, _, value in pairs if name not in ("mem_mb", "runtime")}

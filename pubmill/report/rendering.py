@@ -271,7 +271,7 @@ ESCAPES: dict[str, Callable[[str], str] | None] = {"md": escape_markdown, "tex":
 def renderers(
     template: str,
     formats: Sequence[str],
-    values: Callable[[Model], Mapping[str, Any]],
+    values: Callable[[Model], Mapping[str, object]],
     frame: Callable[[Model], DataFrame] | None = None,
 ) -> dict[str, Callable[[Model], str]]:
     """Return a function for each format that renders a data model.

@@ -1,6 +1,6 @@
 """The content of a report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -101,7 +101,7 @@ class Report:
     trainings: Trainings
     pretrainings: list[PretrainingSummary]
     corpora: dict[str, dict[str, Any]]
-    vocabs: dict[str, dict[str, Any]]
+    vocabs: Mapping[str, Mapping[str, object]]
     datasets: dict[str, Page]
     contradictions: Contradictions
     audit: Audit

@@ -5,12 +5,11 @@ of the newest record.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from pubmill.messages import commands
 from pubmill.recipes.report import StudyResults
@@ -120,7 +119,7 @@ class StudyResult:
     study: StudyResults
     tables: tuple[TableResult, ...]
     pretrainings: tuple[PretrainingSummary, ...]
-    corpora: dict[str, dict[str, Any]]
+    corpora: dict[str, Mapping[str, object]]
     trial_seconds: tuple[float, ...]
     day: str
     own_files: tuple[str, ...] = ()

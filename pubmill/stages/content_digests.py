@@ -5,7 +5,6 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import Any
 
 from pubmill.storage.files import sha256
 
@@ -52,7 +51,7 @@ class Digests:
                 lines = []
             for line in lines:
                 if entry := _entry(line):
-                    name, *state, digest = entry
+                    name, state, digest = entry
                     self._known[name] = (state, digest)
         return self._known
 
@@ -68,15 +67,15 @@ class Digests:
             pass  # a results folder that is read only
 
 
-def _entry(line: str) -> list[Any] | None:
-    """Return the values of a line of the store; None if it is damaged, such as by a killed process."""
+def _entry(line: str) -> tuple[str, list[int], str] | None:
+    """Return name, state and digest of a stored line; None if it is damaged, such as by a killed process."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
         return None
     kinds = (str, int, int, int, str)
     whole = isinstance(values, list) and tuple(map(type, values)) == kinds and _DIGEST.fullmatch(values[-1])
-    return values if whole else None
+    return (values[0], values[1:-1], values[-1]) if whole else None
 
 
 def _file_state(path: Path) -> list[int]:

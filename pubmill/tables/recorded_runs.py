@@ -65,8 +65,8 @@ def load_records(results: Path, paths: Iterable[str] | None = None) -> DataFrame
 def record_frame(records: Iterable[tuple[str, Record]]) -> DataFrame:
     """Return records with their paths as a DataFrame; equal mappings become one object to save memory."""
     index: list[str] = []
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMN_TYPES}
-    known: dict[str, Any] = {}
+    columns: dict[str, list[object]] = {name: [] for name in COLUMN_TYPES}
+    known: dict[str, object] = {}
     for path, record in records:
         index.append(path)
         for name, values in columns.items():
@@ -115,7 +115,7 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
     return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
 
 
-def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[str, Any]:
+def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[str, str | int]:
     """Return the dataset and seed that a path names; a `PubmillError` if the cell has other datasets."""
     run, own = run_of(path), recipe.datasets.get(f"{column}/{row.key}")
     expected = (own,) if own else row.folds or (row.dataset or "",)
@@ -126,7 +126,7 @@ def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[
     return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds and not own else ""}
 
 
-def _named_in(path: str) -> dict[str, Any]:
+def _named_in(path: str) -> dict[str, str | int]:
     key = run_of(path)
     return {**key.run._asdict(), "seed": key.seed}
 

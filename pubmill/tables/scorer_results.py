@@ -3,7 +3,6 @@ printed number."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, read_examples
@@ -22,7 +21,7 @@ def scores_by_scorer(dataset: DatasetSpec, examples: Path, predictions: Path) ->
     return score_by_all(dataset.kind, dataset.task, gold, predicted, dataset.negative)
 
 
-def rows(scores: Sequence[ScorerResult]) -> list[dict[str, Any]]:
+def rows(scores: Sequence[ScorerResult]) -> list[dict[str, str | float | None]]:
     """Return the scores as JSON values."""
     return [
         {

@@ -71,9 +71,9 @@ def differences(old: Iterable[str], new: Iterable[str]) -> list[str]:
     ]
 
 
-def _values(parameters: Iterable[str]) -> dict[str, Any]:
+def _values(parameters: Iterable[str]) -> dict[str, object]:
     """Return the values in parameters: those of recipes by their keys, a stage's version, and all others."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for text in sorted(parameters):
         value = _value(text)
         if isinstance(value, dict):
@@ -95,15 +95,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flat(value: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     """Return the leaves of a recipe by their keys, joined by dots."""
-    leaves: dict[str, Any] = {}
+    leaves: dict[str, object] = {}
     for key, one in value.items():
         leaves |= _flat(one, f"{prefix}{key}.") if isinstance(one, dict) else {f"{prefix}{key}": one}
     return leaves
 
 
-def _shown(values: Mapping[str, Any], key: str) -> str:
+def _shown(values: Mapping[str, object], key: str) -> str:
     value = values.get(key)
     text = json.dumps(value, ensure_ascii=False) if key in values else ABSENT
     if len(text) <= LONGEST:

@@ -41,7 +41,7 @@ def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[
 
     Commands name them, and nothing reruns if they move.
     """
-    parameters: dict[str, Any] = {
+    parameters: dict[str, str | list[str]] = {
         "scripts": str(root / "scripts"),
         "extras": str(root / "pubmill/extras"),
         "specs": str(root / "specs"),
