@@ -35,12 +35,12 @@ def ranks(
     tables = {one.name: one for one in graph_of_all_tables(specs_folder()).audited_tables.all()}
     if table not in tables:
         raise PubmillError(unknown("table of results", table, list(tables)))
-    found, why = rankings_of(tables[table], specs_folder())
-    parts = ["By the published values", *map(as_text, found), *([f"not ranked: {why}"] if why else [])]
+    rankings, why = rankings_of(tables[table], specs_folder())
+    parts = ["By the published values", *map(as_text, rankings), *([f"not ranked: {why}"] if why else [])]
     if results:
         made = read_table(results / BELOW.table(table, "json"))
-        found, why = rankings_of_runs(tables[table], made, results)
-        parts += ["By the runs", *map(as_text, found), *([f"not ranked: {why}"] if why else [])]
+        rankings, why = rankings_of_runs(tables[table], made, results)
+        parts += ["By the runs", *map(as_text, rankings), *([f"not ranked: {why}"] if why else [])]
         parts += ["Reproduction: CV* of {published, ours}", reproductions_as_text(reproductions(made))]
     print("\n\n".join(parts))
 

@@ -50,8 +50,8 @@ def compare(
     if not file.is_file():
         raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
     chosen = with_columns(read_table(file), columns)
-    found = comparisons(chosen, Path(results.results))
-    print_markdown(COMPARISON_RENDERERS["md"](found))
+    compared = comparisons(chosen, Path(results.results))
+    print_markdown(COMPARISON_RENDERERS["md"](compared))
     for line in engine_lines(chosen, engines_of_models(load(specs_folder(), merged["scale"]).models)):
         print_text(line)
 

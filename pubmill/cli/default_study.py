@@ -25,21 +25,21 @@ def study_of_words(
     if study is not None:
         return study
     of_studies = {one: _tables(one) for one in study_names()}
-    found = [(one, name) for one, tables in of_studies.items() for name in tables if _fits(table, name)]
-    if not found:
+    pairs = [(one, name) for one, tables in of_studies.items() for name in tables if _fits(table, name)]
+    if not pairs:
         known = dict.fromkeys(name for tables in of_studies.values() for name in tables)
         raise PubmillError(f"{unknown('table', table, known)}. Name another study's file with --study")
-    made = [(one, name) for one, name in found if _is_made(one, name, configfiles, settings)]
-    if len(named := sorted({name for _, name in made or found})) > 1:
+    made = [(one, name) for one, name in pairs if _is_made(one, name, configfiles, settings)]
+    if len(named := sorted({name for _, name in made or pairs})) > 1:
         raise PubmillError(f"{table} may be {' or '.join(named)}; write the paper too")
     ranked = [
         one
         for one, _ in sorted(
-            made or found, key=lambda one: (one[0] != one[1].partition("/")[0], one[0] != DEMO)
+            made or pairs, key=lambda one: (one[0] != one[1].partition("/")[0], one[0] != DEMO)
         )
     ]
-    if len(found) > 1:
-        of_all = ", ".join(dict.fromkeys(one for one, name in found if name == named[0]))
+    if len(pairs) > 1:
+        of_all = ", ".join(dict.fromkeys(one for one, name in pairs if name == named[0]))
         _report(ranked[0], f"{named[0]} is in {of_all}")
     return ranked[0]
 
@@ -47,8 +47,8 @@ def study_of_words(
 def _tables(study: str) -> list[str]:
     """Return the tables of a study as its file lists them; a file with faults has none."""
     file = [*study_files(study), str(root() / "config.yaml")][0]
-    found = strict_yaml.read(Path(file), file, []).value.get("tables")
-    return list(map(str, found)) if isinstance(found, list) else []
+    tables = strict_yaml.read(Path(file), file, []).value.get("tables")
+    return list(map(str, tables)) if isinstance(tables, list) else []
 
 
 def _fits(word: str, table: str) -> bool:

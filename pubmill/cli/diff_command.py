@@ -42,11 +42,11 @@ def diff(
     from pubmill.planning.terminal_tables import console
 
     context = Context(root, study_of_sides(study, (left, right), config), config or [])
-    found = differences(side_of(left, context), side_of(right, context))
+    compared = differences(side_of(left, context), side_of(right, context))
     if as_json:
-        print(differences_as_json(found), end="")
+        print(differences_as_json(compared), end="")
     else:
-        print_differences(console(), found)
+        print_differences(console(), compared)
 
 
 def _print_days(first: Path, second: Path, as_json: bool, results: Path) -> None:
@@ -56,7 +56,7 @@ def _print_days(first: Path, second: Path, as_json: bool, results: Path) -> None
     from pubmill.corpus.locks import read_totals
     from pubmill.inspection.diff.corpus_models import made_from, results_folders, vocabulary_differences
 
-    found = lock_differences(first, second)
+    compared = lock_differences(first, second)
     folders = results_folders(results, (first, second))
     made = [made_from(read_totals(lock), folders) for lock in (first, second)]
     vocabularies = vocabulary_differences(*made)
@@ -64,9 +64,9 @@ def _print_days(first: Path, second: Path, as_json: bool, results: Path) -> None
         days = [{name: list(map(str, paths)) for name, paths in one._asdict().items()} for one in made]
         more = {"made_from_first": days[0], "made_from_second": days[1]}
         pieces = {"vocabularies": [one._asdict() for one in vocabularies]}
-        print(json.dumps(found._asdict() | more | pieces, indent=1))
+        print(json.dumps(compared._asdict() | more | pieces, indent=1))
         return
-    print("\n".join(found.lines()))
+    print("\n".join(compared.lines()))
     for which, one in zip(("first", "second"), made, strict=True):
         print("\n".join(one.lines(which)))
     print("".join(f"{one.line()}\n" for one in vocabularies), end="")

@@ -73,22 +73,22 @@ def dataset(
     checkout()
     with tempfile.TemporaryDirectory() as copies:
         made = new_dataset(files, name, mirror, Path(copies))
-        found = describe(made, reading)
-        written = write_dataset(made, found, Path())
+        description = describe(made, reading)
+        written = write_dataset(made, description, Path())
     for path in written:
         print(path)
     if len(written) == 1:
         print("no fixture: files of this form are not masked; docs/datasets.md says what one has")
-    print(f"{found.form.converter} reads it; licence: {found.values['licence']}")
-    for other, what in found.form.others.items():
+    print(f"{description.form.converter} reads it; licence: {description.values['licence']}")
+    for other, what in description.form.others.items():
         print(f"--as {other} reads {what}")
-    if found.form.unread:
-        print(f"not read (the options name the columns that are): {', '.join(found.form.unread)}")
-    same = "the same bytes" if "published" in found.values else "no writer gives the same bytes"
+    if description.form.unread:
+        print(f"not read (the options name the columns that are): {', '.join(description.form.unread)}")
+    same = "the same bytes" if "published" in description.values else "no writer gives the same bytes"
     print(f"published form: {same}")
-    for split, counts in found.values["expect"].items():
+    for split, counts in description.values["expect"].items():
         print(f"{split}: {', '.join(f'{measure} {n}' for measure, n in counts.items())}")
-        print(f"  {json.dumps(found.first[split], ensure_ascii=False)[:300]}")
+        print(f"  {json.dumps(description.first[split], ensure_ascii=False)[:300]}")
     if made.folder:
         _remember({made.name: str(made.folder.resolve())})
 

@@ -42,8 +42,8 @@ def plan(
     gpus = measured_gpus()
     if recipes:
         every = Study(study="recipes", title="", scale="full", tables=())
-        found = recipes_at_full(checked_graph(every, load(specs_folder(), "full")), gpus)
-        print("\n".join(recipes_as_markdown(found, gpus)))
+        trainings = recipes_at_full(checked_graph(every, load(specs_folder(), "full")), gpus)
+        print("\n".join(recipes_as_markdown(trainings, gpus)))
         return
     if study is None:
         raise PubmillError(f"which study? Name one of studies/, as in: {commands.pubmill('plan', 'gu2020')}")

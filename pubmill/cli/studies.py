@@ -145,11 +145,11 @@ def table_of_study(name: str, config: dict[str, Any]) -> str:
     """Return the full name of a table of a study: `table06` stands for `gu2020/table06` if no other paper's
     table of the study has this number."""
     tables = [str(table) for table in config["tables"]]
-    found = [table for table in tables if name in (table, table.rpartition("/")[2])]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise PubmillError(f"{name} may be {' or '.join(found)}; write the paper too")
+    matches = [table for table in tables if name in (table, table.rpartition("/")[2])]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise PubmillError(f"{name} may be {' or '.join(matches)}; write the paper too")
     if name in table_names():
         raise PubmillError(
             f"{name} is no table of study {config['study']}: add it to `tables:` there, or name a study that "

@@ -104,9 +104,9 @@ def _hyperparameters(choice: str | None, search: str) -> tuple[list[str], list[s
     """Return what the name of the table's folder ends with, and the settings, if the search is replaced."""
     if choice is None:
         return ([], []) if search == "protocol" else ([OWN_SEARCH], [f"search={search}"])
-    found = read_choice_option(choice)
-    settings = [f"choice={found.model_dump_json()}"]
-    return [found.name], settings if search == "protocol" else [*settings, f"search={search}"]
+    chosen = read_choice_option(choice)
+    settings = [f"choice={chosen.model_dump_json()}"]
+    return [chosen.name], settings if search == "protocol" else [*settings, f"search={search}"]
 
 
 def _models(given: list[str]) -> tuple[list[str], dict[str, str]]:

@@ -101,15 +101,15 @@ def _updates(graph: "Graph", mirror: str | None) -> "dict[str, SourceUpdate]":
     """Return the updates of the PubMed sources of a study that have new files, and print them."""
     from pubmill.inspection.pubmed_updates import pubmed_sources, source_update
 
-    found = {}
+    updates = {}
     for name, source in {one.name: one for _, one in pubmed_sources(graph.specs, _corpora(graph))}.items():
         update = source_update(source, mirror)
         number = len(update.added)
         span = f": {update.added[0]}" + (f" to {update.added[-1]}" if number > 1 else "") if number else ""
         print(f"{name}: {number} new {'file' if number == 1 else 'files'}{span}", flush=True)
         if update.added:
-            found[name] = update
-    return found
+            updates[name] = update
+    return updates
 
 
 def _corpora(graph: "Graph") -> list[str]:
@@ -142,15 +142,15 @@ def own_files(texts: Mapping[Path, str]) -> dict[str, str]:
 
     Raise a `PubmillError` for a spec of the installed package.
     """
-    here, found = Path.cwd().resolve(), dict[str, str]()
+    here, files = Path.cwd().resolve(), dict[str, str]()
     for path, text in texts.items():
         if not path.resolve().is_relative_to(here):
             raise PubmillError(
                 f"{path} is pubmill's own and names the files of the corpus; copy it to "
                 f"{Path(*path.parts[-3:])} here, where an update may change it, and run this again"
             )
-        found[str(path.resolve().relative_to(here))] = text
-    return found
+        files[str(path.resolve().relative_to(here))] = text
+    return files
 
 
 def _write_specs(texts: Mapping[str, str]) -> None:

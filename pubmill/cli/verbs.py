@@ -31,7 +31,7 @@ def registered_verbs() -> dict[str, Verb]:
     """Return all verbs by name, ordered by group; `audit_floors_command.py` holds `audit floors`."""
     own = (path.stem for path in Path(__file__).parent.glob(f"*{ENDING}.py"))
     modules = [*(import_module(f"pubmill.cli.{name}") for name in own), *extras.modules(ENDING)]
-    found = {
+    verbs = {
         one.__name__.rpartition(".")[2].removesuffix(ENDING).replace("_", " "): one.VERB for one in modules
     }
-    return dict(sorted(found.items(), key=lambda one: (GROUPS.index(one[1].group), one[0])))
+    return dict(sorted(verbs.items(), key=lambda one: (GROUPS.index(one[1].group), one[0])))

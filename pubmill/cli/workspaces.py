@@ -19,11 +19,11 @@ def remember_folders(folders: Mapping[str, str]) -> None:
     if not folders:
         return
     errors: list[str] = []
-    found = strict_yaml.read(WORKSPACE, str(WORKSPACE), errors).value if WORKSPACE.is_file() else {}
+    content = strict_yaml.read(WORKSPACE, str(WORKSPACE), errors).value if WORKSPACE.is_file() else {}
     if errors:
         raise PubmillError("\n".join(errors))
-    known = dict(found.get("local_files") or {})
+    known = dict(content.get("local_files") or {})
     if known | dict(folders) != known:
-        settings = {**found, "local_files": known | dict(folders)}
+        settings = {**content, "local_files": known | dict(folders)}
         with writing(WORKSPACE) as temporary:
             temporary.write_text(HEADER + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))

@@ -101,8 +101,8 @@ def load_dataset(
     folder = converted_folder(name, results)
     keep_private([folder])
     card = folder / CARD
-    found = read_json(card)
-    kind = KINDS.get(str(found.get("kind"))) if isinstance(found, dict) else None
+    content = read_json(card)
+    kind = KINDS.get(str(content.get("kind"))) if isinstance(content, dict) else None
     if kind is None:
         raise PubmillError(f"{card}: its `kind` is none of {', '.join(KINDS)}; convert the dataset again")
     files = {one: folder / f"{one}.jsonl.gz" for one in SPLITS}

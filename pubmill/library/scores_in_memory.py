@@ -44,9 +44,9 @@ def score(y_true: Any, y_pred: Any, negative: str | None = None, kind: str | Non
     kinds = {type(example) for example in gold}
     if len(kinds) != 1:
         raise PubmillError(f"examples of {len(kinds)} kinds; expected at least one example, all of one kind")
-    found = _KIND_OF[kinds.pop()]
-    read = [_prediction(found, number, value) for number, value in enumerate(predictions)]
-    return SCORERS[found](gold, read, negative).metrics
+    own_kind = _KIND_OF[kinds.pop()]
+    read = [_prediction(own_kind, number, value) for number, value in enumerate(predictions)]
+    return SCORERS[own_kind](gold, read, negative).metrics
 
 
 def _examples(y_true: Any, kind: str | None) -> list[Example]:
@@ -56,10 +56,10 @@ def _examples(y_true: Any, kind: str | None) -> list[Example]:
     if all(isinstance(value, Example) for value in values):
         return values
     if all(isinstance(value, Mapping) for value in values):
-        found = kind or _kind_of_rows(values[0])
-        return [_of_row(found, row, number) for number, row in enumerate(values)]
-    found = kind or _kind_of_gold(values)
-    return [_of_gold(found, number, value) for number, value in enumerate(values)]
+        own_kind = kind or _kind_of_rows(values[0])
+        return [_of_row(own_kind, row, number) for number, row in enumerate(values)]
+    own_kind = kind or _kind_of_gold(values)
+    return [_of_gold(own_kind, number, value) for number, value in enumerate(values)]
 
 
 def _plain(values: Any) -> list[Any]:

@@ -47,8 +47,8 @@ def run_sources(root: Path, configfiles: Iterable[str | Path]) -> dict[str, dict
 
 
 def _matching(root: Path, patterns: Iterable[str]) -> Iterable[Path]:
-    found = (path for pattern in patterns for path in root.glob(pattern))
-    return (path for path in found if path.is_file() and path.suffix != ".pyc")
+    paths = (path for pattern in patterns for path in root.glob(pattern))
+    return (path for path in paths if path.is_file() and path.suffix != ".pyc")
 
 
 def _digests(paths: Iterable[Path]) -> dict[str, str]:
@@ -87,8 +87,8 @@ class _Comparing(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname.startswith("pubmill."):
-            found = PathFinder.find_spec(fullname, path)
-            self.compare(_files(fullname, found.origin if found else None))
+            spec = PathFinder.find_spec(fullname, path)
+            self.compare(_files(fullname, spec.origin if spec else None))
         return None
 
     def compare(self, files: Iterable[str]) -> None:
@@ -113,8 +113,8 @@ def _known(part: str) -> dict[str, str]:
     if not file:
         return {}
     try:
-        found: Any = json.loads(Path(file).read_text(encoding="utf-8"))
-        return dict(found[part])
+        digests: Any = json.loads(Path(file).read_text(encoding="utf-8"))
+        return dict(digests[part])
     except (OSError, ValueError, KeyError, TypeError):
         raise PubmillError(
             f"{file}, which lists the sources of this run, cannot be read. Run the same command again"

@@ -48,7 +48,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 def escape_controls(text: str) -> str:
     """Return the text with characters that act on a terminal replaced by `\\x1b`, `\\u202e` and the like."""
-    return _ACTING.sub(lambda found: _escape_code(ord(found[0])), text)
+    return _ACTING.sub(lambda match: _escape_code(ord(match[0])), text)
 
 
 def _escape_code(number: int) -> str:

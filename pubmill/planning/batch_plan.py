@@ -53,11 +53,11 @@ def sizes_of_model(graph: Graph, model: str) -> Sizes:
     if isinstance(spec.weights, RecipeWeights):
         return Sizes(assumed.layers, assumed.hidden_size, assumed.max_positions)
     path = Path(graph.paths.model(model, "config.json"))
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return Sizes(
-        found.get("num_hidden_layers", assumed.layers),
-        found.get("hidden_size", assumed.hidden_size),
-        found.get("max_position_embeddings"),
+        config.get("num_hidden_layers", assumed.layers),
+        config.get("hidden_size", assumed.hidden_size),
+        config.get("max_position_embeddings"),
     )
 
 
@@ -85,5 +85,5 @@ def divided(batches: Iterable[LongestBatch], gpus: Gpus) -> list[tuple[LongestBa
     for one in sorted(batches, key=lambda one: one.inputs * (one.length or 0)):
         if one.length is not None:
             largest[one.protocol, one.layers, one.hidden, one.parameters] = one
-    found = [(one, [one.parts(gpu, gpus) for gpu in gpus.memory]) for one in sorted(largest.values())]
-    return [(one, parts) for one, parts in found if set(parts) - {1}]
+    by_gpu = [(one, [one.parts(gpu, gpus) for gpu in gpus.memory]) for one in sorted(largest.values())]
+    return [(one, parts) for one, parts in by_gpu if set(parts) - {1}]

@@ -45,10 +45,10 @@ def read_profile(name: str) -> dict[str, Any]:
         known = ", ".join(sorted(one.parent.name for one in (root() / PROFILES).glob("*/config.yaml")))
         raise PubmillError(f"no profile {name}: expected a folder with config.yaml, or one of {known}")
     errors: list[str] = []
-    found: dict[str, Any] = strict_yaml.read(path, str(path), errors).value
+    settings: dict[str, Any] = strict_yaml.read(path, str(path), errors).value
     if errors:
         raise PubmillError("\n".join(errors))
-    return found
+    return settings
 
 
 def requests(
@@ -67,7 +67,7 @@ def requests(
     by_rule: dict[str, list[list[Job]]] = {}
     for unit in units.values():
         by_rule.setdefault(unit[0].rule, []).append(unit)
-    return [_request(rule, found, graph, gpus, profile) for rule, found in by_rule.items()]
+    return [_request(rule, of_rule, graph, gpus, profile) for rule, of_rule in by_rule.items()]
 
 
 def _request(
@@ -89,21 +89,21 @@ def _needs(job: Job, graph: Graph, gpus: Gpus, profile: Mapping[str, Any]) -> Ne
     return Needs(int(settings.get("mem_mb", needs.memory)), int(minutes))
 
 
-def _settings(rule: str, profile: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(rule: str, profile: Mapping[str, Any]) -> dict[str, str | int]:
     """Return the resources that a profile sets for a rule."""
     return {**_defaults(profile), **profile.get("set-resources", {}).get(rule, {})}
 
 
-def _defaults(profile: Mapping[str, Any]) -> dict[str, Any]:
+def _defaults(profile: Mapping[str, Any]) -> dict[str, str]:
     """Return `default-resources`, which a profile lists as `name=value`, but for memory and time."""
     pairs = (str(one).partition("=") for one in profile.get("default-resources", []))
     return {name: value for name, _, value in pairs if name not in ("mem_mb", "runtime")}
 
 
-def requests_table(found: Iterable[ClusterRequest]) -> Table:
+def requests_table(asked: Iterable[ClusterRequest]) -> Table:
     """Return the requests as a table."""
     made = table("rule", "jobs", "partition", "GPUs", "memory, GB", "time, h")
-    for one in found:
+    for one in asked:
         hours, memory = f"{one.minutes / 60:,.1f}", f"{one.memory / 1000:,.1f}"
         made.add_row(one.rule, f"{one.jobs:,}", one.partition, str(one.gpus or ""), memory, hours)
     for column in (1, 3, 4, 5):

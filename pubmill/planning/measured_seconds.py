@@ -18,10 +18,10 @@ def measured_seconds(paths: Paths) -> Callable[[str], Seconds | None]:
 
     @cache
     def of_rule(rule: str) -> Seconds | None:
-        found = [_read_seconds(path) for path in sorted((folder / rule).rglob("*.tsv"))]
-        if not found:
+        seconds = [_read_seconds(path) for path in sorted((folder / rule).rglob("*.tsv"))]
+        if not seconds:
             return None
-        return Seconds(fmean(found), f"measured: mean of {len(found):,} jobs in {folder / rule}")
+        return Seconds(fmean(seconds), f"measured: mean of {len(seconds):,} jobs in {folder / rule}")
 
     return of_rule
 

@@ -124,7 +124,7 @@ def pretrainings_saved(graph: Graph, gpus: Gpus) -> list[Training]:
 
 def _steps_behind_released(graph: Graph) -> dict[str, int]:
     """Recipes of the study's released models and those that run before them -> the last step needed."""
-    specs, found = graph.specs.models, dict[str, int]()
+    specs, steps = graph.specs.models, dict[str, int]()
     sources = {name: graph.models.weights(name) for name in graph.scope.models()}
     released = [name for name, one in sources.items() if isinstance(one, ReleasedWeights | ArchivedWeights)]
     own = [specs[name].weights for name in released]
@@ -132,24 +132,24 @@ def _steps_behind_released(graph: Graph) -> dict[str, int]:
     waiting = [(one.recipe, one.step) for one in trained]
     while waiting:
         name, step = waiting.pop()
-        found[name] = max(step or graph.pretrainings.steps(name)[-1], found.get(name, 0))
+        steps[name] = max(step or graph.pretrainings.steps(name)[-1], steps.get(name, 0))
         before = needed_before(graph.specs.pretraining[name], specs, released=True)
         waiting += [(one.recipe, one.step) for one in before]
-    return dict(sorted(found.items()))
+    return dict(sorted(steps.items()))
 
 
 def recipes_at_full(graph: Graph, gpus: Gpus) -> list[Training]:
     """Return one training for each pretraining recipe, from its first to its last step."""
-    found = []
+    trainings = []
     for name, spec in graph.specs.pretraining.items():
         first = costs.first_step(graph, name)
         share = costs.share_of_pretraining(graph, gpus, name)
         needed = costs.operations_of_pretraining(graph, name, first, spec.recipe.steps)
-        found.append(Training(name, share, len(spec.checkpoints), 0, needed))
-    return found
+        trainings.append(Training(name, share, len(spec.checkpoints), 0, needed))
+    return trainings
 
 
 def hours(trainings: Sequence[Training], gpus: Gpus) -> dict[str, float]:
     """Return the hours of one GPU of each type for all trainings together."""
     each = [gpus.hours(training.operations, training.share) for training in trainings]
-    return {name: sum(found[name] for found in each) for name in gpus.peaks}
+    return {name: sum(times[name] for times in each) for name in gpus.peaks}

@@ -45,7 +45,7 @@ def print_plan(to: Console, plan: Plan, graph: Graph, gpus: Gpus) -> None:
     notes += _print_batches(to, plan, gpus)
     notes += [pretraining] if plan.pretraining or plan.saved else []
     notes += [finetuning] if plan.finetuning else []
-    notes += [f"{use}: {taken}" for use, found in plan.trained.items() for taken in sorted(found)]
+    notes += [f"{use}: {taken}" for use, sources in plan.trained.items() for taken in sorted(sources)]
     unknown = sum(one.unknown for one in (*plan.pretraining.values(), *plan.finetuning.values()))
     notes += [f"{counted(unknown, 'training')} of unknown size not in the hours"] if unknown else []
     to.print(Text("Where the figures come from", style="bold"))
@@ -138,6 +138,6 @@ def recipes_as_markdown(trainings: Sequence[Training], gpus: Gpus) -> list[str]:
     heading = ["recipe", "operations", *(f"{name}-hours" for name in gpus.peaks)]
     lines = [f"| {' | '.join(heading)} |", "|---" * len(heading) + "|"]
     for training in trainings:
-        found = [shown(number) for number in hours([training], gpus).values()]
-        lines.append(f"| {' | '.join([f'`{training.name}`', f'{training.operations:.1e}', *found])} |")
+        cells = [shown(number) for number in hours([training], gpus).values()]
+        lines.append(f"| {' | '.join([f'`{training.name}`', f'{training.operations:.1e}', *cells])} |")
     return lines

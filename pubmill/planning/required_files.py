@@ -43,26 +43,26 @@ class RequiredFiles:
 
 def required_files(jobs: Iterable[Job], graph: Graph) -> RequiredFiles:
     """Return the files and models that these jobs fetch."""
-    found = RequiredFiles()
+    files = RequiredFiles()
     for job in jobs:
         if job.rule == "download":
             url = f"https://{job.wildcards['path']}"
-            found.urls[url] = graph.sources.checks(url)
-            if "--md5-beside" in found.urls[url]:
-                found.urls[f"{url}.md5"] = []
+            files.urls[url] = graph.sources.checks(url)
+            if "--md5-beside" in files.urls[url]:
+                files.urls[f"{url}.md5"] = []
         elif job.rule == "fetch_pmc":
             source = job.wildcards["source"]
-            found.pmc[source] = found.pmc.get(source, 0) + 1
+            files.pmc[source] = files.pmc.get(source, 0) + 1
         elif job.rule == "export_model":
             weights = graph.models.weights(job.wildcards["model"])
             if isinstance(weights, ReleasedWeights):
                 pin = graph.models.pin(job.wildcards["model"])
                 revision = weights.revision or pin.get("revision")
-                found.models.append(HubModel(job.wildcards["model"], weights.id, revision))
+                files.models.append(HubModel(job.wildcards["model"], weights.id, revision))
         elif job.rule == "pin_weights":
             release = graph.models.release(job.wildcards["model"])
-            found.urls |= {commit_url(release["id"]): []} if release["kind"] == "hub" else {}
-    return RequiredFiles(dict(sorted(found.urls.items())), sorted(found.models), found.pmc)
+            files.urls |= {commit_url(release["id"]): []} if release["kind"] == "hub" else {}
+    return RequiredFiles(dict(sorted(files.urls.items())), sorted(files.models), files.pmc)
 
 
 def out_of_reach(wanted: RequiredFiles, mirror: str | None) -> list[str]:
@@ -96,14 +96,14 @@ def is_cached(model: HubModel, cache: Path | None = None) -> bool:
     if model.revision is None:
         return False
     names = (CONFIG, WEIGHTS, PICKLED)
-    found = [
+    cached = [
         isinstance(
             huggingface_hub.try_to_load_from_cache(model.id, name, cache_dir=cache, revision=model.revision),
             str,
         )
         for name in names
     ]
-    return found[0] and any(found[1:])
+    return cached[0] and any(cached[1:])
 
 
 def _unmirrored(wanted: RequiredFiles, mirror: str | None) -> Iterator[tuple[str, Path]]:

@@ -127,7 +127,7 @@ def _learning_chart(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]
     cells = {column.key: table.cells[column.key][row.key] for column in table.columns}
     usual = [column for column in table.columns if is_usual(row, column, cells[column.key])]
     columns = [column for column in usual if column.model in steps]
-    found = DataFrame(
+    values = DataFrame(
         [(*steps[column.model or ""], cells[column.key].value) for column in columns],
         columns=["recipe", "step", "value"],
     ).dropna(subset="value")
@@ -135,7 +135,7 @@ def _learning_chart(table: Table, row: Row, steps: Mapping[str, tuple[str, int]]
         recipe: sorted(
             (one.step, one.value, f"step {one.step:,}: {number(one.value)}") for one in line.itertuples()
         )
-        for recipe, line in found.groupby("recipe", sort=False)
+        for recipe, line in values.groupby("recipe", sort=False)
         if line["step"].nunique() > 1
     }
     if not lines:

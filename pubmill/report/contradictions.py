@@ -64,8 +64,8 @@ class Contradiction(Shape):
         for one in self.values:
             places.setdefault(one.printed, {}).setdefault(one.paper, []).append(one.number)
         return {
-            printed: "; ".join(map(_table_numbers, found, found.values()))
-            for printed, found in places.items()
+            printed: "; ".join(map(_table_numbers, papers, papers.values()))
+            for printed, papers in places.items()
         }
 
 
@@ -99,13 +99,13 @@ def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradict
     """Find all contradictions, ordered by dataset and model; `specs`: the folder with the published files."""
     tables = {table.name: table for table in recipe.tables}
     printed = concat([_published_frame(table, specs) for table in recipe.tables])
-    found = []
+    contradictions = []
     for (dataset, model, _), lines in printed.groupby(KEY):
         values = tuple(Printed(**line) for line in lines.drop(columns=KEY).to_dict("records"))
         if any(itertools.starmap(_values_differ, itertools.combinations(values, 2))):
             label, reasons = recipe.models.get(model, model), _difference_reasons(values, tables)
-            found.append(Contradiction(model=label, dataset=dataset, values=values, reasons=reasons))
-    return Contradictions(found=tuple(found))
+            contradictions.append(Contradiction(model=label, dataset=dataset, values=values, reasons=reasons))
+    return Contradictions(found=tuple(contradictions))
 
 
 def read_contradictions(path: Path) -> Contradictions:
@@ -148,7 +148,7 @@ def _values_differ(one: Printed, other: Printed) -> bool:
 
 def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, PublishedTable]) -> tuple[str, ...]:
     """Return the reasons why the values differ, each once."""
-    found = [
+    reasons = [
         *_distinct_terms("forms of the dataset", (one.dataset for one in values)),
         *_distinct_terms("metrics in print", (_metric_text(one) for one in values if one.metric != "f1")),
         *_distinct_terms("over seeds", (one.aggregate for one in values)),
@@ -157,12 +157,12 @@ def _difference_reasons(values: Sequence[Printed], tables: Mapping[str, Publishe
         if _values_differ(one, other):
             elsewhere = tables[one.table].elsewhere
             remarks = elsewhere.get(other.table) or elsewhere.get(other.paper) or {}
-            found += filter(None, [remarks.get(one.dataset, remarks.get(ANY))])
+            reasons += filter(None, [remarks.get(one.dataset, remarks.get(ANY))])
     copied = [one for one in values if "copied" in one.note]
-    found += [f"{_table_numbers(one.paper, [one.number])}: {one.note}" for one in copied]
+    reasons += [f"{_table_numbers(one.paper, [one.number])}: {one.note}" for one in copied]
     own = (f"{one.paper} ({one.protocol})" for one in values if one not in copied)
-    found += _distinct_terms("each fine-tuned the model itself", own)
-    return tuple(dict.fromkeys(found)) or (NO_REASON,)
+    reasons += _distinct_terms("each fine-tuned the model itself", own)
+    return tuple(dict.fromkeys(reasons)) or (NO_REASON,)
 
 
 def _metric_text(one: Printed) -> str:

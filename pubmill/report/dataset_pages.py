@@ -5,7 +5,6 @@ A page is made from the dataset's card and spec, so it contains numbers and name
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kind_facts import FACTS
@@ -209,7 +208,7 @@ def read_page(path: Path) -> Page:
     return parse(Page, read_json(path), str(path))
 
 
-def _values(page: Page) -> dict[str, Any]:
+def _values(page: Page) -> dict[str, object]:
     return {"page": page, "recipe": page.recipe}
 
 

@@ -53,9 +53,9 @@ def drift_charts(drift: Drift) -> list[Chart]:
     losses = {"loss by month of publication": drift.months, "loss by year of publication": drift.years}
     label = f"{drift.recipe}, step {drift.step:,}"
     charts = [
-        line_of_years(label, title, [(_when(one.date), one.loss, _loss_text(one)) for one in found])
-        for title, found in losses.items()
-        if len(found) >= FEWEST
+        line_of_years(label, title, [(_when(one.date), one.loss, _loss_text(one)) for one in periods])
+        for title, periods in losses.items()
+        if len(periods) >= FEWEST
     ]
     if len(drift.fit) >= FEWEST:
         points = [(_when(one.date), one.subwords_per_word, _fit_text(one)) for one in drift.fit]

@@ -104,8 +104,8 @@ def strips(table: Table) -> list[Strip]:
 
 
 def _row_strip(table: Table, row: Row) -> Strip | None:
-    found = [(column, table.cells[column.key][row.key]) for column in table.columns]
-    shown = [(column, cell) for column, cell in found if cell.seeds]
+    cells = [(column, table.cells[column.key][row.key]) for column in table.columns]
+    shown = [(column, cell) for column, cell in cells if cell.seeds]
     values = [value for _, cell in shown for value in _shown_values(cell)]
     if not any(seed.value is not None for _, cell in shown for seed in cell.seeds):
         return None

@@ -66,18 +66,18 @@ class _Difference:
 def forests(table: Table) -> list[Forest]:
     """Return a forest plot for each shown row with a difference, with the same axis for all of a table; if
     the differences are all of one model, there is one plot with a lane for each row."""
-    found = [(row, made) for row in table.shown_rows if (made := _differences(table, row))]
-    if not found:
+    rows = [(row, made) for row in table.shown_rows if (made := _differences(table, row))]
+    if not rows:
         return []
-    ends = [end for _, differences in found for one in differences for end in one.ends]
-    margins = [table.equivalence.margins[row.key].points for row, _ in found]
+    ends = [end for _, differences in rows for one in differences for end in one.ends]
+    margins = [table.equivalence.margins[row.key].points for row, _ in rows]
     low, high = min(*ends, -max(margins)), max(*ends, max(margins))
     room = 0.04 * (high - low)
     axis = Axis(low - room, high + room, LEFT, WIDTH - EDGE)
-    columns = {one.column for _, differences in found for one in differences}
-    if len(columns) == 1 and len(found) > 1:
-        return [_of_model(table, columns.pop(), [one for _, of_row in found for one in of_row], axis)]
-    return [_of_row(table, row, differences, axis) for row, differences in found]
+    columns = {one.column for _, differences in rows for one in differences}
+    if len(columns) == 1 and len(rows) > 1:
+        return [_of_model(table, columns.pop(), [one for _, of_row in rows for one in of_row], axis)]
+    return [_of_row(table, row, differences, axis) for row, differences in rows]
 
 
 def _differences(table: Table, row: Row) -> list[_Difference]:

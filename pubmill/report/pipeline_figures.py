@@ -59,10 +59,10 @@ def _box(stage: str, counted: str, rules: tuple[str, ...], layer: int) -> StageB
 
 def drawn_sources(stage: str, shown: Collection[str]) -> list[str]:
     """Return the shown stages that a stage reads, directly or through stages that are not shown."""
-    found: dict[str, None] = {}
+    sources: dict[str, None] = {}
     for source in GROUPS.get(stage, ()):
-        found.update(dict.fromkeys([source] if source in shown else drawn_sources(source, shown)))
-    return list(found)
+        sources.update(dict.fromkeys([source] if source in shown else drawn_sources(source, shown)))
+    return list(sources)
 
 
 def layers_of(edges: Mapping[str, Collection[str]]) -> dict[str, int]:

@@ -133,7 +133,7 @@ def sentence(text: str) -> str:
 
 def groups(rows: Iterable[Row]) -> list[tuple[Row, ...]]:
     """Group neighbouring rows of the same task group."""
-    return [tuple(found) for _, found in itertools.groupby(rows, key=lambda row: row.group)]
+    return [tuple(group) for _, group in itertools.groupby(rows, key=lambda row: row.group)]
 
 
 def metric(name: str | None) -> str:
@@ -271,7 +271,7 @@ ESCAPES: dict[str, Callable[[str], str] | None] = {"md": escape_markdown, "tex":
 def renderers(
     template: str,
     formats: Sequence[str],
-    values: Callable[[Model], Mapping[str, Any]],
+    values: Callable[[Model], Mapping[str, object]],
     frame: Callable[[Model], DataFrame] | None = None,
 ) -> dict[str, Callable[[Model], str]]:
     """Return a function for each format that renders a data model.

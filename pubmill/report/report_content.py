@@ -1,6 +1,6 @@
 """The content of a report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -101,7 +101,7 @@ class Report:
     trainings: Trainings
     pretrainings: list[PretrainingSummary]
     corpora: dict[str, dict[str, Any]]
-    vocabs: dict[str, dict[str, Any]]
+    vocabs: Mapping[str, Mapping[str, object]]
     datasets: dict[str, Page]
     contradictions: Contradictions
     audit: Audit
@@ -127,14 +127,14 @@ class Report:
     @property
     def contents(self) -> dict[str, list[ContentsEntry]]:
         """Paper -> its tables in the order of their numbers, then tables made from a section of its text."""
-        found: dict[str, list[ContentsEntry]] = {}
+        papers: dict[str, list[ContentsEntry]] = {}
         for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
             for number, (name, table) in enumerate(tables.items(), 1):
                 paper, _, file = name.partition("/")
                 topic = table.title.partition(": ")[2]
                 entry = ContentsEntry(printed_name(file), f"{letter}{number}", topic)
-                found.setdefault(paper, []).append(entry)
-        return {paper: sorted(tables, key=_place_in_paper) for paper, tables in sorted(found.items())}
+                papers.setdefault(paper, []).append(entry)
+        return {paper: sorted(tables, key=_place_in_paper) for paper, tables in sorted(papers.items())}
 
     @cached_property
     def views(self) -> list[TableView]:
@@ -152,8 +152,8 @@ class Report:
         papers: dict[str, dict[str, Table]] = {}
         for name, table in self.tables.items():
             papers.setdefault(table.paper, {})[name] = table
-        found = {paper: model_lines(tables) for paper, tables in papers.items()}
-        return {paper: lines for paper, lines in found.items() if any(one.tested for one in lines)}
+        by_paper = {paper: model_lines(tables) for paper, tables in papers.items()}
+        return {paper: lines for paper, lines in by_paper.items() if any(one.tested for one in lines)}
 
     @property
     def composite_scores(self) -> list[CompositeScore]:
@@ -168,8 +168,8 @@ class Report:
     @property
     def commits(self) -> tuple[str, ...]:
         """The commits of the code that made the runs."""
-        found = (commit for table in self.tables.values() for commit in table.provenance.commits)
-        return tuple(dict.fromkeys(found))
+        of_tables = (commit for table in self.tables.values() for commit in table.provenance.commits)
+        return tuple(dict.fromkeys(of_tables))
 
     @property
     def retrieved(self) -> str:
@@ -245,12 +245,12 @@ class Report:
     @property
     def times(self) -> dict[str, list[ModelTimes]]:
         """Table -> fine-tuning times of its models."""
-        return {name: found for name, table in self.tables.items() if (found := times(table))}
+        return {name: models for name, table in self.tables.items() if (models := times(table))}
 
     @property
     def time_strips(self) -> list[Strip]:
         """The fine-tuning times as figures."""
-        made = (time_strip(name, found) for name, found in self.times.items())
+        made = (time_strip(name, models) for name, models in self.times.items())
         return [strip for strip in made if strip]
 
     @property

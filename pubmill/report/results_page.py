@@ -5,12 +5,11 @@ of the newest record.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from pubmill.messages import commands
 from pubmill.recipes.report import StudyResults
@@ -105,11 +104,11 @@ class TableResult:
     @property
     def figure(self) -> str:
         """The forest plots of all rows, one above the other, as one SVG; empty if there are none."""
-        found = forests(self.shown)
-        if not found:
+        plots = forests(self.shown)
+        if not plots:
             return ""
         template = environment().get_template("forest_figure.svg.j2")
-        return template.render(found=found, gap=FIGURE_GAP, title=self.shown.heading)
+        return template.render(found=plots, gap=FIGURE_GAP, title=self.shown.heading)
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ class StudyResult:
     study: StudyResults
     tables: tuple[TableResult, ...]
     pretrainings: tuple[PretrainingSummary, ...]
-    corpora: dict[str, dict[str, Any]]
+    corpora: dict[str, Mapping[str, object]]
     trial_seconds: tuple[float, ...]
     day: str
     own_files: tuple[str, ...] = ()
@@ -145,10 +144,10 @@ class StudyResult:
     @property
     def packages(self) -> dict[str, list[str]]:
         """The versions of the packages that made the runs."""
-        found = [one.whole.provenance.packages for one in self.tables]
-        names = _distinct(name for packages in found for name in packages)
+        of_tables = [one.whole.provenance.packages for one in self.tables]
+        names = _distinct(name for packages in of_tables for name in packages)
         return {
-            name: _distinct(version for packages in found for version in packages.get(name, ()))
+            name: _distinct(version for packages in of_tables for version in packages.get(name, ()))
             for name in names
         }
 
@@ -201,8 +200,8 @@ def _newest_day(tables: Sequence[TableResult], results: Path) -> str:
     return datetime.fromtimestamp(max(times), UTC).date().isoformat() if times else ""
 
 
-def render(found: Sequence[StudyResult], figures: str) -> str:
+def render(studies: Sequence[StudyResult], figures: str) -> str:
     """Render the page; `figures`: the folder of the figures beside it."""
     made = environment(escape_markdown)
     made.globals |= {"duration": duration, "figures": figures, "few_runs": FEW_RUNS}
-    return made.get_template("results_page.md.j2").render(found=found)
+    return made.get_template("results_page.md.j2").render(found=studies)

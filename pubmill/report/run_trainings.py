@@ -100,10 +100,10 @@ def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
     records = dict.fromkeys(
         seed.record for table in tables for *_, cell in table.read() for seed in cell.seeds if seed.record
     )
-    found: dict[str, list[TrainingNotes]] = {}
+    folders: dict[str, list[TrainingNotes]] = {}
     for record in records:
         path = results / BELOW.training(*run_of(record))
-        notes = found.setdefault(str(PurePosixPath(record).parent), [])
+        notes = folders.setdefault(str(PurePosixPath(record).parent), [])
         if path.is_file():
             notes.append(parse(TrainingNotes, read_json(path), str(path)))
     runs = [run_of(record).run for record in records]
@@ -112,15 +112,15 @@ def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
         for run in runs
         for model in (run.model, None)
     }
-    return replace(summarise(found), searched=any((results / choice).is_file() for choice in choices))
+    return replace(summarise(folders), searched=any((results / choice).is_file() for choice in choices))
 
 
-def summarise(found: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
-    """Number the distinct recipes and draw the courses; `found`: folder -> its runs."""
-    most = min(MOST_POINTS, max(FEWEST_POINTS, POINTS_OF_PAGE // max(len(found), 1)))
+def summarise(runs: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
+    """Number the distinct recipes and draw the courses; `runs`: folder -> its runs."""
+    most = min(MOST_POINTS, max(FEWEST_POINTS, POINTS_OF_PAGE // max(len(runs), 1)))
     numbers: dict[str, int] = {}
     folders = {}
-    for place, (folder, notes) in enumerate(found.items(), 1):
+    for place, (folder, notes) in enumerate(runs.items(), 1):
         texts = dict.fromkeys(json.dumps(one.recipe, sort_keys=True) for one in notes if one.is_trained)
         recipes = tuple(numbers.setdefault(text, len(numbers) + 1) for text in texts)
         folders[folder] = FolderTraining(shown_folder(folder), f"c{place}", recipes, course(notes, most))
@@ -170,11 +170,11 @@ def _ends(values: Sequence[float], form: str) -> str:
 
 def means(lines: Sequence[Sequence[tuple[float, float | None]]]) -> list[Point]:
     """Return the mean of lines at each position where any of them has a value."""
-    found: dict[float, list[float]] = {}
+    by_x: dict[float, list[float]] = {}
     for x, y in (point for line in lines for point in line):
         if y is not None:
-            found.setdefault(x, []).append(y)
-    return [(x, fmean(values)) for x, values in sorted(found.items())]
+            by_x.setdefault(x, []).append(y)
+    return [(x, fmean(values)) for x, values in sorted(by_x.items())]
 
 
 def path(points: Sequence[Point]) -> str:

@@ -63,8 +63,8 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     audit = Audit(findings=())
     if recipe.tables and recipe.comparable:
         audit = read_audit(results / BELOW.audit("json"))
-    found = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
-    tables = {name: with_unreachable(table, audit) for name, table in found.items()}
+    unmarked = {name: read_table(results / BELOW.table(name, "json")) for name in recipe.tables}
+    tables = {name: with_unreachable(table, audit) for name, table in unmarked.items()}
     contradictions = Contradictions(found=())
     if recipe.tables:
         contradictions = read_contradictions(results / BELOW.contradictions("json"))
@@ -108,19 +108,19 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
     rates = {
         model: {
             name: rate
-            for name, path in found.items()
+            for name, path in paths.items()
             if (rate := _fragmentation_rate(results / path)) is not None
         }
-        for model, found in recipe.fits.items()
+        for model, paths in recipe.fits.items()
     }
-    found: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
+    by_type: dict[str, list[Chart]] = {"Ours against published": [], "Checkpoints": [], "Vocabularies": []}
     for name, table in tables.items():
         chart = agreement(table)
         charts = ([chart] if chart else [], learning(table, recipe.checkpoints), fragmentation(table, rates))
-        for of_all, ones in zip(found.values(), charts, strict=True):
+        for of_all, ones in zip(by_type.values(), charts, strict=True):
             of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
     dated = [chart for path in recipe.drifts for chart in drift_charts(read_drift(results / path))]
-    return found | {"By date of publication, on held-out documents": dated}
+    return by_type | {"By date of publication, on held-out documents": dated}
 
 
 def _fragmentation_rate(path: Path) -> float | None:
@@ -158,12 +158,12 @@ def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
 
 def _held_out(recipe: str, state: Mapping[str, Any]) -> list[HeldOut]:
     """Return the held-out losses of a checkpoint, one line for each masking."""
-    found = []
+    lines = []
     for masking, values in (state.get("held_out") or {}).items():
         names = [name for name in values if name.endswith("_loss") and values[name] is not None]
         losses = {name.removesuffix("_loss").upper(): float(values[name]) for name in names}
-        found.append(HeldOut(recipe, state["step"], masking, losses))
-    return found
+        lines.append(HeldOut(recipe, state["step"], masking, losses))
+    return lines
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -186,7 +186,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolderSummary]:
     """Read the listed records of source files (paths below `results`), grouped by folder."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    folders: dict[str, list[dict[str, Any]]] = {}
     for record in sorted(records):
         path, file = results / record, Path(source_of_record(record))
         if not path.is_file():
@@ -195,8 +195,8 @@ def read_sources(results: Path, records: Sequence[str]) -> list[SourceFolderSumm
                 f"from {results} and run the study again, which fetches the file and its record again"
             )
         place = below_sources(file.parent.as_posix())
-        found.setdefault(place, []).append({**_read_object(path, SOURCE), "name": file.name})
-    return [_source_folder(name, files) for name, files in found.items()]
+        folders.setdefault(place, []).append({**_read_object(path, SOURCE), "name": file.name})
+    return [_source_folder(name, files) for name, files in folders.items()]
 
 
 def _source_folder(name: str, files: Sequence[Mapping[str, Any]]) -> SourceFolderSummary:

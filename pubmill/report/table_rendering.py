@@ -1,7 +1,5 @@
 """Renderers of result tables, fact tables and comparisons of models; all text in them is escaped."""
 
-from typing import Any
-
 from pubmill.report.latex_tables import latex_table
 from pubmill.report.rendering import marks, renderers
 from pubmill.storage.result_paths import PAGE_FORMATS, TABLE_FORMATS
@@ -30,15 +28,15 @@ def fact_marks(table: FactTable) -> dict[str, str]:
     return marks(table.reasons)
 
 
-def _table_values(table: Table) -> dict[str, Any]:
+def _table_values(table: Table) -> dict[str, object]:
     return {"table": table, "reasons": reasons(table), "links": links(table), "costs": column_costs(table)}
 
 
-def _fact_values(table: FactTable) -> dict[str, Any]:
+def _fact_values(table: FactTable) -> dict[str, object]:
     return {"table": table, "marks": fact_marks(table)}
 
 
-def _comparison_values(comparisons: Comparisons) -> dict[str, Any]:
+def _comparison_values(comparisons: Comparisons) -> dict[str, object]:
     return {"comparisons": comparisons}
 
 

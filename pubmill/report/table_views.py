@@ -112,13 +112,13 @@ class TableView:
     @property
     def cards(self) -> dict[Row, list[tuple[Column, Cell]]]:
         """Row -> its cells that have a card."""
-        found: dict[Row, list[tuple[Column, Cell]]] = {}
+        cells: dict[Row, list[tuple[Column, Cell]]] = {}
         for row in (*self.table.rows, *self.table.composites):
             for column in self.columns:
                 cell = self.table.cells[column.key][row.key]
                 if self.has_card(cell):
-                    found.setdefault(row, []).append((column, cell))
-        return found
+                    cells.setdefault(row, []).append((column, cell))
+        return cells
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -129,10 +129,10 @@ class TableView:
 
 def runs_by_folder(cell: Cell) -> dict[str, list[SeedScore]]:
     """Return the runs of a cell by the folder of their records; each fold has its own."""
-    found: dict[str, list[SeedScore]] = {}
+    runs: dict[str, list[SeedScore]] = {}
     for seed in cell.seeds:
-        found.setdefault(str(PurePosixPath(seed.record).parent), []).append(seed)
-    return found
+        runs.setdefault(str(PurePosixPath(seed.record).parent), []).append(seed)
+    return runs
 
 
 @dataclass(frozen=True)
@@ -164,10 +164,10 @@ def table_runs(table: Table) -> TableRuns:
 
 def dataset_notes(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:
     """Return the notes on datasets of the shown rows: label -> contradictory counts, each once."""
-    found: dict[str, dict[str, None]] = {}
+    by_label: dict[str, dict[str, None]] = {}
     for row in (row for table in tables for row in table.rows if row.conflicts):
-        found.setdefault(row.label, {}).update(dict.fromkeys(row.conflicts))
-    return {label: tuple(notes) for label, notes in sorted(found.items(), key=lambda one: one[0].lower())}
+        by_label.setdefault(row.label, {}).update(dict.fromkeys(row.conflicts))
+    return {label: tuple(notes) for label, notes in sorted(by_label.items(), key=lambda one: one[0].lower())}
 
 
 def table_views(tables: Mapping[str, Table], comparisons: Mapping[str, Comparisons]) -> list[TableView]:

@@ -86,7 +86,7 @@ class ModelLine:
     @property
     def tested(self) -> bool:
         """Whether any of its published values has a verdict."""
-        return any(found.verdicts for found in self.tallies.values())
+        return any(counts.verdicts for counts in self.tallies.values())
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,11 @@ class CompositeScore:
 
 def tally(tables: Iterable[Table]) -> VerdictTally:
     """Return the tally of all published values in the shown rows of tables."""
-    found = VerdictTally()
+    counts = VerdictTally()
     for table in tables:
         for _, _, cell in _shown_cells(table):
-            _add(found, cell)
-    return found
+            _add(counts, cell)
+    return counts
 
 
 def model_lines(tables: Mapping[str, Table]) -> list[ModelLine]:
@@ -115,9 +115,9 @@ def model_lines(tables: Mapping[str, Table]) -> list[ModelLine]:
         run = [column for column in table.columns if column.model and table.has_runs[column.key]]
         for column in run:
             line = lines.setdefault(str(column.model), ModelLine(column.label, {}))
-            found = line.tallies.setdefault(name, VerdictTally())
+            counts = line.tallies.setdefault(name, VerdictTally())
             for row in table.shown_rows:
-                _add(found, table.cells[column.key][row.key])
+                _add(counts, table.cells[column.key][row.key])
     return list(lines.values())
 
 
@@ -137,8 +137,8 @@ def _shown_cells(table: Table) -> Iterator[tuple[Row, Column, Cell]]:
             yield row, column, table.cells[column.key][row.key]
 
 
-def _add(found: VerdictTally, cell: Cell) -> None:
+def _add(counts: VerdictTally, cell: Cell) -> None:
     if cell.verdict:
-        found.verdicts[cell.verdict.verdict] += 1
+        counts.verdicts[cell.verdict.verdict] += 1
     elif cell.published:
-        found.empty[cell.missing or ""] += 1
+        counts.empty[cell.missing or ""] += 1

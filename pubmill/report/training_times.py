@@ -39,29 +39,29 @@ def times(table: Table) -> list[ModelTimes]:
     runs = run_frame(table).dropna(subset="seconds")
     runs = runs[runs["row"].isin(labels)]
     seconds = runs.groupby(["column", "row"], sort=False)["seconds"].agg(tuple)
-    found = {
+    by_column = {
         column: {labels[row]: seconds for (_, row), seconds in of_column.items()}
         for column, of_column in seconds.groupby(level="column", sort=False)
     }
-    columns = (column for column in table.columns if not column.pipeline and column.key in found)
-    return [ModelTimes(column.label, found[column.key]) for column in columns]
+    columns = (column for column in table.columns if not column.pipeline and column.key in by_column)
+    return [ModelTimes(column.label, by_column[column.key]) for column in columns]
 
 
-def time_strip(label: str, found: Sequence[ModelTimes]) -> Strip | None:
+def time_strip(label: str, models: Sequence[ModelTimes]) -> Strip | None:
     """Return a figure with a lane per model: the mean time per dataset and over all runs; None without
     models."""
-    if not found:
+    if not models:
         return None
-    longest = max(seconds for one in found for seconds in one.means.values())
+    longest = max(seconds for one in models for seconds in one.means.values())
     unit = next((name for name, (_, size) in UNITS.items() if longest >= LEAST * size), "s")
     name, size = UNITS[unit]
     axis = Axis(0, max(1.06 * longest, size), EDGE, WIDTH - EDGE)
-    lanes = tuple(_model_lane(one, axis, unit, TOP + LANE * i) for i, one in enumerate(found))
+    lanes = tuple(_model_lane(one, axis, unit, TOP + LANE * i) for i, one in enumerate(models))
     return Strip(
         label=label,
         metric=f"{name} of one run",
-        description=" ".join(_lane_text(one, unit) for one in found),
-        height=TOP + LANE * len(found) + 26,
+        description=" ".join(_lane_text(one, unit) for one in models),
+        height=TOP + LANE * len(models) + 26,
         axis=Axis(0, axis.high / size, EDGE, WIDTH - EDGE),
         lanes=lanes,
     )

@@ -15,13 +15,13 @@ from pubmill.stages.stage import Stage
 @cache
 def stages() -> dict[str, type[Stage]]:
     """Return all stages by the names of their rules, ordered by group."""
-    found: dict[str, type[Stage]] = {}
+    kinds: dict[str, type[Stage]] = {}
     for module in _modules():
         for kind in vars(module).values():
             if isinstance(kind, type) and issubclass(kind, Stage) and "name" in vars(kind):
-                assert found.setdefault(kind.name, kind) is kind, f"two stages are called {kind.name}"
+                assert kinds.setdefault(kind.name, kind) is kind, f"two stages are called {kind.name}"
     order = list(GROUPS)
-    return dict(sorted(found.items(), key=lambda one: order.index(one[1].group)))
+    return dict(sorted(kinds.items(), key=lambda one: order.index(one[1].group)))
 
 
 def _modules() -> Iterator[ModuleType]:

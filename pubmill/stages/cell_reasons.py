@@ -10,15 +10,15 @@ from pubmill.specs.table_specs import ColumnSpec
 
 def cell_reasons(table: TableSpec, columns: Sequence[ColumnSpec], specs: Specs) -> tuple[Reason, ...]:
     """Return the reasons of a table, each once with the cells, columns and rows that it is about."""
-    found: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for row in table.rows:
         if row.not_comparable:
-            found[f"not comparable: {row.not_comparable}"] = [f"/{row.name}"]
+            reasons[f"not comparable: {row.not_comparable}"] = [f"/{row.name}"]
     for cell in cell_sources(table, columns, specs):
         for text in _texts(table, cell, specs):
-            found.setdefault(text, []).append(f"{cell.column.name}/{cell.row.name}")
+            reasons.setdefault(text, []).append(f"{cell.column.name}/{cell.row.name}")
     sizes = {column.name: sum(not table.copied_from(column, row) for row in table.rows) for column in columns}
-    return tuple(Reason(text=text, cells=_merged(places, sizes)) for text, places in found.items())
+    return tuple(Reason(text=text, cells=_merged(places, sizes)) for text, places in reasons.items())
 
 
 def _merged(places: Sequence[str], sizes: dict[str, int]) -> tuple[str, ...]:

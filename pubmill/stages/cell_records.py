@@ -22,8 +22,8 @@ class Cells(GraphPart):
         protocol = table.protocol_of(column, row)
         parts = self.graph.runs.parts(protocol, table.dataset_of(column, row))
         if model in self.graph.pipelines.names():
-            found = [self.graph.pipelines.records(model, part) for part in parts]
-            return [record for records in found for record in records] if all(found) else []
+            of_parts = [self.graph.pipelines.records(model, part) for part in parts]
+            return [record for records in of_parts for record in records] if all(of_parts) else []
         spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
         setting = table.setting_of(column, row, spec, data)
         return [

@@ -32,8 +32,8 @@ class ContaminationStage(Stage):
 
     def examples(self, corpus: str, use: str) -> list[str]:
         """Return the examples of these splits."""
-        found = self.splits(corpus, use)
-        return [self._paths.examples(name, split) for name in found for split in found[name]]
+        splits = self.splits(corpus, use)
+        return [self._paths.examples(name, split) for name in splits for split in splits[name]]
 
     def recipe(self, corpus: str, use: str) -> IndexRecipe:
         """Return which texts an index holds."""

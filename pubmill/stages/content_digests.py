@@ -5,7 +5,6 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import Any
 
 from pubmill.storage.files import sha256
 
@@ -52,7 +51,7 @@ class Digests:
                 lines = []
             for line in lines:
                 if entry := _entry(line):
-                    name, *state, digest = entry
+                    name, state, digest = entry
                     self._known[name] = (state, digest)
         return self._known
 
@@ -68,18 +67,18 @@ class Digests:
             pass  # a results folder that is read only
 
 
-def _entry(line: str) -> list[Any] | None:
-    """Return the values of a line of the store; None if it is damaged, such as by a killed process."""
+def _entry(line: str) -> tuple[str, list[int], str] | None:
+    """Return name, state and digest of a stored line; None if it is damaged, such as by a killed process."""
     try:
-        found = json.loads(line)
+        values = json.loads(line)
     except (ValueError, RecursionError):
         return None
     kinds = (str, int, int, int, str)
-    whole = isinstance(found, list) and tuple(map(type, found)) == kinds and _DIGEST.fullmatch(found[-1])
-    return found if whole else None
+    whole = isinstance(values, list) and tuple(map(type, values)) == kinds and _DIGEST.fullmatch(values[-1])
+    return (values[0], values[1:-1], values[-1]) if whole else None
 
 
 def _file_state(path: Path) -> list[int]:
     """Size, time of the last change of content, and of the inode, which no program can set back."""
-    found = path.stat()
-    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+    state = path.stat()
+    return [state.st_size, state.st_mtime_ns, state.st_ctime_ns]

@@ -153,9 +153,9 @@ class Corpora(GraphPart):
         """Return raw files by shard, of the first corpus with such a source that has this shard."""
         for corpus, spec in self._specs.corpora.items():
             for one in spec.sources:
-                found = self._files_of(corpus, one) if one.name == source else {}
-                if shard in found:
-                    return found
+                files = self._files_of(corpus, one) if one.name == source else {}
+                if shard in files:
+                    return files
         raise PubmillError(f"no corpus has a source {source!r} with a shard {shard!r}")
 
     def _files_of(self, corpus: str, source: Source) -> dict[str, str]:

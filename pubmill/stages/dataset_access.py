@@ -29,11 +29,11 @@ class Absent(NamedTuple):
 
 def local_names(spec: DatasetSpec) -> dict[str, list[str]]:
     """Return the files that the user supplies, by the key of `local_files`, in the order of the spec."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for file in spec.sources.values():
-        if isinstance(file, LocalFile) and file.file not in found.setdefault(file.local, []):
-            found[file.local].append(file.file)
-    return found
+        if isinstance(file, LocalFile) and file.file not in names.setdefault(file.local, []):
+            names[file.local].append(file.file)
+    return names
 
 
 class DatasetAccess(GraphPart):
@@ -115,13 +115,13 @@ class DatasetAccess(GraphPart):
 
     def mistakes(self, dataset: str) -> list[str]:
         """Return the faults of folders that the user named for the dataset: missing or incomplete."""
-        found = []
+        faults = []
         for key, folder, files, elsewhere in self.absent(dataset):
             if folder is not None and not elsewhere:
                 lack = f"has no file {', '.join(files)}" if folder.is_dir() else "is not a folder"
                 where = f"dataset {dataset}: {folder} ({self.graph.folders.setting(key)})"
-                found.append(f"{where} {lack}; {self._expected_files_text(dataset, key)}")
-        return found
+                faults.append(f"{where} {lack}; {self._expected_files_text(dataset, key)}")
+        return faults
 
     def _expected_files_text(self, dataset: str, key: str) -> str:
         spec = self._specs.datasets[dataset]

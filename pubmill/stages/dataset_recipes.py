@@ -1,7 +1,6 @@
 """Dataset recipes that also programs outside of the graph need."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import yaml
 
@@ -26,7 +25,7 @@ def conversion_recipe(name: str, spec: DatasetSpec) -> ConversionRecipe:
     )
 
 
-GENERAL: dict[str, tuple[str, dict[str, Any], str]] = {
+GENERAL: dict[str, tuple[str, dict[str, str], str]] = {
     "conll": ("pubmill.convert.conll:write", {"documents": "docstart"}, "conll"),
     "jsonl": ("pubmill.convert.jsonl:write", {}, "jsonl"),
     "bioc": ("pubmill.convert.bioc:write", {}, "bioc.json"),
@@ -90,7 +89,7 @@ def _recipe_of_form(name: str, spec: DatasetSpec, form: Published) -> PublishedR
 def general_form(spec: DatasetSpec) -> Published:
     """Return the general form of a kind: CoNLL columns for words, a table for texts with a label or a score,
     JSON lines for all others."""
-    writer, options, suffix = "pubmill.convert.jsonl:write", dict[str, Any](), "jsonl"
+    writer, options, suffix = "pubmill.convert.jsonl:write", dict[str, str | list[str]](), "jsonl"
     if spec.kind == "tokens":
         writer, options, suffix = "pubmill.convert.conll:write", {"documents": "docstart"}, "tsv"
     elif spec.kind in ("sequence", "regression"):

@@ -25,7 +25,7 @@ class FactTables(GraphPart):
 
     def files(self, table: str) -> list[str]:
         """Return the artefacts that a table needs."""
-        sources = [source for found in self.sources(table).values() for source in found.values()]
+        sources = [source for of_row in self.sources(table).values() for source in of_row.values()]
         files = dict.fromkeys(file for source in sources for file in source.paths)
         return [self._paths.at(file) for file in files]
 
@@ -38,7 +38,7 @@ class FactTables(GraphPart):
             table=spec.name,
             scale=self._study.scale,
             scale_title=self._specs.scale.title,
-            comparable=not any(source.scaled for found in sources.values() for source in found.values()),
+            comparable=not any(source.scaled for of_row in sources.values() for source in of_row.values()),
             columns=tuple(
                 project(
                     FactTableColumn,

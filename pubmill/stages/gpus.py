@@ -84,14 +84,14 @@ def read_gpus(specs: Path, benchmark: Path) -> Gpus:
         memory={name: 1e9 * gpu["memory"] for name, gpu in known["gpus"].items()},
         weights={name: gpu.get("weights", "bfloat16") for name, gpu in known["gpus"].items()},
     )
-    found = read_json(benchmark) if benchmark.is_file() else None
-    if found is None:
+    speeds = read_json(benchmark) if benchmark.is_file() else None
+    if speeds is None:
         return gpus
-    return replace(gpus, device=found["device"], measured=_measured_shares(found, peaks))
+    return replace(gpus, device=speeds["device"], measured=_measured_shares(speeds, peaks))
 
 
-def _measured_shares(found: Mapping[str, Any], peaks: Mapping[str, float]) -> dict[tuple[str, int], float]:
+def _measured_shares(speeds: Mapping[str, Any], peaks: Mapping[str, float]) -> dict[tuple[str, int], float]:
     """Return the measured shares of the device's peak; none if specs/gpus.yaml does not list the device."""
-    peak = next((peak for name, peak in peaks.items() if name in found["device"]), None)
-    rows = found["rows"] if peak else ()
+    peak = next((peak for name, peak in peaks.items() if name in speeds["device"]), None)
+    rows = speeds["rows"] if peak else ()
     return {(row["name"], row["length"]): row["operations_per_second"] / (peak or 1) for row in rows}

@@ -1,8 +1,7 @@
 """The facts of models, tasks and protocols that tables show."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any
 
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.fact_tables import FactSource
@@ -202,7 +201,7 @@ def _varied_keys(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
     return [field.name for field in fields(FinetuningRecipe) if field.name in keys]
 
 
-def _setting_values(protocol: ProtocolSpec) -> Iterator[tuple[str, dict[str, Any]]]:
+def _setting_values(protocol: ProtocolSpec) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield each setting with its values and grids, its own or from an override for it."""
     for name, setting in protocol.settings.items():
         yield name, setting.values

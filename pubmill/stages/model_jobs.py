@@ -72,15 +72,15 @@ class Models(GraphPart):
         released = self._specs.scale.prefer == "released"
         weights = [self.weights(model) for model in models]
         waiting = [(w.recipe, w.step) for w in weights if isinstance(w, PretrainedWeights)]
-        found: dict[str, int] = {}
+        steps: dict[str, int] = {}
         while waiting:
             recipe, step = waiting.pop()
-            found[recipe] = max(step, found.get(recipe, 0))
+            steps[recipe] = max(step, steps.get(recipe, 0))
             before = needed_before(self._specs.pretraining[recipe], self._specs.models, released)
             waiting += [
                 (one.recipe, one.step or self.graph.pretrainings.steps(one.recipe)[-1]) for one in before
             ]
-        return dict(sorted(found.items()))
+        return dict(sorted(steps.items()))
 
     def recipe(self, model: str) -> ExportRecipe:
         """Return the ExportRecipe of a model."""
@@ -100,13 +100,13 @@ class Models(GraphPart):
         start = TrainingStart(**spec.start.model_dump()) if spec.start else None
         return replace(weights, start=start or "random weights", teacher=spec.teacher)
 
-    def inputs(self, model: str) -> dict[str, Any]:
+    def inputs(self, model: str) -> Inputs:
         """Return named inputs of the export of a model that is released or made here."""
         weights = self.fine_tuned_weights(model)
         if not isinstance(weights, PretrainedWeights | RandomWeights):
-            return self._release_inputs(model)
+            return {**self._release_inputs(model)}
         pretraining = self._specs.pretraining[weights.recipe]
-        inputs: dict[str, Any] = {"vocab": self._paths.vocab_files(pretraining.vocab)}
+        inputs: Inputs = {"vocab": self._paths.vocab_files(pretraining.vocab)}
         if isinstance(weights, PretrainedWeights):
             inputs["checkpoint"] = self._paths.checkpoint_files(weights.recipe, weights.step)
             inputs["statistics"] = self._paths.corpus(pretraining.corpus, STATISTICS)
@@ -114,13 +114,12 @@ class Models(GraphPart):
 
     def arguments(self, model: str) -> list[str]:
         """Return the export program's arguments that name inputs."""
-        inputs = self.inputs(model)
         arguments = []
-        for name in ("vocab", "checkpoint"):
-            if inputs.get(name):
-                arguments += [f"--{name}", str(Path(inputs[name][0]).parent)]
-        for name in ("statistics", "archive", "pin"):
-            arguments += [f"--{name}", inputs[name]] if name in inputs else []
+        for name, files in self.inputs(model).items():
+            if isinstance(files, str):
+                arguments += [f"--{name}", files]
+            elif files:
+                arguments += [f"--{name}", str(Path(files[0]).parent)]
         return arguments
 
     def _release_inputs(self, model: str) -> dict[str, str]:
@@ -146,7 +145,7 @@ class Models(GraphPart):
         self.release(model)
         return [path for name, path in self._release_inputs(model).items() if name == "archive"]
 
-    def pin(self, model: str) -> dict[str, Any]:
+    def pin(self, model: str) -> dict[str, str]:
         """Return the pin that the first download of a model's weights left; {} if there is none yet, or the
         spec has the commit or hash."""
         pin = Path(self._release_inputs(model).get("pin", ""))

@@ -18,14 +18,14 @@ class DatasetNotices(Stage):
 
     def files(self, without: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
         """Return the files below the results with the PMIDs of the study's datasets, except some splits."""
-        found = {}
+        pmids = {}
         for name in self.graph.scope.datasets():
             spec = self._specs.datasets[name]
             if spec.pmids:
-                found[name] = tuple(BELOW.examples(name, one) for one in spec.splits if one not in without)
+                pmids[name] = tuple(BELOW.examples(name, one) for one in spec.splits if one not in without)
             elif spec.concepts and spec.concepts.pmids and self.graph.datasets.has_concepts(name):
-                found[name] = (BELOW.concepts(name),)
-        return found
+                pmids[name] = (BELOW.concepts(name),)
+        return pmids
 
     def documents(self, corpus: str, without: Collection[str] = ()) -> DocumentsRecipe:
         """Return these files, and where their documents are looked up."""

@@ -15,10 +15,10 @@ def pmc_shards(source: PmcSource) -> list[str]:
     """Return the shards of a source in the bucket: `PMC00000xxxx-PMC00002xxxx` are three."""
     shards: list[str] = []
     for written in source.articles:
-        found = _RANGE.fullmatch(written)
-        if not found:
+        match = _RANGE.fullmatch(written)
+        if not match:
             raise _range_error(source.name, written)
-        first, rest, last, end = found[1], found[2], found[3] or found[1], found[4] or found[2]
+        first, rest, last, end = match[1], match[2], match[3] or match[1], match[4] or match[2]
         whole = len(first) + len(rest) == DIGITS and (len(first), rest) == (len(last), end)
         if not whole or int(last) < int(first):
             raise _range_error(source.name, written)

@@ -88,8 +88,8 @@ class Pretrainings(GraphPart):
 
     def segment_arguments(self, recipe: str, step: int) -> list[str]:
         """Return the pretraining program's arguments that name these weights."""
-        found = self.segment_weights(recipe, step).items()
-        return [argument for option, (folder, _) in found for argument in (option, folder)]
+        weights = self.segment_weights(recipe, step).items()
+        return [argument for option, (folder, _) in weights for argument in (option, folder)]
 
 
 class Pack(Stage):

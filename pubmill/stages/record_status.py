@@ -54,16 +54,16 @@ class Records(GraphPart):
         """
         path = Path(self._paths.at(record))
         try:
-            found = read_json(path)
+            made = read_json(path)
         except PubmillError:
             return UNREADABLE
-        if not isinstance(found, dict) or found.get("made_by") != self._current_digest(record):
+        if not isinstance(made, dict) or made.get("made_by") != self._current_digest(record):
             return OTHER_RECIPES
         if not Path(self._paths.contributions(str(path))).is_file():
             return NO_ITEMS
-        if self._examples_differ(found, path):
+        if self._examples_differ(made, path):
             return OTHER_EXAMPLES
-        return OTHER_WEIGHTS if self._weights_differ(found, path) else None
+        return OTHER_WEIGHTS if self._weights_differ(made, path) else None
 
     def _current_digest(self, record: str) -> str | None:
         """Return the digest of the current recipes; None if the run is no longer possible."""
@@ -72,22 +72,22 @@ class Records(GraphPart):
         except PubmillError:
             return None
 
-    def _examples_differ(self, found: dict[str, Any], record: Path) -> bool:
-        hashes = {**found["trained_on_sha256"], found["split"]: found["data_sha256"]}
-        files = {Path(self._paths.examples(found["dataset"], split)): sha for split, sha in hashes.items()}
+    def _examples_differ(self, made: dict[str, Any], record: Path) -> bool:
+        hashes = {**made["trained_on_sha256"], made["split"]: made["data_sha256"]}
+        files = {Path(self._paths.examples(made["dataset"], split)): sha for split, sha in hashes.items()}
         return any(
             _is_newer(file, record) and self.graph.digests.of(file) != sha for file, sha in files.items()
         )
 
-    def _weights_differ(self, found: dict[str, Any], record: Path) -> bool:
-        if found["protocol"] == OFF_THE_SHELF:
+    def _weights_differ(self, made: dict[str, Any], record: Path) -> bool:
+        if made["protocol"] == OFF_THE_SHELF:
             return False  # a pipeline is read where the user has it, which this study need not name
-        run = RunKey(found["protocol"], found["model"], found["dataset"], found["setting"])
+        run = RunKey(made["protocol"], made["model"], made["dataset"], made["setting"])
         folder = Path(self.graph.runs.first_model(run))
         if not (folder / WEIGHTS).is_file():
             return False
         changed = any(_is_newer(file, record) for file in hashed_files(folder))
-        return changed and folder_sha256(folder, self.graph.digests.of) != found["model_sha256"]
+        return changed and folder_sha256(folder, self.graph.digests.of) != made["model_sha256"]
 
     def digest_of(self, records: Sequence[str]) -> str:
         """Return one digest over the contents of records on disk."""

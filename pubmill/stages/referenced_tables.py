@@ -40,10 +40,10 @@ class TableReferences(GraphPart):
     def cells(self, table: str) -> dict[str, list[ReferencedCell]]:
         """Return the cells of other tables that a table refers to, by table."""
         subtracted = [cell for one in self.differences(table) for cell in one.minus.values()]
-        found: dict[str, list[ReferencedCell]] = {}
+        by_table: dict[str, list[ReferencedCell]] = {}
         for cell in [*self.copied(table).values(), *subtracted]:
-            found.setdefault(cell.table, []).append(cell)
-        return dict(sorted(found.items()))
+            by_table.setdefault(cell.table, []).append(cell)
+        return dict(sorted(by_table.items()))
 
     def _cell(self, cell: CellReference) -> ReferencedCell:
         assert cell.column and cell.row
@@ -71,8 +71,8 @@ def part_of(recipe: TableRecipe, cells: Sequence[ReferencedCell]) -> TableRecipe
             runs={key: runs for key, runs in rule.runs.items() if key in rows},
         ),
         records={
-            column: {row: paths for row, paths in found.items() if row in rows}
-            for column, found in recipe.records.items()
+            column: {row: paths for row, paths in of_column.items() if row in rows}
+            for column, of_column in recipe.records.items()
             if column in columns
         },
         found=tuple(one for one in recipe.found if _is_in(one, columns, rows)),

@@ -95,8 +95,8 @@ class ReportStage(Stage):
         }
         return [
             spec_file(specs, f"{kind}/{name}.yaml")
-            for kind, found in known.items()
-            for name, spec in sorted(found.items())
+            for kind, of_kind in known.items()
+            for name, spec in sorted(of_kind.items())
             if spec.paper in papers and spec.method
         ] + [spec_file(specs, f"choices/{path.name}") for path in sorted((specs / "choices").glob("*.yaml"))]
 
@@ -156,7 +156,7 @@ class ReportStage(Stage):
             *self.graph.requests.drifts(),
             *(BELOW.page(dataset, "json") for dataset in self.graph.scope.datasets()),
             *([BELOW.contradictions("json")] if self.graph.requests.result_tables() else []),
-            *sorted({path for found in self.fits().values() for path in found.values()}),
+            *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
             *self.source_records(),
         ]
         return [*self.measured(), *map(self._paths.at, below), *self.graph.requests.verdicts()]

@@ -1,7 +1,7 @@
 """Trials, runs and their scoring."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
@@ -22,7 +22,7 @@ class Runs(GraphPart):
 
     def __init__(self, graph: "Graph") -> None:
         super().__init__(graph)
-        self._points: dict[RunKey, Mapping[str, Mapping[str, Any]]] = {}
+        self._points: dict[RunKey, Mapping[str, Mapping[str, object]]] = {}
 
     def recipe(self, run: RunKey) -> PartialRecipe:
         """Return the keys of the FinetuningRecipe of a run, except those that selected.json decides."""
@@ -35,7 +35,7 @@ class Runs(GraphPart):
         values = spec.recipe(data, run.model, run.setting, trial=True)
         return PartialRecipe(FinetuningRecipe, {**values, **self._point(run, trial)})
 
-    def _point(self, run: RunKey, trial: str) -> Mapping[str, Any]:
+    def _point(self, run: RunKey, trial: str) -> Mapping[str, object]:
         points = self.points(run)
         if trial not in points:
             raise PubmillError(
@@ -44,7 +44,7 @@ class Runs(GraphPart):
             )
         return points[trial]
 
-    def points(self, run: RunKey) -> Mapping[str, Mapping[str, Any]]:
+    def points(self, run: RunKey) -> Mapping[str, Mapping[str, object]]:
         """Return the points of the grid of a run, listed once."""
         if run not in self._points:
             data = self._specs.datasets[run.dataset]
@@ -65,7 +65,7 @@ class Runs(GraphPart):
             raise PubmillError(fault)
 
     def _check_names(self, run: RunKey) -> None:
-        known: dict[str, Mapping[str, Any]] = {
+        known: dict[str, Mapping[str, object]] = {
             "protocols": self._specs.protocols,
             "models": self._specs.models,
             "datasets": self._specs.datasets,

@@ -42,10 +42,10 @@ class SeedCounts:
         return self._counts
 
 
-def _checked(found: Any, file: Path) -> dict[str, int]:
+def _checked(counts: Any, file: Path) -> dict[str, int]:
     """Return the content of the file; a `PubmillError` if it can't be what `keep` wrote."""
-    if isinstance(found, dict) and all(type(count) is int and count >= 1 for count in found.values()):
-        return found
+    if isinstance(counts, dict) and all(type(count) is int and count >= 1 for count in counts.values()):
+        return counts
     raise PubmillError(
         f"{file}: expected the number of seeds of each run, at least 1; remove the file, and "
         "start Snakemake again, which decides the numbers by the finished runs"

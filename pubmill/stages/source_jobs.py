@@ -53,8 +53,8 @@ class Sources(GraphPart):
                 yield prompt.url, ["--sha256", prompt.sha256]
         for model in self._specs.models.values():
             if isinstance(model.released, ArchiveWeights):
-                found = model.released.sha256
-                yield model.released.url, ["--sha256", found] if found else []
+                digest = model.released.sha256
+                yield model.released.url, ["--sha256", digest] if digest else []
 
     def local_file(self, key: str, name: str) -> str:
         """Return the user's own file behind `sources/local/KEY/NAME`."""

@@ -150,10 +150,10 @@ class Stage(GraphPart):
     @property
     def params(self) -> dict[str, Callable[[Any], Any]]:
         """Return the rule's parameters that rerun a job if they change."""
-        found: dict[str, Callable[[Any], Any]] = {"version": plainly(self.version_of)}
+        parameters: dict[str, Callable[[Any], Any]] = {"version": plainly(self.version_of)}
         if type(self).recipe_of is not Stage.recipe_of:
-            found["recipe"] = plainly(self._recipe_text)
-        return found
+            parameters["recipe"] = plainly(self._recipe_text)
+        return parameters
 
     def _recipe_text(self, wildcards: Any) -> str:
         return self.graph.argument(self.recipe_of(wildcards))

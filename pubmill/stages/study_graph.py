@@ -101,9 +101,9 @@ class Graph:
 
     def stage(self, kind: type[Some]) -> Some:
         """Return the stage of a class."""
-        found = getattr(self, kind.name)
-        assert isinstance(found, kind)
-        return found
+        instance = getattr(self, kind.name)
+        assert isinstance(instance, kind)
+        return instance
 
     if not TYPE_CHECKING:
 

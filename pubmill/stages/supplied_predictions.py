@@ -60,9 +60,9 @@ class SuppliedPredictions(GraphPart):
 
     def licence(self, model: str, dataset: str) -> str | None:
         """Return why credentialed text may be sent to a model's server, as the study says."""
-        found, weights = self._study.server_licences.get(dataset), self.weights(model)
-        is_its = found and isinstance(weights, PromptedWeights) and found.server == weights.server
-        return found.statement if found and is_its else None
+        terms, weights = self._study.server_licences.get(dataset), self.weights(model)
+        is_its = terms and isinstance(weights, PromptedWeights) and terms.server == weights.server
+        return terms.statement if terms and is_its else None
 
     def asking_options(self, model: str, dataset: str) -> dict[str, str]:
         """Return options of the program that asks a model that decide no answer: price, budget, and the
@@ -100,8 +100,8 @@ class SuppliedPredictions(GraphPart):
                     f"model {model}: {folder} ({self.graph.folders.setting(key)}) is not a folder; expected "
                     "one with files DATASET.EXT or seed-N/DATASET.EXT"
                 )
-            found = submission_files(folder, self._specs.datasets) if folder else {}
-            self._files[model] = found
+            submitted = submission_files(folder, self._specs.datasets) if folder else {}
+            self._files[model] = submitted
         return self._files[model]
 
     def unused_files(self, models: Iterable[str]) -> list[str]:

@@ -39,13 +39,13 @@ class TableDatasets(GraphPart):
             for row in table.rows
             if table.dataset_of(column, row) == dataset
         ]
-        found = {
+        pairs = {
             (protocol, setting)
             for protocol, column, row in cells
             for setting in table.settings_of(column, row)
             if setting in self._specs.protocols[protocol].settings
         }
-        return [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(found)]
+        return [(self._specs.protocols[protocol], setting) for protocol, setting in sorted(pairs)]
 
     def known_rows(self, table: TableSpec) -> list[str]:
         """Return the datasets of rows and cells that have a spec, whether or not the study requests them."""

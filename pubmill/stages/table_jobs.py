@@ -104,15 +104,15 @@ class Tables(GraphPart):
 
     def _beside(self, cells: Iterable[tuple[str, str, list[str]]]) -> Found:
         """Return those records of cells (column, row, records) that are on disk."""
-        found = Found({}, {})
+        beside = Found({}, {})
         for column, row, paths in cells:
             at_hand = self.graph.records.at_hand(paths)
             stale = next(filter(None, map(self.graph.records.stale, at_hand)), None)
             if stale:
-                found.stale[f"{column}/{row}"] = f"{NOT_RUN}; its records on disk are {stale}"
+                beside.stale[f"{column}/{row}"] = f"{NOT_RUN}; its records on disk are {stale}"
             elif at_hand:
-                found.records.setdefault(column, {})[row] = paths
-        return found
+                beside.records.setdefault(column, {})[row] = paths
+        return beside
 
     def _cells_not_run(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
         """Yield column, row and records of the cells that this study makes no records for."""
@@ -132,8 +132,8 @@ class Tables(GraphPart):
 
     def shown_records(self, table: str) -> dict[str, dict[str, list[str]]]:
         """Return the records that a table shows, including those of `found`."""
-        made, found = self.records(table), self.found(table).records
-        return {column: made.get(column, {}) | found.get(column, {}) for column in [*made, *found]}
+        made, beside = self.records(table), self.found(table).records
+        return {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
 
     def found_records(self, table: str) -> list[str]:
         """Return the records of `found` that are on disk."""
@@ -144,9 +144,9 @@ class Tables(GraphPart):
 
     def record_files(self, table: str) -> list[str]:
         """Return the paths of the records that this study makes for a table."""
-        found = self.records(table).values()
+        columns = self.records(table).values()
         return [
-            self._paths.at(path) for by_dataset in found for paths in by_dataset.values() for path in paths
+            self._paths.at(path) for by_dataset in columns for paths in by_dataset.values() for path in paths
         ]
 
     def contribution_files(self, table: str) -> list[str]:
@@ -194,7 +194,7 @@ class Tables(GraphPart):
     def floors(self, table: str) -> dict[str, tuple[str, ...]]:
         """Return the files with the floors of a table's rows, below the results folder: of the rows whose
         datasets are all scored on test and have train; none if the study does not measure floors."""
-        spec, found = self._specs.tables[table], dict[str, tuple[str, ...]]()
+        spec, by_row = self._specs.tables[table], dict[str, tuple[str, ...]]()
         for row in spec.rows if self.graph.requests.has_floors() else ():
             parts = self.graph.runs.parts(spec.protocol, row.dataset)
             if self.graph.table_datasets.is_scored(spec, row.dataset) and all(
@@ -202,8 +202,8 @@ class Tables(GraphPart):
                 and "train" in self._specs.datasets[part].splits
                 for part in parts
             ):
-                found[row.name] = tuple(map(BELOW.dataset_floors, parts))
-        return found
+                by_row[row.name] = tuple(map(BELOW.dataset_floors, parts))
+        return by_row
 
     def floor_files(self, table: str) -> list[str]:
         """Return the files with the floors of a table's rows."""
@@ -220,15 +220,15 @@ class Tables(GraphPart):
         )
 
     def _shown(self, table: str) -> Shown:
-        found = self.found(table).records
-        return Shown(self.shown_records(table), found, self._missing_reasons(table))
+        beside = self.found(table).records
+        return Shown(self.shown_records(table), beside, self._missing_reasons(table))
 
     def _on_disk(self, table: str) -> Shown:
         """Return what is on disk of a table that the study does not make."""
-        found = self._beside(self._known_cells(table))
+        beside = self._beside(self._known_cells(table))
         why = f"{table_title(table)} is not a table of this study"
         missing = {column.name: why for column in self._specs.tables[table].columns}
-        return Shown(found.records, found.records, missing | found.stale)
+        return Shown(beside.records, beside.records, missing | beside.stale)
 
     def _recipe(self, table: str, shown: Shown) -> TableRecipe:
         """Return the recipe of a table without references to others."""
@@ -328,7 +328,7 @@ class Tables(GraphPart):
 
     def _missing_reasons(self, table: str) -> dict[str, str]:
         """Return why columns, rows and single cells (`column/row`) have no score of ours."""
-        spec, found = self._specs.tables[table], self.records(table)
+        spec, records = self._specs.tables[table], self.records(table)
         columns = self.graph.table_models.columns(table)
         reasons = {}
         for column in columns:
@@ -340,7 +340,7 @@ class Tables(GraphPart):
                 reasons[row.name] = row.missing or self._dataset_obstacle(spec, row.dataset)
         for column in columns:
             for row in spec.rows if column.model else ():
-                if row.name not in found.get(column.name, {}):
+                if row.name not in records.get(column.name, {}):
                     without = column.name in reasons or row.name in reasons
                     why = self._why_without_runs(spec, column, row, without)
                     reasons |= {f"{column.name}/{row.name}": why} if why else {}

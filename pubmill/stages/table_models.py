@@ -85,8 +85,8 @@ class TableModels(GraphPart):
         for model, tables in self.graph.requests.models_to_add().items():
             named = ", ".join(tables)
             reasons[model] = f"its spec names {named}, which the study runs; add it to the study's `models:`"
-        found = [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]
-        return [*found, *self._not_named(reasons)]
+        lines = [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]
+        return [*lines, *self._not_named(reasons)]
 
     def _not_named(self, known: Container[str]) -> list[str]:
         """Return a line on the columns of tables whose models the study does not name; none if it has all,

@@ -25,8 +25,8 @@ class UserFolders:
         """Return the folder of a key; None if the configuration names none and the mirror has none."""
         if key in self._study.local_files:
             return _without_braces(Path(self._study.local_files[key]).expanduser(), key)
-        found = Path(self._study.mirror) / "local" / key if self._study.mirror else None
-        return _without_braces(found, key) if found and found.is_dir() else None
+        folder = Path(self._study.mirror) / "local" / key if self._study.mirror else None
+        return _without_braces(folder, key) if folder and folder.is_dir() else None
 
     def setting(self, key: str) -> str:
         """Return where a folder is specified: a key of the configuration, or the mirror."""
@@ -34,12 +34,12 @@ class UserFolders:
 
     def require(self, key: str, who: str) -> Path:
         """Return the folder of a key; a `PubmillError` if there is none."""
-        found = self.find(key)
-        if found is None:
+        folder = self.find(key)
+        if folder is None:
             others = ", ".join(sorted(self._study.local_files))
             known = f"; local_files has only {others}" if others else ""
             raise PubmillError(f"{who} needs files of your own: {how_to_bring(key)}{known}")
-        return found
+        return folder
 
 
 def _without_braces(folder: Path, key: str) -> Path:

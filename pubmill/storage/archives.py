@@ -198,10 +198,10 @@ def _zip_member(archive: Path, zipped: zipfile.ZipFile, member: zipfile.ZipInfo,
     with zipped.open(member) as content:
         # A member may hold more than its header states; with a size, zipfile inflates no more than that. One
         # byte more than the stated size makes zipfile reach the end, where it compares the checksum.
-        found = content.read(member.file_size + 1)
-    if len(found) != member.file_size:
+        unpacked = content.read(member.file_size + 1)
+    if len(unpacked) != member.file_size:
         raise zipfile.BadZipFile(f"{member.filename} does not have the size that its header states")
-    return found
+    return unpacked
 
 
 def _check_name(name: str) -> None:

@@ -58,7 +58,7 @@ def listed_sums(path: Path) -> dict[Path, str]:
     return {path.parent / line["name"]: line["digest"] for line in lines if line}
 
 
-def write_predictions(path: Path, rows: Iterable[dict[str, Any]], report: Mapping[str, Any]) -> None:
+def write_predictions(path: Path, rows: Iterable[Mapping[str, object]], report: Mapping[str, object]) -> None:
     """Write a run's predictions, then beside them its report (training.json) with their SHA-256."""
     write_jsonl_gz(path, rows)
     notes = {**report, **label_of_process(), PREDICTIONS_SEAL: sha256(path)}
@@ -69,19 +69,19 @@ def _report_path(predictions: Path) -> Path:
     return predictions.with_name(predictions.name.removesuffix(PREDICTIONS) + TRAINING)
 
 
-def report_of(predictions: Path) -> dict[str, Any]:
+def report_of(predictions: Path) -> dict[str, object]:
     """Return the report beside a run's predictions; empty if there is none."""
     path = _report_path(predictions)
     return dict(read_json(path)) if path.is_file() else {}
 
 
-def is_as_written(predictions: Path, report: Mapping[str, Any]) -> bool | None:
+def is_as_written(predictions: Path, report: Mapping[str, object]) -> bool | None:
     """Return whether predictions are those that their run wrote; None if its report has no seal of them."""
     seal = report.get(PREDICTIONS_SEAL)
     return None if seal is None else sha256(predictions) == seal
 
 
-def check_predictions(predictions: Path, report: Mapping[str, Any]) -> None:
+def check_predictions(predictions: Path, report: Mapping[str, object]) -> None:
     """Raise a `PubmillError` if predictions have changed since their run wrote them."""
     if is_as_written(predictions, report) is False:
         raise PubmillError(

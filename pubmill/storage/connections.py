@@ -6,9 +6,9 @@ give another address. A proxy resolves names itself, so behind one only addresse
 
 import socket
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any
 
 import requests
 import urllib3
@@ -124,6 +124,6 @@ class _Session(requests.Session):
 class _Adapter(HTTPAdapter):
     """An adapter of requests that uses the connections above."""
 
-    def __init__(self, pools: dict[str, Any]) -> None:
+    def __init__(self, pools: Mapping[str, type[HTTPConnectionPool]]) -> None:
         super().__init__()
         self.poolmanager.pool_classes_by_scheme = pools

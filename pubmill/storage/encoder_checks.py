@@ -93,8 +93,8 @@ def _reads_text(config: "PreTrainedConfig") -> bool:
 def longest_text(config: "PreTrainedConfig") -> int | None:
     """Return the number of positions that a configuration allows, of the encoder and of the decoder; None
     where positions are relative without a limit (T5, XLNet, Bloom, Mamba)."""
-    found = [value for key in LENGTHS if (value := getattr(config, key, None) or 0) > 0]
-    return min(found, default=None)
+    lengths = [value for key in LENGTHS if (value := getattr(config, key, None) or 0) > 0]
+    return min(lengths, default=None)
 
 
 def is_causal(config: "PreTrainedConfig") -> bool:

@@ -275,12 +275,12 @@ def read_json(path: Path) -> Any:
     return value
 
 
-def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(value: Mapping[str, object]) -> dict[str, object]:
     """Return a JSON object with the SHA-256 of its keys and values added, which `read_json` checks."""
     return {**value, SEAL: _json_digest(json.loads(json.dumps(value)))}
 
 
-def _json_digest(value: dict[str, Any]) -> str:
+def _json_digest(value: Mapping[str, object]) -> str:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -291,7 +291,7 @@ def make_private(path: Path) -> None:
     path.touch(mode=0o600)
 
 
-def write_jsonl_gz(path: Path, rows: Iterable[dict[str, Any]], private: bool = False) -> None:
+def write_jsonl_gz(path: Path, rows: Iterable[Mapping[str, object]], private: bool = False) -> None:
     """Write one JSON object per line, gzipped without a time stamp: equal rows give equal bytes.
 
     Only its owner may read a `private` file, from its first byte on. For licensed data, the header holds

@@ -32,13 +32,13 @@ def list_folder(url: str, mirror: str | None = None) -> dict[str, int | None]:
                 f"{url}: the mirror has no folder {folder}; expected it to hold copies of the files"
             )
         return {entry.name: entry.stat().st_size for entry in sorted(folder.iterdir()) if entry.is_file()}
-    found = _files_in_page(read(url).decode("utf-8", errors="replace"), url)
-    if not found:
+    files = _files_in_page(read(url).decode("utf-8", errors="replace"), url)
+    if not files:
         raise PubmillError(
             f"{url} does not answer with a page of links to files, so its files cannot be listed; "
             f"open it in a browser to see what it says"
         )
-    return found
+    return files
 
 
 def _files_in_page(page: str, url: str) -> dict[str, int | None]:
@@ -69,8 +69,8 @@ def _name_below(url: str, address: str) -> str | None:
 def _listed_size(beside: str) -> int | None:
     """Return the size at the end of a line of a listing, in bytes."""
     words = _TAG.sub(" ", beside.split("\n", 1)[0]).split()
-    found = _SIZE.fullmatch(words[-1]) if words else None
-    return round(float(found[1]) * _UNITS[found[2].upper()]) if found else None
+    match = _SIZE.fullmatch(words[-1]) if words else None
+    return round(float(match[1]) * _UNITS[match[2].upper()]) if match else None
 
 
 @dataclass(frozen=True)

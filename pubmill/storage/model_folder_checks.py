@@ -100,9 +100,9 @@ def _remaining_settings(folder: Path, name: str, taken: list[str]) -> Iterator[t
         raise PubmillError(f"{name}: {_ADAPTER} makes this an adapter of another model; merge the two first")
     for path in (folder / file for file in SETTINGS):
         if path.is_file():
-            found = _read_settings(path, name)
-            kept = _remove_settings(found, f"{name}: {path.name}", taken, numbers=path.name == "config.json")
-            if kept != found:
+            whole = _read_settings(path, name)
+            kept = _remove_settings(whole, f"{name}: {path.name}", taken, numbers=path.name == "config.json")
+            if kept != whole:
                 yield path, kept
 
 
@@ -110,22 +110,22 @@ def _read_settings(path: Path, name: str) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST_SETTINGS:
             raise PubmillError(f"{name}: {path.name} has more than {LARGEST_SETTINGS:,} bytes")
-        found = json.loads(path.read_bytes())
+        settings = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise PubmillError(f"{name}: {path.name} is not valid JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise PubmillError(f"{name}: {path.name} must hold an object, found {type(found).__name__}")
-    return found
+    if not isinstance(settings, dict):
+        raise PubmillError(f"{name}: {path.name} must hold an object, found {type(settings).__name__}")
+    return settings
 
 
-def _remove_settings(found: Any, where: str, taken: list[str], numbers: bool) -> Any:
+def _remove_settings(settings: Any, where: str, taken: list[str], numbers: bool) -> Any:
     """Return the settings without the removed ones, at any depth."""
-    if isinstance(found, list):
-        return [_remove_settings(item, where, taken, numbers) for item in found]
-    if not isinstance(found, dict):
-        return found
+    if isinstance(settings, list):
+        return [_remove_settings(item, where, taken, numbers) for item in settings]
+    if not isinstance(settings, dict):
+        return settings
     kept = {}
-    for key, value in found.items():
+    for key, value in settings.items():
         if key in _REFUSED and value not in (None, {}):
             raise PubmillError(f"{where}: {key} {_REFUSED[key]}")
         if numbers:
@@ -172,15 +172,15 @@ def read_shapes(files: list[Path], name: str) -> Shapes:
     for path in files:
         with _open_tensors(path, name) as tensors:
             for tensor in tensors.keys():  # noqa: SIM118 (not a mapping)
-                found = tensors.get_slice(tensor)
+                view = tensors.get_slice(tensor)
                 if tensor in shapes:
                     raise PubmillError(f"{name}: {tensor!r:.80} is in two of the weight files")
-                if found.get_dtype() not in DTYPES:
+                if view.get_dtype() not in DTYPES:
                     raise PubmillError(
-                        f"{name}: {path.name}: {tensor!r:.80} is of type {found.get_dtype()}, as quantised "
+                        f"{name}: {path.name}: {tensor!r:.80} is of type {view.get_dtype()}, as quantised "
                         f"weights are; expected one of {', '.join(sorted(DTYPES))}"
                     )
-                shapes[tensor] = tuple(found.get_shape())
+                shapes[tensor] = tuple(view.get_shape())
     return shapes
 
 
@@ -200,10 +200,10 @@ def pickled_shapes(path: Path, name: str) -> Shapes:
         f"if you trust the file, write it as safetensors with save_pretrained"
     )
     with reported(advice):
-        found = torch.load(path, map_location="meta", weights_only=True)
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+        loaded = torch.load(path, map_location="meta", weights_only=True)
+    if not isinstance(loaded, dict) or not all(isinstance(key, str) for key in loaded):
         raise PubmillError(advice)
-    tensors = {key: value for key, value in found.items() if isinstance(value, torch.Tensor)}
+    tensors = {key: value for key, value in loaded.items() if isinstance(value, torch.Tensor)}
     if sum(tensor.numel() for tensor in tensors.values()) > path.stat().st_size:
         raise PubmillError(f"{name}: {path.name} describes more numbers than it has bytes; it is damaged")
     return {key: tuple(tensor.shape) for key, tensor in tensors.items()}
@@ -223,10 +223,10 @@ def check_shapes(folder: Path, shapes: Mapping[str, tuple[int, ...]], name: str)
         with torch.device("meta"):
             encoder = auto.from_config(config, trust_remote_code=False)
     prefix = f"{encoder.base_model_prefix}."
-    found = {_current_tensor_name(key).removeprefix(prefix): shape for key, shape in shapes.items()}
+    by_name = {_current_tensor_name(key).removeprefix(prefix): shape for key, shape in shapes.items()}
     missing = []
     for key, parameter in encoder.named_parameters():
-        shape = found.get(key.removeprefix(prefix))
+        shape = by_name.get(key.removeprefix(prefix))
         if shape is None:
             missing += [key] if "pooler" not in key else []
         elif shape != tuple(parameter.shape):

@@ -22,18 +22,18 @@ def folder_fault(folder: Path) -> str | None:
     if not folder.is_dir():
         return "is not a folder" if folder.exists() else "does not exist"
     try:
-        found = sorted(path.name for path in folder.iterdir() if path.is_file())
+        files = sorted(path.name for path in folder.iterdir() if path.is_file())
     except OSError as error:
         return f"can't be read ({error.strerror})"
     lacking = {
-        CONFIG: CONFIG in found,
+        CONFIG: CONFIG in files,
         f"weights (*.safetensors or {PICKLED})": any(
-            name == PICKLED or name.endswith(".safetensors") for name in found
+            name == PICKLED or name.endswith(".safetensors") for name in files
         ),
         f"tokenizer ({', '.join(TOKENIZERS[:-1])} or {TOKENIZERS[-1]})": any(
-            name in found for name in TOKENIZERS
+            name in files for name in TOKENIZERS
         ),
     }
     if missing := [part for part, is_there in lacking.items() if not is_there]:
-        return f"has no {', no '.join(missing)}; its files: {', '.join(found) or 'none'}"
+        return f"has no {', no '.join(missing)}; its files: {', '.join(files) or 'none'}"
     return None

@@ -183,10 +183,10 @@ def _check_status(response: requests.Response, url: str, part: Path) -> None:
 
 def _where_it_went(url: str) -> str:
     """Return advice about a file that is missing on its server."""
-    found = re.search(r"/pubmed(\d\d)n\d{4,}\.xml\.gz", url)
-    if not found:
+    match = re.search(r"/pubmed(\d\d)n\d{4,}\.xml\.gz", url)
+    if not match:
         return "If it has moved or been replaced, correct the spec, or use a mirror that has it"
-    year = 2000 + int(found[1])
+    year = 2000 + int(match[1])
     if year < date.today().year:
         why = f"NCBI replaces its files every year and numbers them anew: those of {year} are gone for good"
     else:

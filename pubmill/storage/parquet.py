@@ -89,14 +89,14 @@ def is_damaged(path: Path, changed: int, size: int) -> bool | None:
         if start < 0:
             return None
         file.seek(start)
-        found, footer = file.read(SEALED), file.read()
-        if not found.startswith(MARK):
+        stated, footer = file.read(SEALED), file.read()
+        if not stated.startswith(MARK):
             return None
         digest = hashlib.sha256()
         file.seek(0)
         _hash_bytes(digest, file, start)
         digest.update(footer)
-        return found != MARK + digest.hexdigest().encode()
+        return stated != MARK + digest.hexdigest().encode()
 
 
 def _find_footer(file: BinaryIO) -> int:

@@ -114,8 +114,8 @@ def _class_in_card(path: Path) -> str:
         return PUBLIC
     with path.open(encoding="utf-8", errors="replace") as card:
         top = re.match(r"---\n(.*?)\n---", card.read(1 << 16), re.DOTALL)
-    found = re.search(r'(?m)^pubmill_access: "?([a-z]+)"?$', top[1]) if top else None
-    return known_class(found[1], path) if found else PUBLIC
+    match = re.search(r'(?m)^pubmill_access: "?([a-z]+)"?$', top[1]) if top else None
+    return known_class(match[1], path) if match else PUBLIC
 
 
 def _class_in_gzip(path: Path) -> str:

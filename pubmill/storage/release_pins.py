@@ -21,11 +21,11 @@ API = f"{HUB}/api/models"
 
 def read_pin(release: Mapping[str, str], pin: Path | None) -> dict[str, str]:
     """Return the pin of released weights; a `PubmillError` without one, or for that of other weights."""
-    found = read_json(pin) if pin and pin.is_file() else {}
-    if not found or any(found.get(name) != value for name, value in release.items()):
+    pinned = read_json(pin) if pin and pin.is_file() else {}
+    if not pinned or any(pinned.get(name) != value for name, value in release.items()):
         kind = release["kind"]
         raise PubmillError(f"{kind} weights without a {PINNED[kind]} need --pin, the pin of their download")
-    return dict(found)
+    return dict(pinned)
 
 
 def commit_url(model: str) -> str:
@@ -37,10 +37,10 @@ def newest_commit(model: str, mirror: str | None = None) -> str:
     """Return the newest commit of a hub model's main branch, from the network or a mirror."""
     url = commit_url(model)
     try:
-        found = json.loads(read(url, mirror))
+        answer = json.loads(read(url, mirror))
     except (ValueError, RecursionError):
         raise PubmillError(f"{url}: expected JSON with the commit of {model}; try again later") from None
-    commit = found.get("sha") if isinstance(found, dict) else None
+    commit = answer.get("sha") if isinstance(answer, dict) else None
     if not isinstance(commit, str) or not re.fullmatch(COMMIT, commit):
         raise PubmillError(f"{url}: expected a full commit hash under `sha`, found {commit!r:.80}")
     return commit
@@ -61,13 +61,13 @@ def freeze(
     kept: dict[str, str] = read_json(output) if output.is_file() else {}
     kept = kept if all(kept.get(key) == value for key, value in release.items()) else {}
     if archive is not None:
-        found = sha256(archive)
-        if kept and kept["sha256"] != found:
+        digest = sha256(archive)
+        if kept and kept["sha256"] != digest:
             raise PubmillError(
                 f"{release['url']} has changed since {kept['found']}: expected the sha256 {kept['sha256']}, "
-                f"got {found}. Restore the file; or, to accept the new one, delete {output}"
+                f"got {digest}. Restore the file; or, to accept the new one, delete {output}"
             )
-        now = {"sha256": found}
+        now = {"sha256": digest}
     else:
         now = {} if kept else {"revision": newest_commit(release["id"], mirror)}
     if kept:

@@ -55,11 +55,11 @@ def download(
     part = output.with_name(f"{output.name}.part")
     # Two processes must not write the same part: a killed Snakemake may have left a download running.
     with locked(output.with_name(f".{output.name}.lock")), writing(output) as temporary:
-        found = _fill_part(url, source, part, expected)
+        digests = _fill_part(url, source, part, expected)
         record = {
             "url": url,
             "bytes": part.stat().st_size,
-            **found,
+            **digests,
             "origin": _source_origin(url, source),
             "retrieved": datetime.now(UTC).isoformat(timespec="seconds"),
         }
@@ -95,9 +95,9 @@ def check(url: str, path: Path, expected: Mapping[str, str]) -> None:
 
     `expected` is as in a spec: kind of digest (`sha256`, `git_blob`) -> its value in hex.
     """
-    found = _file_digests(path, "git_blob" in expected)
-    if not _digests_agree(expected, found):
-        raise PubmillError(_explain_difference(url, path, path.stat().st_size, expected, found))
+    digests = _file_digests(path, "git_blob" in expected)
+    if not _digests_agree(expected, digests):
+        raise PubmillError(_explain_difference(url, path, path.stat().st_size, expected, digests))
 
 
 def published_md5(text: bytes, name: str, where: str) -> str:
@@ -132,10 +132,10 @@ def _file_for(url: str, mirror: str | None) -> Path | None:
         path = Path(unquote(urlsplit(url).path))
         advice = "check the path in the settings"
     else:
-        found = path_in_mirror(url, mirror)
-        if found is None:
+        copy = path_in_mirror(url, mirror)
+        if copy is None:
             return None
-        path, advice = found, f"fetch {url} on a machine with a network connection and put it there"
+        path, advice = copy, f"fetch {url} on a machine with a network connection and put it there"
     if not path.is_file():
         raise PubmillError(f"{url}: expected the file {path}, which does not exist; {advice}")
     return path
@@ -164,19 +164,19 @@ def _fill_part(url: str, source: Path | None, part: Path, expected: Mapping[str,
         _copy_file(source, part, private=urlsplit(url).scheme == "file")
     else:
         fetch(url, part)
-    found = _file_digests(part, "git_blob" in expected)
+    digests = _file_digests(part, "git_blob" in expected)
     for left in range(REFETCHES if source is None else 0, 0, -1):
-        if _digests_agree(expected, found):
+        if _digests_agree(expected, digests):
             break
         report_progress(f"{url}: the checksum is wrong; fetching the whole file anew (at most {left} times)")
         discard(part)
         fetch(url, part)
-        found = _file_digests(part, "git_blob" in expected)
-    if not _digests_agree(expected, found):
+        digests = _file_digests(part, "git_blob" in expected)
+    if not _digests_agree(expected, digests):
         size = part.stat().st_size
         discard(part)
-        raise PubmillError(_explain_difference(url, source, size, expected, found))
-    return found
+        raise PubmillError(_explain_difference(url, source, size, expected, digests))
+    return digests
 
 
 def _copy_file(source: Path, part: Path, private: bool) -> None:

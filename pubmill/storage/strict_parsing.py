@@ -16,14 +16,14 @@ class RepeatedKeyError(ValueError):
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object, for `object_pairs_hook` of `json.loads`; raise a `RepeatedKeyError`."""
-    found: dict[str, Any] = dict(pairs)
-    if len(found) < len(pairs):
+    parsed: dict[str, Any] = dict(pairs)
+    if len(parsed) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
                 raise RepeatedKeyError(key)
             seen.add(key)
-    return found
+    return parsed
 
 
 def whole_number(text: str) -> int | None:

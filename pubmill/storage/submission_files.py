@@ -23,13 +23,13 @@ def submitted_files(
     if dataset is not None:
         yield dataset, 1, path
         return
-    found = submission_files(path, datasets)
-    if not found:
+    files = submission_files(path, datasets)
+    if not files:
         raise PubmillError(f"{path}: no file is named DATASET.EXT after a dataset, for example bc2gm.conll")
     for other in other_files(path, datasets):
         near = ", ".join(nearest(other.name.partition(".")[0], datasets)[:SHOWN])
         report_progress(f"{other} is not scored: it is named after no dataset; the nearest: {near}")
-    for name, seeds in found.items():
+    for name, seeds in files.items():
         for seed, file in seeds.items():
             yield name, seed, file
 
@@ -40,17 +40,17 @@ def submission_files(folder: Path, datasets: Collection[str]) -> dict[str, dict[
     Files that are named after no dataset are left alone. Two files for one dataset and seed, and predictions
     with and without seeds for one dataset, raise a `PubmillError`.
     """
-    found: dict[str, dict[int, Path]] = {}
+    by_dataset: dict[str, dict[int, Path]] = {}
     for dataset, seed, path in _files(folder, datasets):
         if dataset is None:
             continue
-        others = found.setdefault(dataset, {})
+        others = by_dataset.setdefault(dataset, {})
         if seed in others:
             raise PubmillError(
                 f"{path} and {others[seed]}: two files of predictions for {dataset}, seed {seed}; give one"
             )
         others[seed] = path
-    return {dataset: dict(sorted(files.items())) for dataset, files in sorted(found.items())}
+    return {dataset: dict(sorted(files.items())) for dataset, files in sorted(by_dataset.items())}
 
 
 def other_files(folder: Path, datasets: Collection[str]) -> list[Path]:

@@ -50,8 +50,8 @@ def build(
     check_keys(recipe, published)
     shown = published_of_cells(recipe.columns, recipe.all_rows, published)
     cells = {
-        column: found | _build_composites(recipe, column, found, shown)
-        for column, found in _build_cells(recipe, runs, shown).items()
+        column: of_column | _build_composites(recipe, column, of_column, shown)
+        for column, of_column in _build_cells(recipe, runs, shown).items()
     }
     cells = with_references(recipe, with_verdicts(recipe, cells), shown, others)
     return Table(
@@ -77,8 +77,8 @@ def aggregated(runs: DataFrame, aggregate: Aggregate) -> DataFrame:
     cells = scores.agg(
         n="count",
         expected="size",
-        value=lambda found: AGGREGATES[aggregate](found) if found.notna().all() else float("nan"),
-        spread=lambda found: stdev(found) if len(found) > 1 and found.notna().all() else float("nan"),
+        value=lambda values: AGGREGATES[aggregate](values) if values.notna().all() else float("nan"),
+        spread=lambda values: stdev(values) if len(values) > 1 and values.notna().all() else float("nan"),
     )
     partly = cells["value"].notna() & (kept.size().reindex(cells.index) < cells["expected"])
     cells["without_collapsed"] = kept.agg(AGGREGATES[aggregate]).reindex(cells.index).where(partly)
@@ -106,19 +106,19 @@ def _build_cells(
     columns = {column.key: column for column in recipe.columns}
     made = cells_of_runs(runs, recipe.aggregate, published)
     for column in sorted(recipe.columns, key=lambda column: bool(column.best_of or column.drop)):
-        cells[column.key] = found = {}
+        cells[column.key] = of_column = {}
         for row in recipe.rows:
             key = column.key, row.key
             value = published.get(key)
             others = {name: (columns[name].label, cells[name][row.key]) for name in column.sources}
             if column.best_of:
-                found[row.key] = best_cell([others[name] for name in column.sources], value)
+                of_column[row.key] = best_cell([others[name] for name in column.sources], value)
             elif column.drop:
-                found[row.key] = drop_cell(
+                of_column[row.key] = drop_cell(
                     others[column.drop.start], [others[k] for k in column.drop.of], value
                 )
             else:
-                found[row.key] = made.get(key) or _empty_cell(recipe, key, value)
+                of_column[row.key] = made.get(key) or _empty_cell(recipe, key, value)
     return cells
 
 
@@ -181,11 +181,11 @@ def _build_composites(
 ) -> dict[str, Cell]:
     """Build the composites of one column."""
     printed = {row.key: published.get((column, row.key)) for row in recipe.rows}
-    found = {}
+    composites = {}
     for composite in recipe.composites:
         value = with_recomputed(composite, published.get((column, composite.name)), printed)
-        found[composite.name] = composite_cell(composite, cells, value)
-    return found
+        composites[composite.name] = composite_cell(composite, cells, value)
+    return composites
 
 
 def composite_cell(composite: Composite, cells: Mapping[str, Cell], published: PublishedValue | None) -> Cell:
@@ -238,7 +238,7 @@ def provenance(runs: DataFrame) -> Provenance:
     known = runs[runs["recorded"]]
     trained, of_pipelines = known[~known["pipeline"]], known[known["pipeline"]]
     packages = DataFrame(
-        [item for found in known["packages"] for item in found.items()], columns=["name", "version"]
+        [item for versions in known["packages"] for item in versions.items()], columns=["name", "version"]
     )
     named = of_pipelines.apply(_pipeline_identity, axis=1, result_type="reduce").astype("str")
     return Provenance(

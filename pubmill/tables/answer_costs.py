@@ -28,19 +28,19 @@ def asked_cost(recipe: Mapping[str, Any], encoded: Mapping[str, int]) -> AskedCo
 
 def total(costs: Iterable[AskedCost]) -> AskedCost | None:
     """Return the sum of some costs; without a price unless all have one in the same currency."""
-    found = list(costs)
-    if not found:
+    asked = list(costs)
+    if not asked:
         return None
-    currencies = {one.currency for one in found}
-    prices = [one.price for one in found if one.price is not None]
-    is_priced = len(prices) == len(found) and len(currencies) == 1
+    currencies = {one.currency for one in asked}
+    prices = [one.price for one in asked if one.price is not None]
+    is_priced = len(prices) == len(asked) and len(currencies) == 1
     return AskedCost(
-        prompt_tokens=sum(one.prompt_tokens for one in found),
-        answer_tokens=sum(one.answer_tokens for one in found),
+        prompt_tokens=sum(one.prompt_tokens for one in asked),
+        answer_tokens=sum(one.answer_tokens for one in asked),
         price=sum(prices) if is_priced else None,
         currency=currencies.pop() if is_priced else None,
-        unread=sum(one.unread for one in found),
-        cut=sum(one.cut for one in found),
+        unread=sum(one.unread for one in asked),
+        cut=sum(one.cut for one in asked),
     )
 
 

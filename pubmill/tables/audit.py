@@ -71,8 +71,8 @@ class Audit(Shape):
     @property
     def reasons(self) -> dict[str, int]:
         """Why values are untestable -> number of values, the most frequent first."""
-        found = Counter(one.why for one in self.findings if one.verdict == "untestable")
-        return dict(found.most_common())
+        whys = Counter(one.why for one in self.findings if one.verdict == "untestable")
+        return dict(whys.most_common())
 
     @property
     def tests(self) -> "list[TestSummary]":
@@ -107,8 +107,8 @@ class Unreachable(NamedTuple):
         for one in self.findings:
             papers.setdefault(one.paper, {})[one.number] = None
         return "; ".join(
-            f"{paper} Table{'s' * (len(found) > 1)} {', '.join(map(str, found))}"
-            for paper, found in papers.items()
+            f"{paper} Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+            for paper, numbers in papers.items()
         )
 
     @property
@@ -142,7 +142,7 @@ class TestSummary(NamedTuple):
     def by_chance(self) -> float:
         """The share of reachable numbers around the printed ones."""
         known = [one.chance for one in self.findings if one.chance]
-        return sum(found for found, _ in known) / sum(number for _, number in known)
+        return sum(reachable for reachable, _ in known) / sum(number for _, number in known)
 
 
 def read_audit(path: Path) -> Audit:
@@ -159,8 +159,8 @@ def with_unreachable(table: Table, audit: Audit) -> Table:
         if one.table == name and one.verdict == "unreachable"
     }
     cells = {
-        column: {row: _marked(cell, whys.get(f"{column}/{row}", "")) for row, cell in found.items()}
-        for column, found in table.cells.items()
+        column: {row: _marked(cell, whys.get(f"{column}/{row}", "")) for row, cell in of_column.items()}
+        for column, of_column in table.cells.items()
     }
     return replace(table, cells=cells)
 

@@ -231,16 +231,16 @@ class Table(ResultHeading):
     @property
     def headroom(self) -> list[Headroom]:
         """The rows with floors, and how far their best scores are above these."""
-        found = []
+        headrooms = []
         for row in (one for one in self.shown_rows if one.key in self.floors):
             cells = [self.cells[column.key][row.key] for column in self.columns]
             ours = [cell.value for cell in cells if cell.value is not None]
             published = [cell.published.value for cell in cells if cell.published] if self.comparable else []
             known = [value for value in published if value is not None]
-            found.append(
+            headrooms.append(
                 Headroom(row, self.floors[row.key], max(ours, default=None), max(known, default=None))
             )
-        return found
+        return headrooms
 
     @property
     def unreachable(self) -> tuple[str, ...]:
@@ -300,21 +300,21 @@ TYPOGRAPHY = ("bold", "underlined", "our best")
 
 def printed_notes(table: Table) -> tuple[str, ...]:
     """The notes on published values, each once, with the cells that it applies to."""
-    found = DataFrame(
+    cells = DataFrame(
         [(c.label, r.label, cell.published.note) for r, c, cell in table.read() if cell.published],
         columns=["column", "row", "note"],
     )
-    printed = found.groupby("column").size()
-    notes = found.assign(note=found["note"].str.split("; ")).explode("note")
+    printed = cells.groupby("column").size()
+    notes = cells.assign(note=cells["note"].str.split("; ")).explode("note")
     notes = notes[~notes["note"].isin(["", *TYPOGRAPHY])]
     return tuple(
         f"{_note_places(of_note, printed)}: {note}" for note, of_note in notes.groupby("note", sort=False)
     )
 
 
-def _note_places(found: DataFrame, printed: Series) -> str:
+def _note_places(cells: DataFrame, printed: Series) -> str:
     """Describe the cells of a note by column; a whole column by its label alone."""
-    rows = found.groupby("column", sort=False)["row"].agg(list)
+    rows = cells.groupby("column", sort=False)["row"].agg(list)
     whole = rows.map(len) == printed.reindex(rows.index)
     if len(rows) == len(printed) and whole.all():
         return "All published values"

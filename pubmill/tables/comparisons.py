@@ -99,7 +99,7 @@ def comparisons(table: Table, results: Path) -> Comparisons:
     rows = [row for row in table.rows if row.shown]
     runs = run_frame(table)
     of_rows = dict(list(runs[runs["complete"].astype(bool)].groupby("row")))
-    found = (_compare_row(table, row, of_rows[row.key], results) for row in rows if row.key in of_rows)
+    compared = (_compare_row(table, row, of_rows[row.key], results) for row in rows if row.key in of_rows)
     return Comparisons(
         **values_of(Heading, table),
         aggregate=table.aggregate,
@@ -108,7 +108,7 @@ def comparisons(table: Table, results: Path) -> Comparisons:
         row_labels={row.key: row.label for row in rows},
         metrics={row.key: row.metric for row in rows},
         column_labels={column.key: column.label for column in table.columns},
-        rows=tuple(one for one in found if one is not None),
+        rows=tuple(one for one in compared if one is not None),
     )
 
 
@@ -157,12 +157,12 @@ def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) 
     question, example)."""
     metric = METRICS[row.metric].function
     datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
-    found = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]
+    read = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]
     folds = [
         fold(_contributions_by_column(of_dataset, columns, parts))
-        for of_dataset, (parts, _) in zip(datasets, found, strict=True)
+        for of_dataset, (parts, _) in zip(datasets, read, strict=True)
     ]
-    return folds, found[0][1]
+    return folds, read[0][1]
 
 
 def read_contributions(
@@ -218,7 +218,7 @@ def _adjusted_pairs(compared: Mapping[str, Comparison]) -> tuple[ModelPair, ...]
     """Return the comparisons of a row in points, with adjusted p values."""
     pairs = DataFrame(compared.values(), columns=Comparison._fields, index=list(compared)).astype(object)
     pairs["difference"] *= 100
-    pairs["interval"] = pairs["interval"].map(lambda found: found and (100 * found[0], 100 * found[1]))
+    pairs["interval"] = pairs["interval"].map(lambda ends: ends and (100 * ends[0], 100 * ends[1]))
     for test in ("bootstrap", "randomisation"):
         pairs[f"{test}_adjusted"] = holm(list(pairs[f"{test}_p"]))
     return tuple(ModelPair(**line) for line in pairs.reset_index(names="other").to_dict("records"))

@@ -71,8 +71,8 @@ class Card(CardPart):
 
     def counted_names(self, beginning: str) -> list[str]:
         """Names counted under a prefix in any split: labels for `labels.`, reasons for `left_out.`."""
-        found = (measure for counts in self.counts.values() for measure in counts)
-        return sorted({m.removeprefix(beginning) for m in found if m.startswith(beginning)})
+        measures = (measure for counts in self.counts.values() for measure in counts)
+        return sorted({m.removeprefix(beginning) for m in measures if m.startswith(beginning)})
 
     def count(self, split: str, measure: str) -> int | None:
         """A count; None if the source does not annotate it, or if this kind of examples has no such count."""

@@ -24,10 +24,10 @@ def engine_lines(table: Table, engine_of: Mapping[str, str]) -> Iterator[str]:
 
 
 def _stated(engines: list[list[float]]) -> str:
-    found = engine_variance(engines)
-    low, high = found.interval
-    within = "one run each" if found.within is None else f"{found.within:.2f} between the runs of one"
+    variance = engine_variance(engines)
+    low, high = variance.interval
+    within = "one run each" if variance.within is None else f"{variance.within:.2f} between the runs of one"
     return (
-        f"standard deviation between {len(engines)} engines {found.between:.2f} points "
+        f"standard deviation between {len(engines)} engines {variance.between:.2f} points "
         f"(95 % interval {low:.2f} to {high:.2f}; {within})"
     )

@@ -12,6 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.fact_tables import FactTableColumn, FactTableRecipe, FactTableRow, FactValue
 from pubmill.storage.files import read_json
+from pubmill.storage.training_reports import TrainingReport
 from pubmill.tables.aggregation import machine
 from pubmill.tables.dataset_cards import NAMED, Card, label_bias, read_card
 
@@ -80,11 +81,12 @@ def numbers_of_weights(path: Path) -> int:
         return sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
 
 
-def _speed(model: str, training: Mapping[str, Any]) -> Found:
+def _speed(model: str, training: TrainingReport) -> Found:
     """Return the sequences per second of a training report, without reading, predicting or evaluating."""
-    if not training.get("tokens_per_second"):
+    speed = training.get("tokens_per_second")
+    if not speed:
         return None, f"the run of {model} measured no speed: {training.get('failed') or 'it took no step'}"
-    seconds = training["tokens"] / training["tokens_per_second"]
+    seconds = training["tokens"] / speed
     return round(training["steps"] * training["recipe"]["batch_size"] / seconds), None
 
 

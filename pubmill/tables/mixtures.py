@@ -33,7 +33,7 @@ def refuse_mixtures(runs: DataFrame) -> None:
     Pipelines are not trained here, so they share only the scored data and the scoring with fine-tuned models.
     """
     known = runs[runs["recorded"]].assign(
-        scoring_versions=lambda found: found["versions"].map(_scoring_versions)
+        scoring_versions=lambda records: records["versions"].map(_scoring_versions)
     )
     kinds = ["row", "dataset", "pipeline"]
     first_of_kinds = known.sort_values("pipeline", kind="stable").drop_duplicates(kinds)

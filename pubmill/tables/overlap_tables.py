@@ -109,11 +109,11 @@ class OverlapTable(Heading):
     def groups(self) -> list[list[CellParts]]:
         """The cells of each row that are split into the same parts, without those about which nothing is
         known."""
-        found: dict[tuple[str, ...], list[CellParts]] = {}
+        alike: dict[tuple[str, ...], list[CellParts]] = {}
         for one in (one for one in self.cells if one.says_something):
-            found.setdefault((one.row, one.by, *(part.part for part in one.parts)), []).append(one)
+            alike.setdefault((one.row, one.by, *(part.part for part in one.parts)), []).append(one)
         rows, by = list(self.row_labels), list(BY)
-        return sorted(found.values(), key=lambda ones: (rows.index(ones[0].row), by.index(ones[0].by)))
+        return sorted(alike.values(), key=lambda ones: (rows.index(ones[0].row), by.index(ones[0].by)))
 
     @property
     def year_notes(self) -> list[str]:

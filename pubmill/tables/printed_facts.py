@@ -33,12 +33,12 @@ def read_number(printed: str, kind: str) -> tuple[Decimal, Decimal]:
     if kind == "minutes":
         minutes, seconds = printed.split(":")
         return Decimal(int(minutes) * 60 + int(seconds)), Decimal(1)
-    found = re.fullmatch(r"(\d+)(?:\.(\d+))?(?:e(-\d+))? ?([a-zA-Z]*)", printed)
-    assert found, "of its kind"
-    size = Decimal(_SIZES.get(found[4].lower(), 1)).scaleb(int(found[3] or 0))
-    decimals = found[2] or ""
+    match = re.fullmatch(r"(\d+)(?:\.(\d+))?(?:e(-\d+))? ?([a-zA-Z]*)", printed)
+    assert match, "of its kind"
+    size = Decimal(_SIZES.get(match[4].lower(), 1)).scaleb(int(match[3] or 0))
+    decimals = match[2] or ""
     last = size.scaleb(-len(decimals))
-    return Decimal(found[1] + decimals) * last, last
+    return Decimal(match[1] + decimals) * last, last
 
 
 def is_equal(value: FactValue, printed: str, kind: FactKind) -> bool:

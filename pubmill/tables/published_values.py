@@ -127,12 +127,12 @@ def published_of_cells(
 ) -> dict[tuple[str, str], PublishedValue]:
     """Return the published values of cells by the keys of column and row; of several, the first name's."""
     known = published.dropna(subset="value").set_index(NAMES)
-    found = (
+    values = (
         _cell_names(columns, rows).join(known, on=NAMES, how="inner").drop_duplicates(["in_column", "in_row"])
     )
     return {
         (one.in_column, one.in_row): PublishedValue(value=one.value, printed=one.printed, note=one.note)
-        for one in found.itertuples()
+        for one in values.itertuples()
     }
 
 
@@ -217,10 +217,10 @@ def with_recomputed(
 ) -> PublishedValue | None:
     """Return a printed composite, with `recomputed` set if it does not follow from the printed parts within
     rounding."""
-    found = recomputed(composite, parts)
-    if printed is None or found is None:
+    computed = recomputed(composite, parts)
+    if printed is None or computed is None:
         return printed
-    value, slack = found
+    value, slack = computed
     follows = abs(value - printed.value) <= slack + half_unit(printed.printed) + 1e-9
     return printed if follows else printed.model_copy(update={"recomputed": value})
 

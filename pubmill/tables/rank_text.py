@@ -11,12 +11,12 @@ PAIRS = ("pair", "difference", "95 % interval", "reversed", "improvement", "orde
 REPRODUCED = ("model", "cells", "CV*", "verdicts")
 
 
-def as_text(found: Ranking) -> str:
+def as_text(ranked: Ranking) -> str:
     """Return a ranking as tables of text."""
-    title = f"{table_title(found.table)}, {found.score}; drawn with replacement: {', '.join(found.levels)}"
-    pairs = f"{found.unresolved} of {len(found.adjacent)} adjacent ranks unresolved at 5 %"
-    models = aligned([MODELS, *map(_model_line, found.models)])
-    return "\n".join([title, "", *models, "", pairs, *aligned([PAIRS, *map(_pair_line, found.adjacent)])])
+    title = f"{table_title(ranked.table)}, {ranked.score}; drawn with replacement: {', '.join(ranked.levels)}"
+    pairs = f"{ranked.unresolved} of {len(ranked.adjacent)} adjacent ranks unresolved at 5 %"
+    models = aligned([MODELS, *map(_model_line, ranked.models)])
+    return "\n".join([title, "", *models, "", pairs, *aligned([PAIRS, *map(_pair_line, ranked.adjacent)])])
 
 
 def _model_line(one: RankedModel) -> tuple[str, ...]:
@@ -35,13 +35,13 @@ def _pair_line(one: AdjacentPair) -> tuple[str, ...]:
     )
 
 
-def reproductions_as_text(found: Sequence[Reproduction]) -> str:
+def reproductions_as_text(reproductions: Sequence[Reproduction]) -> str:
     """Return the reproductions of a table by model, as text."""
-    return "\n".join(aligned([REPRODUCED, *_reproduction_lines(found)]))
+    return "\n".join(aligned([REPRODUCED, *_reproduction_lines(reproductions)]))
 
 
-def _reproduction_lines(found: Sequence[Reproduction]) -> Iterator[tuple[str, ...]]:
-    for one in found:
+def _reproduction_lines(reproductions: Sequence[Reproduction]) -> Iterator[tuple[str, ...]]:
+    for one in reproductions:
         verdicts = ", ".join(f"{number} {name}" for name, number in one.verdicts.items())
         yield one.model, str(one.cells), f"{one.cv:.2f}", verdicts
 

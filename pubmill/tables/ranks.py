@@ -111,14 +111,14 @@ def rankings_of(table: AuditedTable, specs: Path) -> tuple[list[Ranking], str]:
     columns = [column for column in table.columns if column.model and is_complete(column.key, rows, values)]
     if len(columns) < 2:
         return [], ONE_MODEL
-    found = np.array(
+    observed = np.array(
         [
             [np.mean([values[column.key, row] for row in of_dataset]) for column in columns]
             for of_dataset in rows.values()
         ]
     )
-    runs = [[np.array([score]) for score in of_dataset] for of_dataset in found]
-    scores = Scores(tuple(column.label for column in columns), found, found[:, None, :], runs, ())
+    runs = [[np.array([score]) for score in of_dataset] for of_dataset in observed]
+    scores = Scores(tuple(column.label for column in columns), observed, observed[:, None, :], runs, ())
     means = weights_of_means(table.composites, rows)
     return [*over_datasets(table, scores, means)], "" if len(rows) >= FEWEST else FEW
 
@@ -132,11 +132,11 @@ def over_datasets(table: AuditedTable, scores: Scores, means: Mapping[str, Array
 
 def rows_of_datasets(table: AuditedTable, present: Collection[str]) -> dict[str, list[str]]:
     """Return dataset -> those of its rows that are present, without precision and recall."""
-    found: dict[str, list[str]] = {}
+    rows: dict[str, list[str]] = {}
     for row in table.rows:
         if row.key in present and row.part not in ("precision", "recall"):
-            found.setdefault(row.dataset or row.key, []).append(row.key)
-    return found
+            rows.setdefault(row.dataset or row.key, []).append(row.key)
+    return rows
 
 
 def is_complete(column: str, rows: Mapping[str, Sequence[str]], there: Container[tuple[str, str]]) -> bool:
@@ -148,17 +148,17 @@ def weights_of_means(composites: Sequence[Composite], rows: Mapping[str, Sequenc
     """Return the weights of datasets in each composite of known rows, after those of their plain mean, which
     is left out where a composite is the same."""
     places = {row: place for place, of_dataset in enumerate(rows.values()) for row in of_dataset}
-    found: dict[str, Array] = {}
+    means: dict[str, Array] = {}
     for one in composites:
         if all(row in places for group in one.groups.values() for row in group):
             weights = np.zeros(len(rows))
             for group in one.groups.values():
                 for row in group:
                     weights[places[row]] += 1 / len(one.groups) / len(group)
-            found[one.label] = weights
+            means[one.label] = weights
     plain = np.full(len(rows), 1 / len(rows)) if rows else np.zeros(0)
-    same = any(np.allclose(plain, weights) for weights in found.values())
-    return found if same else {MEAN: plain, **found}
+    same = any(np.allclose(plain, weights) for weights in means.values())
+    return means if same else {MEAN: plain, **means}
 
 
 def ranking(table: AuditedTable, label: str, scores: Scores, weights: Array, resample: Resampling) -> Ranking:
@@ -168,7 +168,7 @@ def ranking(table: AuditedTable, label: str, scores: Scores, weights: Array, res
     levels = (*drawn, *scores.levels)
     generator = np.random.default_rng(zlib.crc32(f"{table.name}/{label}/{'+'.join(levels)}".encode()))
     observed = np.average(scores.observed[used], axis=0, weights=weights[used])
-    found = ranks(observed, resample(scores.values[used], weights[used], generator, RESAMPLINGS))
+    ranked = ranks(observed, resample(scores.values[used], weights[used], generator, RESAMPLINGS))
     return Ranking(
         table=table.name,
         paper=table.paper,
@@ -176,26 +176,26 @@ def ranking(table: AuditedTable, label: str, scores: Scores, weights: Array, res
         score=label,
         levels=levels,
         datasets=len(used),
-        models=_models(found, scores.models),
-        adjacent=_adjacent_pairs(found, scores.models, [scores.runs[int(place)] for place in used]),
+        models=_models(ranked, scores.models),
+        adjacent=_adjacent_pairs(ranked, scores.models, [scores.runs[int(place)] for place in used]),
     )
 
 
-def _models(found: Ranks, labels: Sequence[str]) -> tuple[RankedModel, ...]:
+def _models(ranked: Ranks, labels: Sequence[str]) -> tuple[RankedModel, ...]:
     return tuple(
         RankedModel(
             model=labels[number],
-            score=found.scores[number],
-            low=found.low[number],
-            high=found.high[number],
-            group=found.groups[number],
+            score=ranked.scores[number],
+            low=ranked.low[number],
+            high=ranked.high[number],
+            group=ranked.groups[number],
         )
-        for number in found.order
+        for number in ranked.order
     )
 
 
 def _adjacent_pairs(
-    found: Ranks, labels: Sequence[str], runs: Sequence[Sequence[Array]]
+    ranked: Ranks, labels: Sequence[str], runs: Sequence[Sequence[Array]]
 ) -> tuple[AdjacentPair, ...]:
     return tuple(
         AdjacentPair(
@@ -210,5 +210,5 @@ def _adjacent_pairs(
             ),
             resolved=pair.resolved,
         )
-        for pair in found.adjacent
+        for pair in ranked.adjacent
     )

@@ -68,16 +68,16 @@ def _scores(
 ) -> Scores:
     """Return the scores of the models on all datasets; several rows of a dataset are averaged."""
     known = {row.key: row for row in table.rows}
-    found = [
+    row_scores = [
         [
             _row_scores(table, known[row], runs[runs["row"] == row], list(labels), results)
             for row in of_dataset
         ]
         for of_dataset in rows.values()
     ]
-    values = np.array([np.mean([one.draws for one in of_dataset], axis=0) for of_dataset in found])
-    means = np.array([np.mean([one.observed for one in of_dataset], axis=0) for of_dataset in found])
-    first = [of_dataset[0] for of_dataset in found]
+    values = np.array([np.mean([one.draws for one in of_dataset], axis=0) for of_dataset in row_scores])
+    means = np.array([np.mean([one.observed for one in of_dataset], axis=0) for of_dataset in row_scores])
+    first = [of_dataset[0] for of_dataset in row_scores]
     return Scores(tuple(labels.values()), means, values, [one.runs for one in first], _levels(first))
 
 

@@ -57,16 +57,16 @@ COLUMN_TYPES = {name: _TYPES.get(field.annotation, "object") for name, field in 
 def load_records(results: Path, paths: Iterable[str] | None = None) -> DataFrame:
     """Read the records at these paths below a results folder, by default all of its records."""
     if paths is None:
-        found = results.glob(ALL_RECORDS)
-        paths = sorted(path.relative_to(results).as_posix() for path in found)
+        files = results.glob(ALL_RECORDS)
+        paths = sorted(path.relative_to(results).as_posix() for path in files)
     return record_frame((path, read_record(results / path)) for path in paths)
 
 
 def record_frame(records: Iterable[tuple[str, Record]]) -> DataFrame:
     """Return records with their paths as a DataFrame; equal mappings become one object to save memory."""
     index: list[str] = []
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMN_TYPES}
-    known: dict[str, Any] = {}
+    columns: dict[str, list[object]] = {name: [] for name in COLUMN_TYPES}
+    known: dict[str, object] = {}
     for path, record in records:
         index.append(path)
         for name, values in columns.items():
@@ -108,14 +108,14 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
             "path": path,
             **_run_of_path(recipe, column, rows[row], path),
         }
-        for column, found in recipe.records.items()
-        for row, paths in found.items()
+        for column, of_column in recipe.records.items()
+        for row, paths in of_column.items()
         for path in paths
     ]
     return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
 
 
-def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[str, Any]:
+def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[str, str | int]:
     """Return the dataset and seed that a path names; a `PubmillError` if the cell has other datasets."""
     run, own = run_of(path), recipe.datasets.get(f"{column}/{row.key}")
     expected = (own,) if own else row.folds or (row.dataset or "",)
@@ -126,9 +126,9 @@ def _run_of_path(recipe: TableRecipe, column: str, row: Row, path: str) -> dict[
     return {"dataset": run.dataset, "seed": run.seed, "fold": run.dataset if row.folds and not own else ""}
 
 
-def _named_in(path: str) -> dict[str, Any]:
-    found = run_of(path)
-    return {**found.run._asdict(), "seed": found.seed}
+def _named_in(path: str) -> dict[str, str | int]:
+    key = run_of(path)
+    return {**key.run._asdict(), "seed": key.seed}
 
 
 def _check_places(results: Path, scale: str, records: DataFrame) -> None:
@@ -151,11 +151,11 @@ def _own_metric(recipe: TableRecipe, runs: DataFrame) -> Series:
     metrics = {row.key: row.metric for row in recipe.rows}
     known, scores = runs["failed"].isna(), list[float]()
     for run in runs.loc[known, ["row", "model", "dataset", "seed", "metrics"]].itertuples():
-        found, metric = run.metrics or {}, metrics[run.row]
-        if metric not in found:
+        values, metric = run.metrics or {}, metrics[run.row]
+        if metric not in values:
             raise PubmillError(
                 f"the record of {run.model} on {run.dataset}, seed {run.seed}, has no {metric}; "
-                f"it has {', '.join(sorted(found))}. Score the predictions again"
+                f"it has {', '.join(sorted(values))}. Score the predictions again"
             )
-        scores.append(found[metric])
+        scores.append(values[metric])
     return Series(scores, runs.index[known], float).reindex(runs.index)

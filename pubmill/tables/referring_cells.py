@@ -22,13 +22,13 @@ def with_references(
     """Return the cells with the origins of copied ones, and with the differences."""
     return {
         column: {
-            **{row: _with_origin(recipe, column, row, cell, others) for row, cell in found.items()},
+            **{row: _with_origin(recipe, column, row, cell, others) for row, cell in rows.items()},
             **{
-                one.name: _difference(recipe, one, column, found, published.get((column, one.name)), others)
+                one.name: _difference(recipe, one, column, rows, published.get((column, one.name)), others)
                 for one in recipe.differences
             },
         }
-        for column, found in cells.items()
+        for column, rows in cells.items()
     }
 
 

@@ -23,16 +23,16 @@ class Reproduction(NamedTuple):
 
 def reproductions(table: Table) -> list[Reproduction]:
     """Return the reproductions of a table by model, without composites and differences."""
-    found = []
+    by_model = []
     for column in table.columns:
         cells = [table.cells[column.key][row.key] for row in table.rows]
         known = [(cell, cv) for cell in cells if (cv := cell_cv(cell)) is not None]
         if known:
             names = [str(cell.verdict.verdict) if cell.verdict else "no verdict" for cell, _ in known]
-            found.append(
+            by_model.append(
                 Reproduction(column.label, len(known), fmean(cv for _, cv in known), dict(Counter(names)))
             )
-    return found
+    return by_model
 
 
 def cell_cv(cell: Cell) -> float | None:

@@ -70,20 +70,20 @@ def share_of_room(value: float, floor: float, ceiling: float) -> float | None:
 def row_floors(recipe: TableRecipe, results: Path) -> dict[str, RowFloors]:
     """Return the floors of a table's rows, and of composites all of whose rows have some; a row of several
     folds has the mean over its folds."""
-    found = {
+    floors = {
         row.key: one
         for row in recipe.rows
         if row.key in recipe.floors and (one := _of_row(recipe.floors[row.key], row.metric, results))
     }
     for composite in recipe.composites:
         rows = [name for group in composite.groups.values() for name in group]
-        if all(name in found for name in rows):
-            highest = composite.mean({name: found[name].score for name in rows})
-            ceiling = composite.mean({name: found[name].ceiling.score for name in rows})
-            found[composite.name] = RowFloors(
+        if all(name in floors for name in rows):
+            highest = composite.mean({name: floors[name].score for name in rows})
+            ceiling = composite.mean({name: floors[name].ceiling.score for name in rows})
+            floors[composite.name] = RowFloors(
                 floors={HIGHEST: highest}, ceiling=CeilingScore(score=ceiling, source="those of the datasets")
             )
-    return found
+    return floors
 
 
 def _of_row(files: Sequence[str], metric: str, results: Path) -> RowFloors | None:

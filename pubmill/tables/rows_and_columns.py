@@ -35,11 +35,11 @@ def _first_word(name: str) -> str:
 
 def find_unique(what: str, name: str, among: Sequence[Named], key: Callable[[Any], str]) -> Named:
     """Return the item with this name; raise a `PubmillError` with the candidates if it is not unique."""
-    found = matching_items(name, among, key)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        meant = ", ".join(label_and_key(key(one), one.label) for one in found)
+    matches = matching_items(name, among, key)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        meant = ", ".join(label_and_key(key(one), one.label) for one in matches)
         raise PubmillError(f"{name!r} matches several {what}s; give the key of one: {meant}")
     raise PubmillError(unknown(what, name, [label_and_key(key(one), one.label) for one in among]))
 

@@ -3,7 +3,6 @@ printed number."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import KINDS, read_examples
@@ -22,7 +21,7 @@ def scores_by_scorer(dataset: DatasetSpec, examples: Path, predictions: Path) ->
     return score_by_all(dataset.kind, dataset.task, gold, predicted, dataset.negative)
 
 
-def rows(scores: Sequence[ScorerResult]) -> list[dict[str, Any]]:
+def rows(scores: Sequence[ScorerResult]) -> list[dict[str, str | float | None]]:
     """Return the scores as JSON values."""
     return [
         {
@@ -37,11 +36,11 @@ def rows(scores: Sequence[ScorerResult]) -> list[dict[str, Any]]:
 
 def which(scores: Sequence[ScorerResult], printed: str) -> str:
     """Say by name which scorers give a printed number, or which is nearest if none does."""
-    found = matching(scores, printed)
-    if found:
-        one_of = f"{len(found)} scorers give" if len(found) > 1 else "1 scorer gives"
-        tied = ", and the number does not tell them apart" if len(found) > 1 else ""
-        return f"{one_of} {printed}{tied}:\n" + "\n".join(map(_with_user, found))
+    scorers = matching(scores, printed)
+    if scorers:
+        one_of = f"{len(scorers)} scorers give" if len(scorers) > 1 else "1 scorer gives"
+        tied = ", and the number does not tell them apart" if len(scorers) > 1 else ""
+        return f"{one_of} {printed}{tied}:\n" + "\n".join(map(_with_user, scorers))
     near = nearest(scores, printed)
     if near is None:
         return f"No scorer gives {printed}, as none is defined for these predictions."

@@ -78,13 +78,13 @@ def row_plans(
     `is_current`: whether the record at a path below the results is there and made by the current recipes;
     `for_documents`: whether the next runs are those that may decide pairs on other documents.
     """
-    found = []
+    plans = []
     for row in recipe.rows:
         if (runs := _runs(recipe, row, results, is_current)) is not None:
             documents = _other_documents(runs, row, results)
             plan = _row_plan(recipe, row, runs, documents if for_documents else None)
-            found.append(plan._replace(documents=documents))
-    return found
+            plans.append(plan._replace(documents=documents))
+    return plans
 
 
 def seed_counts(recipe: TableRecipe, results: Path, is_current: Callable[[str], bool]) -> dict[RunKey, int]:

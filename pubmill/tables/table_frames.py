@@ -18,8 +18,6 @@
 `failed`, `seconds`, and whether the cell is `complete`.
 """
 
-from typing import Any
-
 from pandas import DataFrame
 
 from pubmill.metrics.collapse import CONSTANT
@@ -40,7 +38,7 @@ def cell_frame(table: Table) -> DataFrame:
     return DataFrame(lines, dtype="object")
 
 
-def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
+def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, object]:
     run = run_of(cell.seeds[0].record) if cell.seeds else None
     own = run and run.dataset not in row.folds
     return {
@@ -70,7 +68,7 @@ def _cell_line(table: Table, row: Row, column: Column, cell: Cell) -> dict[str, 
     }
 
 
-def _asked_fields(cell: Cell) -> dict[str, Any]:
+def _asked_fields(cell: Cell) -> dict[str, object]:
     cost = total(seed.asked for seed in cell.seeds if seed.asked)
     return {
         "prompt_tokens": cost and cost.prompt_tokens,
@@ -84,11 +82,11 @@ def _seed_text(seed: SeedScore) -> str:
     return seed.failed or f"{exact(seed.value)}" + (f" ({CONSTANT})" if seed.collapsed else "")
 
 
-def _collapse_fields(cell: Cell) -> dict[str, Any]:
+def _collapse_fields(cell: Cell) -> dict[str, object]:
     return {"collapsed": cell.collapsed, "without_collapsed": exact(cell.without_collapsed)}
 
 
-def _floor_fields(table: Table, row: Row, cell: Cell) -> dict[str, Any]:
+def _floor_fields(table: Table, row: Row, cell: Cell) -> dict[str, object]:
     own = table.floors.get(row.key)
     return {
         "floor": own and own.highest,
@@ -99,7 +97,7 @@ def _floor_fields(table: Table, row: Row, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _reference_fields(cell: Cell) -> dict[str, Any]:
+def _reference_fields(cell: Cell) -> dict[str, object]:
     other = cell.other
     return {
         "reference": other and ("minus" if cell.minus else "copied from"),
@@ -111,7 +109,7 @@ def _reference_fields(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _verdict_fields(verdict: Verdict | None) -> dict[str, Any]:
+def _verdict_fields(verdict: Verdict | None) -> dict[str, object]:
     return {
         "verdict": verdict and verdict.verdict,
         "why": verdict and verdict.why,
@@ -153,7 +151,7 @@ def fact_frame(table: FactTable) -> DataFrame:
 
 def _fact_line(
     table: FactTable, row: FactTableRow, column: FactTableColumn, cell: FactCell
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "paper": table.paper,
         "table": table.table,

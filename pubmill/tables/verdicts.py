@@ -32,16 +32,16 @@ def with_verdicts(recipe: TableRecipe, cells: Cells) -> dict[str, dict[str, Cell
     }
 
 
-def _verdict(recipe: TableRecipe, column: Column, key: str, found: Mapping[str, Cell]) -> Verdict | None:
+def _verdict(recipe: TableRecipe, column: Column, key: str, cells: Mapping[str, Cell]) -> Verdict | None:
     """The verdict on one cell of a column; None where our value or the published one is missing."""
-    difference = found[key].difference
+    difference = cells[key].difference
     if difference is None:
         return None
     if reason := incomparable(recipe, column.key, key):
         return Verdict(verdict="not comparable", why=reason)
     if column.best_of or column.drop:
         return Verdict(verdict="no verdict", why="made of other columns, which have verdicts of their own")
-    return verdict_by(recipe, key, difference, uncertainty_of(recipe, key, found))
+    return verdict_by(recipe, key, difference, uncertainty_of(recipe, key, cells))
 
 
 def incomparable(recipe: TableRecipe, column: str, key: str) -> str | None:
@@ -51,8 +51,8 @@ def incomparable(recipe: TableRecipe, column: str, key: str) -> str | None:
         return recipe.scale_title
     parts = next((_member_weights(one) for one in recipe.composites if one.name == key), {key: 1.0})
     reasons = {row.key: row.not_comparable for row in recipe.rows}
-    found = (recipe.not_comparable.get(f"{column}/{part}") or reasons[part] for part in parts)
-    return next(filter(None, found), None)
+    whys = (recipe.not_comparable.get(f"{column}/{part}") or reasons[part] for part in parts)
+    return next(filter(None, whys), None)
 
 
 def _member_weights(composite: Composite) -> dict[str, float]:
@@ -61,15 +61,15 @@ def _member_weights(composite: Composite) -> dict[str, float]:
     return {name: 1 / len(groups) / len(group) for group in groups for name in group}
 
 
-def uncertainty_of(recipe: TableRecipe, key: str, found: Mapping[str, Cell]) -> Uncertainty | None:
+def uncertainty_of(recipe: TableRecipe, key: str, cells: Mapping[str, Cell]) -> Uncertainty | None:
     """The uncertainty of ours minus published; for a composite, combined from its rows."""
     composite = next((one for one in recipe.composites if one.name == key), None)
     if composite is not None:
         weights = _member_weights(composite)
-        parts = [(weight, uncertainty_of(recipe, name, found)) for name, weight in weights.items()]
+        parts = [(weight, uncertainty_of(recipe, name, cells)) for name, weight in weights.items()]
         known = [(weight, of) for weight, of in parts if of is not None]
         return combined(known) if len(known) == len(parts) else None
-    cell = found[key]
+    cell = cells[key]
     if cell.spread is None:
         return None
     return uncertainty(cell.spread, cell.n, recipe.equivalence.runs[key], recipe.aggregate)
@@ -84,12 +84,12 @@ def seeds_needed(recipe: TableRecipe, runs: DataFrame) -> dict[str, SeedsNeeded]
     scored = runs[~runs["pipeline"] & runs["score"].notna()]
     scored = scored.sort_values("column", key=lambda keys: keys.map(order), kind="stable")
     groups = scored.groupby(["row", "column", "fold"], sort=False)["score"].agg(list)
-    rule, found = recipe.equivalence, {}
+    rule, needed = recipe.equivalence, {}
     for row, of_row in groups.groupby(level="row", sort=False):
         of = pooled_seeds_needed(list(of_row), rule.alpha, rule.power)
         if of is not None:
-            found[row] = of
-    return found
+            needed[row] = of
+    return needed
 
 
 def verdict_by(recipe: TableRecipe, key: str, difference: float, of: Uncertainty | None) -> Verdict:

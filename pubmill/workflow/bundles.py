@@ -46,14 +46,14 @@ def _resources_in_turn(group: Any) -> Any:
     if not group.groupid.startswith(BUNDLE):
         return _resources.fget(group)
     if group._resources is None:
-        found: dict[str, Any] = {}
+        resources: dict[str, Any] = {}
         for job in group.jobs:
             for name, value in job.resources.items():
                 if name == "runtime":
-                    found[name] = found.get(name, 0) + value
+                    resources[name] = resources.get(name, 0) + value
                 elif not isinstance(value, TBDString):
-                    found[name] = max(found.get(name, value), value)
-        group._resources = found
+                    resources[name] = max(resources.get(name, value), value)
+        group._resources = resources
     return ResourceList(fromdict=group._resources)
 
 
@@ -80,13 +80,13 @@ def finished_jobs(bundle: Any) -> frozenset[Any]:
     """
     persistence = next(iter(bundle.jobs)).dag.workflow.persistence
     persistence._clear_cache()
-    found = {
+    finished = {
         job
         for job in bundle.jobs
         if not persistence._filter_incomplete_keys(persistence._get_key(file) for file in job.output)
         and all(Path(file).exists() for file in job.output)
     }
-    return frozenset(found if found != bundle.jobs else sorted(found)[1:])
+    return frozenset(finished if finished != bundle.jobs else sorted(finished)[1:])
 
 
 def rest_of(bundle: Any, finished: frozenset[Any]) -> Any:

@@ -36,9 +36,9 @@ LONGEST = 40
 def cause_of(reason: Any, wildcards: Mapping[str, str]) -> str:
     """Return what makes a job run, of Snakemake's reason; empty if it follows from another job."""
     if changed := reason.params_changed:
-        found = differences(changed.only_old, changed.only_new)
-        of_spec = any(not one.startswith(VERSION) for one in found)
-        return f"{spec_of(wildcards) if of_spec else 'the program'}: {'; '.join(found)}"
+        lines = differences(changed.only_old, changed.only_new)
+        of_spec = any(not one.startswith(VERSION) for one in lines)
+        return f"{spec_of(wildcards) if of_spec else 'the program'}: {'; '.join(lines)}"
     if reason.updated_input:
         files = sorted(map(str, reason.updated_input))
         more = f" and {len(files) - FILES_SHOWN} more" if len(files) > FILES_SHOWN else ""
@@ -71,19 +71,19 @@ def differences(old: Iterable[str], new: Iterable[str]) -> list[str]:
     ]
 
 
-def _values(parameters: Iterable[str]) -> dict[str, Any]:
+def _values(parameters: Iterable[str]) -> dict[str, object]:
     """Return the values in parameters: those of recipes by their keys, a stage's version, and all others."""
-    found: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for text in sorted(parameters):
         value = _value(text)
         if isinstance(value, dict):
-            found |= _flat(value)
+            values |= _flat(value)
         else:
             numbers = value if isinstance(value, list) else [value]
             is_version = all(isinstance(number, int) for number in numbers)
             name = VERSION if is_version else "parameter"
-            found[name if name not in found else f"{name} {text}"] = value
-    return found
+            values[name if name not in values else f"{name} {text}"] = value
+    return values
 
 
 def _value(text: str) -> Any:
@@ -95,15 +95,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flat(value: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     """Return the leaves of a recipe by their keys, joined by dots."""
-    found: dict[str, Any] = {}
+    leaves: dict[str, object] = {}
     for key, one in value.items():
-        found |= _flat(one, f"{prefix}{key}.") if isinstance(one, dict) else {f"{prefix}{key}": one}
-    return found
+        leaves |= _flat(one, f"{prefix}{key}.") if isinstance(one, dict) else {f"{prefix}{key}": one}
+    return leaves
 
 
-def _shown(values: Mapping[str, Any], key: str) -> str:
+def _shown(values: Mapping[str, object], key: str) -> str:
     value = values.get(key)
     text = json.dumps(value, ensure_ascii=False) if key in values else ABSENT
     if len(text) <= LONGEST:

@@ -53,10 +53,10 @@ def latest(path: str, since: float = 0.0) -> str:
     """Return the progress that a log reports: its last line; of a fine-tuning, the last line with a loss and
     the best score on dev."""
     lines = [line.removeprefix("pubmill: ") for line in last_lines(path, since)]
-    scores = [found for line in lines if (found := _DEV.search(line))]
+    scores = [match for line in lines if (match := _DEV.search(line))]
     if not scores:
         return lines[-1] if lines else ""
-    best = max(scores, key=lambda found: float(found[2]))
+    best = max(scores, key=lambda score: float(score[2]))
     losses = [line for line in lines if _LOSS.search(line)]
     line = losses[-1] if losses else lines[-1].partition(":")[0]
     return f"{line}; best dev {best[1]} {best[2]}"
@@ -68,6 +68,6 @@ def reason(path: str, since: float = 0.0) -> list[str]:
     places = [place for place, line in enumerate(lines) if _ERROR.match(line)]
     if not places:
         return lines[-REASON_LINES:]
-    found = [line.removeprefix("pubmill: error: ") for line in lines[places[-1] :]]
-    more = len(found) - REASON_LINES
-    return [*found[:REASON_LINES], *([f"({more} more lines in the log)"] if more > 0 else [])]
+    tail = [line.removeprefix("pubmill: error: ") for line in lines[places[-1] :]]
+    more = len(tail) - REASON_LINES
+    return [*tail[:REASON_LINES], *([f"({more} more lines in the log)"] if more > 0 else [])]

@@ -32,7 +32,7 @@ def begin_run(results: Path, run: str) -> None:
 def _jobs_named(name: str) -> list[str]:
     """Return the ids of the pending and running jobs with this name."""
     question = ("squeue", "--noheader", "--me", "--name", name, "--format", "%A")
-    found = subprocess.run(question, capture_output=True, text=True, check=False)
-    if found.returncode:
-        raise PubmillError(f"squeue cannot list the jobs of an earlier run: {found.stderr.strip()}")
-    return found.stdout.split()
+    answer = subprocess.run(question, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise PubmillError(f"squeue cannot list the jobs of an earlier run: {answer.stderr.strip()}")
+    return answer.stdout.split()

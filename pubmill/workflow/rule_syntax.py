@@ -41,14 +41,14 @@ def places(root: Path, results: str, mirror: str | None) -> dict[str, Callable[[
 
     Commands name them, and nothing reruns if they move.
     """
-    found: dict[str, Any] = {
+    parameters: dict[str, str | list[str]] = {
         "scripts": str(root / "scripts"),
         "extras": str(root / "pubmill/extras"),
         "specs": str(root / "specs"),
         "results": results,
     }
-    found["mirror"] = ["--mirror", mirror] if mirror else []
-    return {name: not_compared(partial(_always, place)) for name, place in found.items()}
+    parameters["mirror"] = ["--mirror", mirror] if mirror else []
+    return {name: not_compared(partial(_always, place)) for name, place in parameters.items()}
 
 
 def _always(value: Any, wildcards: Any) -> Any:

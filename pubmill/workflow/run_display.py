@@ -174,8 +174,8 @@ class LogHandler(LogHandlerBase):
 
     def _pages(self) -> list[str]:
         """Return the requested pages that exist; of a run with failures, those that it made."""
-        found = [page for page in self.requested_pages() if Path(page).is_file()]
-        return [page for page in found if not self.progress.failed or page in self.progress.pages]
+        pages = [page for page in self.requested_pages() if Path(page).is_file()]
+        return [page for page in pages if not self.progress.failed or page in self.progress.pages]
 
 
 def link(job: StartedJob) -> str:

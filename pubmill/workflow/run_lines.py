@@ -80,10 +80,10 @@ def failed_line(job: StartedJob) -> str:
 def failure_lines(job: StartedJob) -> list[str]:
     """Return a failed job, the reason that its log gives (else that of its cluster job), and its logs."""
     reasons = filter(None, (reason(log, job.started) for log in job.logs))
-    found = next(reasons, ["its log says nothing; the job may have been killed"])
+    lines = next(reasons, ["its log says nothing; the job may have been killed"])
     return [
         f"failed: {job.text}",
-        *(f"    {line}" for line in found),
+        *(f"    {line}" for line in lines),
         *(f"    log: {log}" for log in job.logs),
     ]
 

@@ -46,18 +46,18 @@ class RunProgress:
 
     def add(self, record: LogRecord) -> StartedJob | None:
         """Take in an event; return the job that it reports as finished or failed, if any."""
-        found: Any = record
+        event: Any = record
         match getattr(record, "event", None):
             case LogEvent.RUN_INFO:
                 self.planned = Counter(
-                    {rule: n for rule, n in found.stats.items() if rule not in (TARGET, TOTAL)}
+                    {rule: n for rule, n in event.stats.items() if rule not in (TARGET, TOTAL)}
                 )
             case LogEvent.JOB_INFO:
-                self._start(found)
+                self._start(event)
             case LogEvent.JOB_FINISHED:
-                return self._finish(found.job_id, record.created)
+                return self._finish(event.job_id, record.created)
             case LogEvent.JOB_ERROR:
-                return self._fail(found)
+                return self._fail(event)
         return None
 
     def _start(self, record: Any) -> None:
@@ -117,7 +117,7 @@ class RunProgress:
 
 def by_stage(by_rule: Counter[str]) -> Counter[str]:
     """Return counts of rules summed by stage."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for rule, count in by_rule.items():
-        found[group_of(rule)] += count
-    return found
+        counts[group_of(rule)] += count
+    return counts

@@ -35,12 +35,12 @@ def _counts(graph: Graph, tables: list[str]) -> dict[RunKey, int]:
     planned = Graph(graph.study, graph.specs, every_seed=True)
     counts: dict[RunKey, int] = {}
     for table in tables:
-        found = seed_counts(planned.tables.recipe(table), Path(planned.results), planned.records.is_current)
+        needed = seed_counts(planned.tables.recipe(table), Path(planned.results), planned.records.is_current)
         cells = planned.tables.records(table).values()
         made = {run_of(path).run for rows in cells for paths in rows.values() for path in paths[:1]}
         counts |= {
             run: max(count, counts.get(run, 0))
-            for run, count in found.items()
+            for run, count in needed.items()
             if run in made and graph.runs.adaptive(run.protocol, run.dataset)
         }
     return counts

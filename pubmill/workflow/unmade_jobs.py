@@ -44,7 +44,7 @@ def unmade_jobs(dag: Any) -> UnmadeJobs | None:
     It has to if several rules make a file, or if a file is missing that none makes: it chooses, and reports
     errors. It also has to if something that was made is behind a job that was not: that may run again.
     """
-    found, seen, producers = UnmadeJobs(), set[str](), cache(dag.output_index.match_producers)
+    unmade, seen, producers = UnmadeJobs(), set[str](), cache(dag.output_index.match_producers)
     waiting = [*map(str, dag.targetfiles)]
     for rule in dag.targetrules:
         waiting += reversed(input_files(rule, {}))
@@ -59,29 +59,29 @@ def unmade_jobs(dag: Any) -> UnmadeJobs | None:
         for rule in rules:
             wildcards = rule.get_wildcards(file)
             key = (rule.name, *wildcards.values())
-            if key in found.jobs:  # for another of its files
+            if key in unmade.jobs:  # for another of its files
                 continue
             if any(Path(output.apply_wildcards(wildcards)).exists() for output in rule.output):
-                found.made.add(file)
+                unmade.made.add(file)
             else:
                 files = input_files(rule, wildcards)
                 local = rule.name in dag.workflow._localrules
-                found.jobs[key] = Job(rule.name, wildcards, True, NOT_MADE, local)
-                found.needs[key] = [one for one in files if producers(one)]
+                unmade.jobs[key] = Job(rule.name, wildcards, True, NOT_MADE, local)
+                unmade.needs[key] = [one for one in files if producers(one)]
                 waiting += reversed(files)  # so that they are walked in their order
-    return None if _behind(found, producers) else found
+    return None if _behind(unmade, producers) else unmade
 
 
-def _behind(found: UnmadeJobs, producers: Any) -> bool:
+def _behind(unmade: UnmadeJobs, producers: Any) -> bool:
     """Return whether one of the jobs is behind a file that was made, or may be."""
-    waiting, seen = [*found.made], set[tuple[str, ...]]()
+    waiting, seen = [*unmade.made], set[tuple[str, ...]]()
     while waiting:
         file = waiting.pop()
         rules = producers(file)
         for rule in rules:
             wildcards = rule.get_wildcards(file)
             key = (rule.name, *wildcards.values())
-            if key in found.jobs or len(rules) > 1:
+            if key in unmade.jobs or len(rules) > 1:
                 return True
             if key not in seen:
                 seen.add(key)
