@@ -353,10 +353,10 @@ def _encoding_changes(splits: Iterable[EncodedSplit | None]) -> dict[str, int]:
 def _run_provenance(trainer: Trainer) -> MadeWith:
     """Return commit, packages, Python and hardware, with device, threads and precision; in float16 also the
     scale of the loss and the number of skipped steps."""
-    found = provenance()
+    made_with = provenance()
     execution = trainer.describe_execution() if trainer.device.type == "cuda" else {}
     hardware = {
-        **found["hardware"],
+        **made_with["hardware"],
         **execution,
         "device": trainer.device.type,
         "threads": torch.get_num_threads(),
@@ -365,7 +365,7 @@ def _run_provenance(trainer: Trainer) -> MadeWith:
     }
     if scaling := trainer.optimiser.scaling.state():
         hardware["loss_scaling"] = scaling
-    return {**found, "hardware": hardware}
+    return {**made_with, "hardware": hardware}
 
 
 def _report_changes(encoded: Mapping[str, int]) -> None:

@@ -77,10 +77,10 @@ def _nvidia_driver() -> str | None:
         return None
     command = [program, "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     except (OSError, subprocess.SubprocessError):
         return None
-    lines = found.stdout.split()
+    lines = answer.stdout.split()
     return lines[0] if lines else None
 
 

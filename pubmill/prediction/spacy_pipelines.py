@@ -190,6 +190,6 @@ def _pipeline_identity(nlp: Any) -> dict[str, Any]:
 
 def _run_provenance() -> dict[str, Any]:
     """Return commit, packages, Python and hardware of this run."""
-    found = provenance()
-    packages = {**found["packages"], "spacy": _import_spacy().__version__}
-    return {**found, "packages": packages, "hardware": {**found["hardware"], "device": "cpu"}}
+    made_with = provenance()
+    packages = {**made_with["packages"], "spacy": _import_spacy().__version__}
+    return {**made_with, "packages": packages, "hardware": {**made_with["hardware"], "device": "cpu"}}

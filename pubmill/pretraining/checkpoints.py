@@ -139,8 +139,8 @@ class Snapshot:
 def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin) -> None:
     """Write a checkpoint from the first process; all processes must call this. `origin` is copied into
     state.json."""
-    if found := take_snapshot(work, progress, origin):
-        write_snapshot(folder, found)
+    if snapshot := take_snapshot(work, progress, origin):
+        write_snapshot(folder, snapshot)
 
 
 def take_snapshot(
@@ -170,16 +170,16 @@ def take_snapshot(
     )
 
 
-def write_snapshot(folder: Path, found: Snapshot) -> None:
+def write_snapshot(folder: Path, snapshot: Snapshot) -> None:
     """Write a checkpoint."""
     with writing_folder(folder) as temporary:
-        found.config.save_pretrained(temporary)
-        for name, tensors in found.tensors.items():
+        snapshot.config.save_pretrained(temporary)
+        for name, tensors in snapshot.tensors.items():
             save_file(tensors, temporary / name, {"format": "pt"} if name == "model.safetensors" else None)
-        lines = (json.dumps(line, sort_keys=True) + "\n" for line in found.log)
+        lines = (json.dumps(line, sort_keys=True) + "\n" for line in snapshot.log)
         (temporary / "log.jsonl").write_text("".join(lines))
         digests = {"files": {path.name: sha256(path) for path in sorted(temporary.iterdir())}}
-        write_json(temporary / "state.json", sealed(found.state | digests))
+        write_json(temporary / "state.json", sealed(snapshot.state | digests))
 
 
 def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
@@ -258,8 +258,8 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
     except PubmillError as error:
         raise DamagedCheckpointError(str(error)) from None
     if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - COUNTED_SINCE - state.keys()):
-        found = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
-        raise _damage_error(folder / "state.json", f"it is {found}")
+        fault = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
+        raise _damage_error(folder / "state.json", f"it is {fault}")
     _check_complete(folder, state.get("files", ()))
     for name, digest in state.get("files", {}).items():
         if sha256(folder / name) != digest:
@@ -385,10 +385,10 @@ def partials(output: Path) -> list[Path]:
     return sorted(saves, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
 
 
-def write_partial(output: Path, found: Snapshot) -> None:
+def write_partial(output: Path, snapshot: Snapshot) -> None:
     """Write a save of a running segment; once it is complete, remove all but the last two."""
     folder = partial_folder(output)
-    write_snapshot(folder / f"step-{found.state['step']}", found)
+    write_snapshot(folder / f"step-{snapshot.state['step']}", snapshot)
     kept = partials(output)[:GENERATIONS]
     for path in folder.iterdir():
         if path not in kept:

@@ -100,7 +100,7 @@ def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the pretraining corpus: name, day, size, documents of each source, rejected documents."""
     facts = corpus_of_model(statistics)
     shown = {"last revision" if key == "day" else key: facts[key] for key in CORPUS_FACTS if key in facts}
-    by_source = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
+    by_source = {source: counts["documents"] for source, counts in statistics.get("by_source", {}).items()}
     parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
     return shown | parts
 

@@ -135,8 +135,8 @@ def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
         errors.append(f"{overlay.where(('name',))}: name must be {scale!r}, as the file is called")
     documents = {kind: _read_kind(folder, kind, overlay, errors, without) for kind in KINDS}
     made = {
-        kind: {name: _validate_spec(KINDS[kind], document, errors) for name, document in found.items()}
-        for kind, found in documents.items()
+        kind: {name: _validate_spec(KINDS[kind], document, errors) for name, document in of_kind.items()}
+        for kind, of_kind in documents.items()
     }
     if not errors and checked_scale is not None:
         errors += _reference_faults(made, documents)

@@ -138,11 +138,11 @@ def _field_differences(
 
 def _all_prerequisites(name: str, before: Mapping[str, list[Prerequisite]]) -> set[str]:
     """Names of all recipes that must run before one, direct or indirect."""
-    found: set[str] = set()
+    recipes: set[str] = set()
     waiting = [name]
     while waiting:
         for one in before.get(waiting.pop(), ()):
-            if one.recipe not in found:
-                found.add(one.recipe)
+            if one.recipe not in recipes:
+                recipes.add(one.recipe)
                 waiting.append(one.recipe)
-    return found
+    return recipes

@@ -188,10 +188,10 @@ def check_study(
         ),
     }
     dangling = [
-        f"{_place_of((key,), config, files)}: {key}: {unknown(kind, name, found)}"
-        for key, (kind, found) in known.items()
+        f"{_place_of((key,), config, files)}: {key}: {unknown(kind, name, of_kind)}"
+        for key, (kind, of_kind) in known.items()
         for name in getattr(study, key) or ()
-        if name not in found
+        if name not in of_kind
     ]
     if dangling:
         raise PubmillError("\n".join(dangling))
@@ -227,11 +227,11 @@ def configuration_files(named: str, folder: Path) -> list[str]:
     the demo, which is config.yaml itself."""
     if named == DEMO:
         return []
-    found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
-    if not found:
+    paths = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
+    if not paths:
         known = [DEMO, *(path.stem for path in folder.glob("*.yaml"))]
         raise PubmillError(f"{unknown('study', named, known)}. Name a file, or one of {folder.name}/")
-    return [str(found[0])]
+    return [str(paths[0])]
 
 
 def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:

@@ -67,9 +67,9 @@ def _unmet_need(
     if not needs:
         return None
     recipe = protocol.recipe(data, model, setting, trial=False)
-    found = {key: recipe.get(key) for key in needs}
+    values = {key: recipe.get(key) for key in needs}
     run = f"protocol {protocol.name}, setting {setting}"
-    return None if found == needs else f"{metric} needs {_listed(needs)}; {run} has {_listed(found)}"
+    return None if values == needs else f"{metric} needs {_listed(needs)}; {run} has {_listed(values)}"
 
 
 def _listed(values: Mapping[str, Any]) -> str:
