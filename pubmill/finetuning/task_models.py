@@ -185,7 +185,7 @@ def read_report(folder: Path, job: FinetuningJob) -> TrainingReport:
     keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")
     report = _checked_report(folder / REPORT, keys)
     data = report["data_sha256"]
-    wanted: dict[str, tuple[Any, Any]] = {
+    wanted: dict[str, tuple[object, object]] = {
         "recipe": (report["recipe"], as_values(job.recipe)),
         "seed": (report["seed"], job.seed),
         "dev split": (report["dev_split"], job.dev),

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 
@@ -137,7 +136,7 @@ def strict() -> bool:
     return value == "1"
 
 
-def cuda_settings(device: torch.device) -> dict[str, Any]:
+def cuda_settings(device: torch.device) -> dict[str, str | bool]:
     """Return `{"deterministic", "tf32"}` for the records of a run on a GPU; empty on a processor.
 
     `deterministic`: "required", "preferred" or "no".

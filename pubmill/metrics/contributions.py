@@ -101,7 +101,7 @@ def contributions_read_by(function: Callable[[Totals], Any], contributions: Cont
 def scored(
     columns: Columns,
     measure: Measure,
-    count: Callable[[Totals], dict[str, Any]],
+    count: Measure,
     units: Sequence[int] | None = None,
 ) -> Scored:
     """Sum the contributions of examples (at least one) and compute metrics and counts.

@@ -6,7 +6,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
+from pubmill.examples.kinds import Entity, Example, SequenceExample, TokensExample
 from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE
 from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.predicting import DivergenceError, Predictor
@@ -60,7 +60,7 @@ class Annotator:
                 else self._annotate_relations(some)
             )
 
-    def predict(self, examples: Sequence[Any]) -> list[tuple[Any, Any]]:
+    def predict(self, examples: Sequence[Example]) -> list[tuple[Any, Any]]:
         """Return the model's predictions for examples, whose labels are ignored, each with its confidence, or
         None if that is not requested."""
         if not examples:

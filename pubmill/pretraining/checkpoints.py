@@ -53,8 +53,8 @@ MODEL = "model."
 class WeightsOrigin(MadeWith):
     """Entries of state.json. `recipe`: values of a `PretrainingRecipe`; `inputs`: see `fingerprints`."""
 
-    recipe: dict[str, Any]
-    inputs: dict[str, Any]
+    recipe: dict[str, object]
+    inputs: dict[str, object]
     instances_per_epoch: int
 
 
@@ -133,7 +133,7 @@ class Snapshot:
     config: Any
     tensors: dict[str, dict[str, torch.Tensor]]
     log: Log
-    state: dict[str, Any]
+    state: dict[str, object]
 
 
 def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin) -> None:
@@ -238,7 +238,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     return PretrainingProgress(log=log, **stood)
 
 
-def _same_weights(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+def _same_weights(before: Mapping[str, object], now: Mapping[str, object]) -> bool:
     """Return whether architectures have the same weights: ModernBERT's rotary angles and lengths have none,
     and another phase may have others."""
     modern = before["family"] == now["family"] == "modernbert"
@@ -337,7 +337,7 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
 
 def fingerprints(
     packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int | list[int]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
 
     `folders`: folders of weights by their use.
@@ -352,13 +352,13 @@ def fingerprints(
     }
 
 
-def other_work(state: Mapping[str, Any], origin: Mapping[str, Any]) -> list[str]:
+def other_work(state: Mapping[str, Any], origin: WeightsOrigin) -> list[str]:
     """Return the keys in which the work of a save differs from this one; [] if it is the same."""
     recipe = _differing_keys(state["recipe"], origin["recipe"])
     return _differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]
 
 
-def _differing_keys(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     return sorted(
         key
         for key in (before.keys() | now.keys()) - set(MEMORY_ONLY)

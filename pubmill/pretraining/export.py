@@ -10,10 +10,9 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
@@ -120,7 +119,7 @@ def export(
         write_folder_sums(temporary)
 
 
-def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, dict[str, Any]]:
+def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, Mapping[str, object]]:
     """Return weights with their commit or hash, by default the pin's, and their facts for the card."""
     match weights:
         case ReleasedWeights(revision=None):

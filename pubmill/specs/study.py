@@ -1,6 +1,6 @@
 """The configuration of a study: which part of the specs, at which scale, and where files are."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -158,7 +158,7 @@ def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str
 
 
 def check_study(
-    config: dict[str, Any], specs_folder: Path, files: Iterable[str | Path] = ()
+    config: Mapping[str, object], specs_folder: Path, files: Iterable[str | Path] = ()
 ) -> tuple[Study, Specs]:
     """Check the merged configuration of a run and load the specs at its scale.
 
@@ -177,7 +177,7 @@ def check_study(
     used = {kind: getattr(study, kind) or () for kind in ("tables", "models", "datasets")}
     used["models"] += study.pretrain
     specs = load_used(specs_folder, study.scale, used)
-    known: dict[str, tuple[str, dict[str, Any]]] = {
+    known: dict[str, tuple[str, Collection[str]]] = {
         "tables": ("table", {**specs.tables, **specs.fact_tables}),
         "models": ("model", specs.models),
         "pretrain": ("model", specs.models),
@@ -198,7 +198,7 @@ def check_study(
     return study, with_own_settings(with_own_weights(specs, study.pretrain), study)
 
 
-def _place_of(key: tuple[int | str, ...], config: dict[str, Any], files: Iterable[str | Path]) -> str:
+def _place_of(key: tuple[int | str, ...], config: Mapping[str, object], files: Iterable[str | Path]) -> str:
     """Return the file and line of a key of the configuration, if a file has it with this value."""
     for path in map(Path, files):
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

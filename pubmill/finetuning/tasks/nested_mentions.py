@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import nn
@@ -127,7 +126,7 @@ class NestedMentions(Task[MentionsExample]):
         examples: Sequence[MentionsExample],
         instances: Sequence[WordsWindow],
         probabilities: Sequence[torch.Tensor],
-    ) -> list[Any]:
+    ) -> list[float]:
         """Return the lowest probability of a decision on each sentence; 1 for one without words."""
         lowest = [1.0] * len(examples)
         for window, values in zip(instances, probabilities, strict=True):

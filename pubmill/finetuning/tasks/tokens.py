@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import nn
@@ -212,7 +212,7 @@ class Tokens(Task[TokensExample]):
             return words
         return [PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
 
-    def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, Any]:
+    def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, object]:
         row = super().row(example, prediction)
         return row | {SUBWORDS: prediction.subwords} if isinstance(prediction, PredictedLabels) else row
 
