@@ -1,7 +1,7 @@
 """Fine-tuning run: a model, a dataset and a seed give predictions for a split."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -236,7 +236,7 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
 
 
 def _make_trainer(
-    job: FinetuningJob, learnt: list[Example], device: torch.device
+    job: FinetuningJob, learnt: Sequence[Example], device: torch.device
 ) -> tuple[Trainer, bool | None]:
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model

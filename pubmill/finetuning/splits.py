@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Example, Kind, read_examples
+from pubmill.examples.kinds import Example, read_examples
 from pubmill.finetuning.inputs import Encoded
 from pubmill.finetuning.tasks.task import Task
 
@@ -15,7 +15,7 @@ from pubmill.finetuning.tasks.task import Task
 class EncodedSplit:
     """Examples and their instances; `targets`: the training targets of each instance (training only)."""
 
-    examples: Sequence[Example]
+    examples: Sequence[Any]
     encoded: Encoded
     targets: list[list[float]]
 
@@ -24,7 +24,7 @@ class EncodedSplit:
         return self.encoded.lengths
 
 
-def read_split(dataset: Path, name: str, kind: type[Kind]) -> list[Kind]:
+def read_split(dataset: Path, name: str, kind: type[Example]) -> list[Any]:
     """Return the examples of one split of a dataset folder."""
     path = split_path(dataset, name)
     if not path.is_file():

@@ -352,7 +352,7 @@ def fingerprints(
     }
 
 
-def other_work(state: Mapping[str, Any], origin: WeightsOrigin) -> list[str]:
+def other_work(state: Mapping[str, Any], origin: Mapping[str, Any]) -> list[str]:
     """Return the keys in which the work of a save differs from this one; [] if it is the same."""
     recipe = _differing_keys(state["recipe"], origin["recipe"])
     return _differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]

@@ -303,13 +303,12 @@ def _vocabs_without_release(
 ) -> Iterator[tuple[str, tuple[str | int, ...], str]]:
     """Report vocabularies described as released with a model that has no released files."""
     for name, vocab in vocabs.items():
-        model = models.get(vocab.model) if isinstance(vocab, ReleasedVocabSpec) else None
+        if not isinstance(vocab, ReleasedVocabSpec):
+            continue
+        model = models.get(vocab.model)
         if model and model.released is None and not isinstance(model.weights, FolderWeights):
-            yield (
-                name,
-                ("model",),
-                f"{vocab.model} has no released files; name the vocabulary that it is trained with",
-            )
+            fault = f"{vocab.model} has no released files; name the vocabulary that it is trained with"
+            yield name, ("model",), fault
 
 
 _KIND_OF_START = {"model": "models", "recipe": "pretraining"}

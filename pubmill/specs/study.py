@@ -158,7 +158,7 @@ def without_demo(merged: dict[str, Any], base: Mapping[str, Any], given: Set[str
 
 
 def check_study(
-    config: Mapping[str, object], specs_folder: Path, files: Iterable[str | Path] = ()
+    config: dict[str, Any], specs_folder: Path, files: Iterable[str | Path] = ()
 ) -> tuple[Study, Specs]:
     """Check the merged configuration of a run and load the specs at its scale.
 
