@@ -57,8 +57,8 @@ class LinearChain(nn.Module):
         with torch.inference_mode(False), torch.enable_grad():
             given = scores.detach().float().clone().requires_grad_()
             total = self._partitions(given, _layout(counts, given.device)).sum()
-            [found] = torch.autograd.grad(total, given)
-        return found
+            [gradient] = torch.autograd.grad(total, given)
+        return gradient
 
     def _partitions(self, scores: torch.Tensor, layout: "_Layout") -> torch.Tensor:
         """Return, for each instance, the logarithm of the sum over all labellings (forward algorithm)."""

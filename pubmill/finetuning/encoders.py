@@ -168,17 +168,17 @@ def layers(encoder: "PreTrainedModel") -> torch.nn.ModuleList:
     be treated differently.
     """
     count = int(encoder.config.num_hidden_layers)
-    found = [
+    stacks = [
         module
         for module in encoder.modules()
         if isinstance(module, torch.nn.ModuleList) and len(module) == count
     ]
-    if getattr(encoder.config, "num_hidden_groups", None) or len(found) != 1:
+    if getattr(encoder.config, "num_hidden_groups", None) or len(stacks) != 1:
         raise PubmillError(
             f"{type(encoder).__name__}: its {count} layers cannot be separated (they share weights, or their "
             "names are unknown), so none can be frozen, slowed, re-initialised or removed alone"
         )
-    return found[0]
+    return stacks[0]
 
 
 def embeddings(encoder: "PreTrainedModel") -> list[torch.nn.Module]:

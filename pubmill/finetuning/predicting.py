@@ -107,18 +107,18 @@ class Predictor:
         instances = split.encoded.instances
         order: list[int] = []
         sizes: list[int] = []
-        found: list[list[torch.Tensor]] = [[] for _ in kinds]
+        outputs: list[list[torch.Tensor]] = [[] for _ in kinds]
         finite = torch.ones((), dtype=torch.bool, device=self.device)
         for indices in prediction_batches(split.lengths, self.execution.prediction_tokens):
             batch = self._batch([instances[index] for index in indices])
             with autocast(self.device, self.precision):
                 scores = self.working(batch)
             finite &= torch.isfinite(scores).all()
-            for kind, of_kind in zip(kinds, found, strict=True):
+            for kind, of_kind in zip(kinds, outputs, strict=True):
                 of_kind.append(kind(self.working, scores, batch))
             order += indices
             sizes += self.task.sizes(batch)
-        return [_by_instance(_read(of_kind, finite), sizes, order) for of_kind in found]
+        return [_by_instance(_read(of_kind, finite), sizes, order) for of_kind in outputs]
 
     def _batch(self, instances: Sequence[Instance], every: bool = False) -> Batch:
         """Pad instances to the width that the device's kernels prefer, within the encoder's length; `every`:

@@ -22,8 +22,8 @@ def preload(loads: Iterable[Load]) -> None:
 
 def take(function: Callable[..., Loaded], path: Path, *arguments: Any) -> Loaded:
     """Return `function(path, *arguments)`; once, what was loaded before, if the files are unchanged."""
-    found: Loaded | None = _LOADED.pop(_key(function, path, arguments), None)
-    return function(path, *arguments) if found is None else found
+    loaded: Loaded | None = _LOADED.pop(_key(function, path, arguments), None)
+    return function(path, *arguments) if loaded is None else loaded
 
 
 def _key(function: Callable[..., Any], path: Path, arguments: tuple[Any, ...]) -> Hashable:

@@ -80,15 +80,15 @@ class Reader:
 
     def subwords(self, texts: Sequence[str]) -> list[Subwords]:
         """Return the subwords of each text, without truncation."""
-        found: list[Subwords] = []
+        subwords: list[Subwords] = []
         for start in range(0, len(texts), CHUNK):
             chunk = list(texts[start : start + CHUNK])
             batch = self.tokenizer(
                 chunk, add_special_tokens=False, truncation=False, return_offsets_mapping=True
             )
             for text, ids, spans in zip(chunk, batch["input_ids"], batch["offset_mapping"], strict=True):
-                found.append(Subwords(ids, [_trim_span(text, *span) for span in spans]))
-        return found
+                subwords.append(Subwords(ids, [_trim_span(text, *span) for span in spans]))
+        return subwords
 
     def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
         """Return the subword ids of each word of each sentence."""
@@ -108,7 +108,7 @@ class Reader:
         return min(("", " "), key=lambda space: len(self._misread_after(space, [PROBE])))
 
     def _misread_after(self, space: str, sentences: Sequence[list[str]]) -> list[str]:
-        found: list[str] = []
+        misread: list[str] = []
         sentences = [words for words in sentences if words]
         texts = [space + " ".join(words) for words in sentences]
         for words, alone, text in zip(
@@ -120,8 +120,8 @@ class Reader:
             joined: list[list[int]] = [[] for _ in words]
             for piece, (start, _) in zip(text.ids, text.spans, strict=True):
                 joined[max(0, bisect_right(starts, start, hi=len(words)) - 1)].append(piece)
-            found += [word for word, *both in zip(words, alone, joined, strict=True) if both[0] != both[1]]
-        return found
+            misread += [word for word, *both in zip(words, alone, joined, strict=True) if both[0] != both[1]]
+        return misread
 
     def _subwords_after(self, space: str, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
         """Return the subword ids of each word, read after `space`."""

@@ -1,7 +1,7 @@
 """Fine-tuning run: a model, a dataset and a seed give predictions for a split."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example
 from pubmill.finetuning.encoders import (
     encoding_size,
     load_encoder_and_pooler,
@@ -50,9 +51,9 @@ from pubmill.storage.training_reports import MadeWith, RunIdentity, TrainingCour
 class Data:
     """A dataset's examples by split; `hashes` are those of their files."""
 
-    train: list[Any]
-    dev: list[Any] | None
-    wanted: list[Any]
+    train: list[Example]
+    dev: list[Example] | None
+    wanted: list[Example]
     hashes: dict[str, str]
 
 
@@ -205,7 +206,7 @@ def preload_inputs(job: FinetuningJob) -> None:
     preload(loads)
 
 
-def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Any]:
+def _training_examples(recipe: FinetuningRecipe, data: Data) -> list[Example]:
     """Return the examples that a run's model was finally trained on."""
     return [*data.train, *(data.dev or [])] if recipe.train_on == "train+dev" else data.train
 
@@ -234,7 +235,9 @@ def _train(job: FinetuningJob, data: Data, device: torch.device) -> Trained:
     )
 
 
-def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -> tuple[Trainer, bool | None]:
+def _make_trainer(
+    job: FinetuningJob, learnt: Sequence[Example], device: torch.device
+) -> tuple[Trainer, bool | None]:
     """Return a trainer with a head on the encoder, and whether it starts from the head of the job's model."""
     recipe, model = job.recipe, job.model
     tokenizer = load_encoder_tokenizer(model, words=recipe.spaced_words)
@@ -255,7 +258,7 @@ def _make_trainer(job: FinetuningJob, learnt: list[Any], device: torch.device) -
 
 
 def _refit(
-    job: FinetuningJob, learnt: list[Any], device: torch.device, progress: FinetuningProgress
+    job: FinetuningJob, learnt: list[Example], device: torch.device, progress: FinetuningProgress
 ) -> tuple[Trainer, FinetuningProgress]:
     """Train again on train and dev, for as many passes as were best on dev (tinn2021 section 3.6)."""
     assert progress.best
@@ -311,7 +314,7 @@ def _outcome_without_training(
     return Outcome(predictions=_empty_predictions(recipe, data), report=report)
 
 
-def _empty_predictions(recipe: FinetuningRecipe, data: Data) -> list[dict[str, Any]]:
+def _empty_predictions(recipe: FinetuningRecipe, data: Data) -> list[dict[str, object]]:
     """Return a line without a prediction for each example."""
     return [{"id": example.id, TASKS[recipe.task].key: None} for example in data.wanted]
 
@@ -353,10 +356,10 @@ def _encoding_changes(splits: Iterable[EncodedSplit | None]) -> dict[str, int]:
 def _run_provenance(trainer: Trainer) -> MadeWith:
     """Return commit, packages, Python and hardware, with device, threads and precision; in float16 also the
     scale of the loss and the number of skipped steps."""
-    found = provenance()
+    made_with = provenance()
     execution = trainer.describe_execution() if trainer.device.type == "cuda" else {}
     hardware = {
-        **found["hardware"],
+        **made_with["hardware"],
         **execution,
         "device": trainer.device.type,
         "threads": torch.get_num_threads(),
@@ -365,7 +368,7 @@ def _run_provenance(trainer: Trainer) -> MadeWith:
     }
     if scaling := trainer.optimiser.scaling.state():
         hardware["loss_scaling"] = scaling
-    return {**found, "hardware": hardware}
+    return {**made_with, "hardware": hardware}
 
 
 def _report_changes(encoded: Mapping[str, int]) -> None:

@@ -39,7 +39,7 @@ def split_path(dataset: Path, name: str) -> Path:
     return dataset / f"{name}.jsonl.gz"
 
 
-def encode_split(task: Task[Any], examples: Sequence[Any], learn: bool = False) -> EncodedSplit:
+def encode_split(task: Task[Any], examples: Sequence[Example], learn: bool = False) -> EncodedSplit:
     """Encode examples; with `learn`, also their training targets."""
     encoded = task.encode(examples)
     targets = task.targets(examples, encoded.instances) if learn else []

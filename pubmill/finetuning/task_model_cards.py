@@ -95,7 +95,7 @@ def _usage_text(standard: str | None) -> str:
     return f"transformers loads its encoder with `AutoModel`; its head is pubmill's. {ours}"
 
 
-def _training_fields(report: Mapping[str, Any]) -> dict[str, Any]:
+def _training_fields(report: Mapping[str, Any]) -> dict[str, object]:
     dev = report["dev"]
     return {
         f"{dev['metric']} on dev": dev["best"],
@@ -113,18 +113,18 @@ def _training_fields(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _provenance_fields(report: Mapping[str, Any]) -> dict[str, Any]:
+def _provenance_fields(report: Mapping[str, Any]) -> dict[str, object]:
     """Describe code, packages and machine."""
     machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
     return {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
 
 
-def _markdown_table(title: str, values: Mapping[str, Any]) -> str:
+def _markdown_table(title: str, values: Mapping[str, object]) -> str:
     shown = {key: value for key, value in values.items() if value is not None}
     rows = [f"| {key.replace('_', ' ')} | {_markdown_cell(value)} |" for key, value in shown.items()]
     return "\n".join([f"## {title}", "", "| | |", "|---|---|", *rows])
 
 
-def _markdown_cell(value: Any) -> str:
+def _markdown_cell(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.replace("|", "\\|").replace("\n", " ")

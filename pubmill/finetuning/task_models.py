@@ -185,7 +185,7 @@ def read_report(folder: Path, job: FinetuningJob) -> TrainingReport:
     keys = ("recipe", "seed", "dev_split", "model", "model_sha256", "data_sha256", "failed")
     report = _checked_report(folder / REPORT, keys)
     data = report["data_sha256"]
-    wanted: dict[str, tuple[Any, Any]] = {
+    wanted: dict[str, tuple[object, object]] = {
         "recipe": (report["recipe"], as_values(job.recipe)),
         "seed": (report["seed"], job.seed),
         "dev split": (report["dev_split"], job.dev),
@@ -273,8 +273,8 @@ def _same_scores(whole: "PreTrainedModel", reader: Reader, model: TaskModel) -> 
     """Return whether transformers' class gives our scores, in float32."""
     batch = _probe_batch(reader, model.encoder)
     segments = {} if batch.segments is None else {"token_type_ids": batch.segments}
-    found = whole(input_ids=batch.ids, attention_mask=batch.mask, **segments)
-    scores = found.logits if "logits" in found else torch.stack([found.start_logits, found.end_logits], -1)
+    given = whole(input_ids=batch.ids, attention_mask=batch.mask, **segments)
+    scores = given.logits if "logits" in given else torch.stack([given.start_logits, given.end_logits], -1)
     expected = model(batch)
     found = batch.read(scores)
     return found.shape == expected.shape and torch.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE)

@@ -209,11 +209,11 @@ class Trainer(Predictor):
 
     def _halve_parts(self, part: Sequence[int], longest: int) -> None:
         """Halve the size of parts from now on; raise a `PubmillError` for a part that is a single input."""
-        found = f"the GPU has too little memory for {len(part)} inputs of up to {longest} tokens at once"
+        fault = f"the GPU has too little memory for {len(part)} inputs of up to {longest} tokens at once"
         if len(part) == 1:
-            raise PubmillError(f"{found}; take a GPU with more memory, or fewer runs per GPU")
+            raise PubmillError(f"{fault}; take a GPU with more memory, or fewer runs per GPU")
         self.at_once = len(part) // 2 * self._width(longest)
-        report_progress(f"{found}; continuing with {len(part) // 2} at once")
+        report_progress(f"{fault}; continuing with {len(part) // 2} at once")
 
     def _learn(self, train: EncodedSplit, indices: Sequence[int]) -> torch.Tensor | None:
         """Make an update with a batch at once; return its loss."""

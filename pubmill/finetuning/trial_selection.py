@@ -79,9 +79,9 @@ def read_choice(path: Path) -> tuple[Point, str | None]:
 def chosen_values(path: Path, selected: Any) -> Point | None:
     """Return the values that a selected.json decides; None if all trials failed. Raises a `PubmillError` for
     other files."""
-    found = selected if isinstance(selected, dict) else {}
-    chosen = found.get("chosen")
-    if chosen is None and isinstance(found.get("failed"), str):
+    record = selected if isinstance(selected, dict) else {}
+    chosen = record.get("chosen")
+    if chosen is None and isinstance(record.get("failed"), str):
         return None
     if not isinstance(chosen, dict):
         raise PubmillError(f'{path} has no "chosen" values; scripts/select_trial.py writes such a file')

@@ -126,7 +126,7 @@ class RecordableAdam(GroupedAdam):
             (weight, copied.grad) for weight in weights if (copied := self.copies[weight]).grad is not None
         ]
         gradients = [torch.empty_like(weight) for weight, _ in learnt]
-        _copy(gradients, [found for _, found in learnt])
+        _copy(gradients, [grad for _, grad in learnt])
         for (weight, _), gradient in zip(learnt, gradients, strict=True):
             weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
 
@@ -135,12 +135,12 @@ class RecordableAdam(GroupedAdam):
 
         They are the working copy's, unless the model already has the sums over all parts of the batch."""
         copies = self.copies.items()
-        found = {weight: copied.grad for weight, copied in copies if copied.grad is not None}
-        if not found:
+        gradients = {weight: copied.grad for weight, copied in copies if copied.grad is not None}
+        if not gradients:
             return {weight: weight.grad for weight in self.parameters if weight.grad is not None}
         self._move_gradients(self.small)
         heads = {weight: weight.grad for weight in self.model.head.parameters() if weight.grad is not None}
-        return {**found, **heads}
+        return {**gradients, **heads}
 
 
 def _take_large(groups: list[dict[str, Any]], copies: dict[nn.Parameter, nn.Parameter]) -> list[LargeWeight]:

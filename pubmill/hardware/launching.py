@@ -67,15 +67,15 @@ def slurm_job(environment: Mapping[str, str]) -> SlurmJob | None:
 
 
 def _ask_scontrol(*question: str) -> str:
-    found = subprocess.run(["scontrol", *question], capture_output=True, text=True, check=False)
-    if found.returncode:
-        raise PubmillError(f"scontrol {' '.join(question)} failed: {found.stderr.strip()}")
-    return found.stdout
+    answer = subprocess.run(["scontrol", *question], capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise PubmillError(f"scontrol {' '.join(question)} failed: {answer.stderr.strip()}")
+    return answer.stdout
 
 
 def _scontrol_field(text: str, name: str) -> str:
     """Return the value of `name=value` in scontrol's output."""
-    found = re.search(rf"(?:^|\s){re.escape(name)}=(\S+)", text)
-    if found is None:
+    match = re.search(rf"(?:^|\s){re.escape(name)}=(\S+)", text)
+    if match is None:
         raise PubmillError(f"scontrol names no {name} in: {text.strip()}")
-    return found[1]
+    return match[1]

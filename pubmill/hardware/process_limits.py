@@ -69,8 +69,8 @@ def _lower_limit(kind: int, most: int) -> None:
 
 def _error_number(error: BaseException) -> int | None:
     """Return the system's number of an error, or of its cause."""
-    found = error if isinstance(error, OSError) else error.__cause__
-    return found.errno if isinstance(found, OSError) else None
+    cause = error if isinstance(error, OSError) else error.__cause__
+    return cause.errno if isinstance(cause, OSError) else None
 
 
 def _raise_out_of_time(number: int, frame: FrameType | None) -> None:

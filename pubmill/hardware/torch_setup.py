@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 
@@ -77,10 +76,10 @@ def _nvidia_driver() -> str | None:
         return None
     command = [program, "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     except (OSError, subprocess.SubprocessError):
         return None
-    lines = found.stdout.split()
+    lines = answer.stdout.split()
     return lines[0] if lines else None
 
 
@@ -137,7 +136,7 @@ def strict() -> bool:
     return value == "1"
 
 
-def cuda_settings(device: torch.device) -> dict[str, Any]:
+def cuda_settings(device: torch.device) -> dict[str, str | bool]:
     """Return `{"deterministic", "tf32"}` for the records of a run on a GPU; empty on a processor.
 
     `deterministic`: "required", "preferred" or "no".

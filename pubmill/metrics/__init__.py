@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pubmill.examples.kinds import (
+    Example,
     MentionsExample,
     MultilabelExample,
     RegressionExample,
@@ -95,7 +96,7 @@ SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]]
 
 
 def dev_score(
-    metric: str, kind: str, examples: Sequence[Any], predicted: Sequence[Any], negative: str | None
+    metric: str, kind: str, examples: Sequence[Example], predicted: Sequence[Any], negative: str | None
 ) -> float:
     """Return the dev score by which weights and trials are chosen for a metric; higher is better.
 

@@ -224,15 +224,15 @@ def submitted_answers(answers: Ranked) -> list[str]:
 
 def _best_f1(questions: Sequence[AnsweredQuestion]) -> list[float]:
     """Return each question's F1 with the threshold of "" that gives the highest mean."""
-    found = np.array([_answer_scores(one, one.text)[1] for one in questions])
+    of_text = np.array([_answer_scores(one, one.text)[1] for one in questions])
     none = np.array([_answer_scores(one, "")[1] for one in questions])
     empty = np.array([one.empty for one in questions])
     order = np.argsort(empty, kind="stable")
-    gains = np.append(0.0, np.cumsum((found - none)[order]))
+    gains = np.append(0.0, np.cumsum((of_text - none)[order]))
     # A threshold lies between two different values.
     possible = np.concatenate([[True], np.diff(empty[order]) > 0, [True]])[: len(gains)]
     answered = order[: int(np.argmax(np.where(possible, gains, -np.inf)))]
-    none[answered] = found[answered]
+    none[answered] = of_text[answered]
     best: list[float] = none.tolist()
     return best
 

@@ -46,14 +46,14 @@ def micro_f1(totals: Totals) -> Array:
 
 def micro_precision(totals: Totals) -> Array:
     """Precision over all labels except the negative one; defined where `micro_f1` is."""
-    found = pooled(tallies(totals, "class"), totals)
-    return np.where(np.isnan(found.f1()), np.nan, ratio(found.correct, found.predicted))
+    counts = pooled(tallies(totals, "class"), totals)
+    return np.where(np.isnan(counts.f1()), np.nan, ratio(counts.correct, counts.predicted))
 
 
 def micro_recall(totals: Totals) -> Array:
     """Recall over all labels except the negative one; defined where `micro_f1` is."""
-    found = pooled(tallies(totals, "class"), totals)
-    return np.where(np.isnan(found.f1()), np.nan, ratio(found.correct, found.gold))
+    counts = pooled(tallies(totals, "class"), totals)
+    return np.where(np.isnan(counts.f1()), np.nan, ratio(counts.correct, counts.gold))
 
 
 def positive_f1(totals: Totals) -> Array:

@@ -101,7 +101,7 @@ def contributions_read_by(function: Callable[[Totals], Any], contributions: Cont
 def scored(
     columns: Columns,
     measure: Measure,
-    count: Callable[[Totals], dict[str, Any]],
+    count: Measure,
     units: Sequence[int] | None = None,
 ) -> Scored:
     """Sum the contributions of examples (at least one) and compute metrics and counts.
@@ -155,18 +155,18 @@ def _resampling_unit(example: Example, grouped: bool) -> tuple[str, str]:
 
 def write_items(path: Path, items: Items) -> None:
     """Write a run's contributions as plain arrays; equal contributions give equal bytes."""
-    found = items.contributions or Contributions((), np.zeros((0, 0)))
+    columns = items.contributions or Contributions((), np.zeros((0, 0)))
     with writing(path) as temporary, temporary.open("wb") as file:
-        about = np.array([*items[:3], _digest(items[:3], found)])
+        about = np.array([*items[:3], _digest(items[:3], columns)])
         np.savez_compressed(
-            file, about=about, names=np.array(found.names, dtype=np.str_), values=found.values
+            file, about=about, names=np.array(columns.names, dtype=np.str_), values=columns.values
         )
 
 
-def _digest(about: Sequence[str], found: Contributions) -> str:
+def _digest(about: Sequence[str], columns: Contributions) -> str:
     """Return the SHA-256 of contributions and of what they are about."""
-    text = "\0".join((*about, *found.names)).encode()
-    return hashlib.sha256(text + np.ascontiguousarray(found.values).tobytes()).hexdigest()
+    text = "\0".join((*about, *columns.names)).encode()
+    return hashlib.sha256(text + np.ascontiguousarray(columns.values).tobytes()).hexdigest()
 
 
 def read_items(path: Path) -> Items:
@@ -180,7 +180,7 @@ def read_items(path: Path) -> Items:
         raise PubmillError(f"{path}: not a file of contributions ({error}); score the run again") from None
     if values.dtype != np.float64 or values.ndim != 2 or values.shape[1] != len(names):
         raise PubmillError(f"{path}: expected a column of values for each name; score the run again")
-    found = Contributions(names, values)
-    if digest and digest != [_digest((kind, unit, data), found)]:
+    columns = Contributions(names, values)
+    if digest and digest != [_digest((kind, unit, data), columns)]:
         raise PubmillError(f"{path} is damaged: it does not agree with its SHA-256; score the run again")
-    return Items(kind, unit, data, found if names else None)
+    return Items(kind, unit, data, columns if names else None)

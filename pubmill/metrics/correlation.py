@@ -36,10 +36,10 @@ def pearson(totals: Totals) -> Array:
     """
     n, x, y = (totals[name] for name in ("examples", "x", "y"))
     variances = [_variance(n * totals[name], total * total) for name, total in (("xx", x), ("yy", y))]
-    found = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
-    found = np.where((variances[0] > 0) & (variances[1] == 0), 0.0, found)
+    correlation = quotient(n * totals["xy"] - x * y, np.sqrt(variances[0]) * np.sqrt(variances[1]))
+    correlation = np.where((variances[0] > 0) & (variances[1] == 0), 0.0, correlation)
     # Rounding can make it slightly larger than 1.
-    return np.clip(found, -1.0, 1.0)
+    return np.clip(correlation, -1.0, 1.0)
 
 
 correlation_metrics = register(

@@ -47,11 +47,11 @@ def score_spans(
     """Score predicted mentions, which may nest, by exact match, as `score_entities` scores labels: first
     word, word after the last, and type are all right (GENIA and ACE are scored so; Yu et al. 2020)."""
     gold = [set(example.spans) for example in examples]
-    found = [set(map(tuple, spans)) for spans in predicted]
+    guessed = [set(map(tuple, spans)) for spans in predicted]
     columns = {
         "gold": [len(true) for true in gold],
-        "predicted": [len(spans) for spans in found],
-        "correct": [len(true & spans) for true, spans in zip(gold, found, strict=True)],
+        "predicted": [len(spans) for spans in guessed],
+        "correct": [len(true & spans) for true, spans in zip(gold, guessed, strict=True)],
         "examples": [1] * len(gold),
     }
     return scored(columns, entity_metrics, dict, units)

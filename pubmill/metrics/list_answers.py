@@ -40,17 +40,17 @@ def list_scores(items: Sequence[Sequence[str]], submitted: Sequence[str]) -> tup
     left = [{name.lower() for name in names} for names in items]
     right = 0
     for answer in submitted:
-        found = next((number for number, names in enumerate(left) if answer in names), None)
-        if found is not None:
+        place = next((number for number, names in enumerate(left) if answer in names), None)
+        if place is not None:
             right += 1
-            del left[found]
+            del left[place]
     unused, missed = list(submitted), 0
     for names in left:
-        found = next((number for number, answer in enumerate(unused) if answer in names), None)
-        if found is None:
+        place = next((number for number, answer in enumerate(unused) if answer in names), None)
+        if place is None:
             missed += 1
         else:
-            del unused[found]
+            del unused[place]
     precision = right / len(submitted) if submitted else 0.0
     recall = right / (right + missed) if submitted and right + missed else 0.0
     both = precision + recall

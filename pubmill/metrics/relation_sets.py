@@ -39,10 +39,10 @@ def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Se
     """
     columns: dict[str, list[float]] = {"examples": [1.0] * len(examples), "with_novelty": []}
     columns |= {prefix + count: [] for prefix in LEVELS for count in COUNTS}
-    for example, found in zip(examples, predicted, strict=True):
+    for example, relations in zip(examples, predicted, strict=True):
         gold = example.relations
         columns["with_novelty"].append(float(any(len(one) > 3 for one in gold)))
-        oriented = [_oriented(one, example.pairs) for one in found]
+        oriented = [_oriented(one, example.pairs) for one in relations]
         for prefix, parts in LEVELS.items():
             both = [_parts(side, parts) for side in (gold, oriented)]
             for count, value in zip(COUNTS, (*both, both[0] & both[1]), strict=True):

@@ -27,8 +27,8 @@ def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None
     sentences = [_sentence_mentions(*both) for both in zip(gold, predicted, strict=True)]
     columns = {
         "subtoken_gold": [len(true) for true, _ in sentences],
-        "subtoken_predicted": [len(found) for _, found in sentences],
-        "subtoken_correct": [len(true & found) for true, found in sentences],
+        "subtoken_predicted": [len(guessed) for _, guessed in sentences],
+        "subtoken_correct": [len(true & guessed) for true, guessed in sentences],
         "subtoken_sentences": [int(isinstance(labels, PredictedLabels)) for labels in predicted],
     }
     return scored(columns, subtoken_metrics, _counts, units)
@@ -36,8 +36,8 @@ def score_subtokens(gold: Labels, predicted: Labels, units: Sequence[int] | None
 
 def subtoken_f1(totals: Totals) -> Array:
     """F1 over entities of subwords."""
-    found = totals["subtoken_gold"] + totals["subtoken_predicted"]
-    return _where_labelled(totals, ratio(2 * totals["subtoken_correct"], found))
+    mentions = totals["subtoken_gold"] + totals["subtoken_predicted"]
+    return _where_labelled(totals, ratio(2 * totals["subtoken_correct"], mentions))
 
 
 def subtoken_precision(totals: Totals) -> Array:
@@ -103,5 +103,5 @@ def _sentence_mentions(gold: Sequence[str], predicted: Sequence[str]) -> Mention
     if not isinstance(predicted, PredictedLabels):
         return set(), set()
     subwords = predicted.subwords
-    labels = [gold_subwords(label, len(found)) for label, found in zip(gold, subwords, strict=True)]
+    labels = [gold_subwords(label, len(pieces)) for label, pieces in zip(gold, subwords, strict=True)]
     return set(subword_mentions(labels)), set(subword_mentions(subwords))

@@ -171,15 +171,15 @@ def entity_parts(
 ) -> dict[Part, Counts]:
     """Count the entities of each part; `predicted`: the labels of each sentence."""
     names = ENTITY_PARTS if concepts is None else (*ENTITY_PARTS[:-1], *CONCEPT_PARTS)
-    found = {part: Counts() for part in names}
+    counts = {part: Counts() for part in names}
     for number, (example, labels) in enumerate(zip(gold, predicted, strict=True)):
         true, guessed = set(to_mentions(example.labels)), set(to_mentions(labels))
         for mention in true | guessed:
             part = known.part(example.words, mention)
             if part == "new" and concepts is not None:
                 part = concepts.part(number, mention)
-            found[part] = found[part].plus(_tally(mention in true, mention in guessed))
-    return found
+            counts[part] = counts[part].plus(_tally(mention in true, mention in guessed))
+    return counts
 
 
 def _tally(is_gold: bool, is_predicted: bool) -> Counts:
@@ -193,11 +193,11 @@ def relation_parts(
     negative: str | None,
 ) -> dict[Part, Counts]:
     """Count the relations of each part, as micro F1 does: without the negative label."""
-    found = {part: Counts() for part in RELATION_PARTS}
+    counts = {part: Counts() for part in RELATION_PARTS}
     for example, label in zip(gold, predicted, strict=True):
         part = known.part(example)
-        found[part] = found[part].plus(label_counts(example.label, label, negative))
-    return found
+        counts[part] = counts[part].plus(label_counts(example.label, label, negative))
+    return counts
 
 
 def label_counts(gold: str, predicted: str, negative: str | None) -> Counts:
@@ -237,10 +237,10 @@ def _span(year: int | None) -> Part:
 
 def _added(names: Sequence[Part], parts: Sequence[Part], counts: Sequence[Counts]) -> dict[Part, Counts]:
     """Add up the counts of examples by their parts."""
-    found = {part: Counts() for part in names}
+    sums = {part: Counts() for part in names}
     for part, own in zip(parts, counts, strict=True):
-        found[part] = found[part].plus(own)
-    return found
+        sums[part] = sums[part].plus(own)
+    return sums
 
 
 def entity_counts(example: TokensExample, labels: Sequence[str]) -> Counts:

@@ -1,11 +1,19 @@
 """Loss scaling, without which small gradients are zero in float16 (Micikevicius et al. 2018)."""
 
-from typing import Any
+from typing import TypedDict
 
 import torch
 
 SMALLEST = 2.0**-13
 """Scale below which no smaller one is tried, about that of fairseq (1e-4)."""
+
+
+class ScalingState(TypedDict, total=False):
+    """State for records and checkpoints; empty if losses are not scaled and never were."""
+
+    skipped: int
+    scale: float
+    updates_at_scale: int
 
 
 class LossScaling:
@@ -59,9 +67,8 @@ class LossScaling:
             raise FloatingPointError(f"gradients are not finite at any loss scale down to {before:g}")
         return False
 
-    def state(self) -> dict[str, Any]:
-        """Return `{"skipped", "scale", "updates_at_scale"}` for records and checkpoints; empty if losses are
-        not scaled and never were."""
+    def state(self) -> ScalingState:
+        """Return the state for records and checkpoints."""
         if not self.active:
             return {"skipped": self.skipped} if self.skipped else {}
         kept = self._scaler.state_dict()
@@ -71,7 +78,7 @@ class LossScaling:
             "updates_at_scale": kept["_growth_tracker"],
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: ScalingState) -> None:
         """Continue from a `state`, which may be that of a training without scaling."""
         self.skipped = state.get("skipped", 0)
         if self.active and "scale" in state:

@@ -69,11 +69,11 @@ def orthogonal(matrices: Tensor) -> Tensor:
     """Return about the nearest orthogonal matrices (count, rows, columns), in bfloat16: all singular values
     between about 0.7 and 1.2."""
     wide = matrices.shape[-2] > matrices.shape[-1]
-    found = (matrices.mT if wide else matrices).bfloat16()
-    found = found / found.norm(dim=(-2, -1), keepdim=True).clamp_min(1e-7)
+    estimate = (matrices.mT if wide else matrices).bfloat16()
+    estimate = estimate / estimate.norm(dim=(-2, -1), keepdim=True).clamp_min(1e-7)
     first, second, third = COEFFICIENTS
     for _ in range(ITERATIONS):
-        gram = found @ found.mT
+        gram = estimate @ estimate.mT
         gram = torch.baddbmm(gram, gram, gram, beta=second, alpha=third)
-        found = torch.baddbmm(found, gram, found, beta=first)
-    return found.mT if wide else found
+        estimate = torch.baddbmm(estimate, gram, estimate, beta=first)
+    return estimate.mT if wide else estimate

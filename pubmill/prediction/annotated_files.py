@@ -32,11 +32,11 @@ def targets(sources: Sequence[Path], output: Path) -> dict[Path, Path]:
     """
     if len(sources) == 1 and not sources[0].is_dir():
         return {sources[0]: output}
-    found = [path for one in sources for path in (_files_in(one) if one.is_dir() else [one])]
-    names = [path.name for path in found]
+    paths = [path for one in sources for path in (_files_in(one) if one.is_dir() else [one])]
+    names = [path.name for path in paths]
     if twice := repeated(names):
         raise PubmillError(f"several files are named {', '.join(twice)}; annotate their folders one by one")
-    return {path: output / path.name for path in found}
+    return {path: output / path.name for path in paths}
 
 
 def check_targets(files: Mapping[Path, Path], forms: Mapping[Path, str]) -> None:
@@ -94,14 +94,14 @@ def _received(path: Path) -> Path:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    found = []
+    files = []
     for path in sorted(folder.iterdir()):
         suffixes = [one for one in path.suffixes if one != GZIP]
         if path.is_file() and suffixes and suffixes[-1] in SUFFIXES:
-            found.append(path)
-    if not found:
+            files.append(path)
+    if not files:
         raise PubmillError(f"{folder}: no file ends with {', '.join(SUFFIXES)} or one of these and {GZIP}")
-    return found
+    return files
 
 
 def _written(path: Path, name: str) -> IO[str]:

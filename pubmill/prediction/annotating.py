@@ -6,7 +6,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Entity, SequenceExample, TokensExample
+from pubmill.examples.kinds import Entity, Example, SequenceExample, TokensExample
 from pubmill.examples.subword_labels import CONTINUATION, OUTSIDE
 from pubmill.examples.tagging import to_mentions
 from pubmill.finetuning.predicting import DivergenceError, Predictor
@@ -60,7 +60,7 @@ class Annotator:
                 else self._annotate_relations(some)
             )
 
-    def predict(self, examples: Sequence[Any]) -> list[tuple[Any, Any]]:
+    def predict(self, examples: Sequence[Example]) -> list[tuple[Any, Any]]:
         """Return the model's predictions for examples, whose labels are ignored, each with its confidence, or
         None if that is not requested."""
         if not examples:
@@ -69,8 +69,8 @@ class Annotator:
         self.counts.update(split.encoded.counts)
         try:
             if self.confidences:
-                found = self.predictor.predict_with_confidences(split)
-                return [(predicted, _rounded(confidence)) for predicted, confidence in found]
+                pairs = self.predictor.predict_with_confidences(split)
+                return [(predicted, _rounded(confidence)) for predicted, confidence in pairs]
             return [(predicted, None) for predicted in self.predictor.predict(split)]
         except DivergenceError:
             raise PubmillError("the model's scores are not numbers; its weights are unusable") from None
@@ -84,14 +84,14 @@ class Annotator:
                 for place, ((_, unit), of) in enumerate(zip(read, spans, strict=True))
             ]
         )
-        found: list[list[list[TextMention]]] = [[[] for _ in one.passages] for one in documents]
+        of_documents: list[list[list[TextMention]]] = [[[] for _ in one.passages] for one in documents]
         for (number, unit), of, (predicted, sure) in zip(read, spans, labels, strict=True):
             for first, last, kind in to_mentions(predicted):
                 if name := self.names.get(kind or UNTYPED):
                     confidence = None if sure is None else min(sure[first:last])
                     mention = _document_mention(unit, of[first][0], of[last - 1][1], name, confidence)
-                    found[number][unit.passage].append(mention)
-        for document, mentions in zip(documents, found, strict=True):
+                    of_documents[number][unit.passage].append(mention)
+        for document, mentions in zip(documents, of_documents, strict=True):
             yield self._count_replaced(Annotated(document=document, own=self.own, mentions=mentions))
 
     def _annotate_relations(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
@@ -101,12 +101,12 @@ class Annotator:
             for unit, pair in self._candidate_pairs(document)
         ]
         examples = [self._pair_example(place, unit, pair) for place, (_, unit, pair) in enumerate(asked)]
-        found: list[list[list[Relation]]] = [[[] for _ in one.passages] for one in documents]
+        of_documents: list[list[list[Relation]]] = [[[] for _ in one.passages] for one in documents]
         for (number, unit, pair), (label, sure) in zip(asked, self.predict(examples), strict=True):
             if name := self.names.get(label):
                 relation = Relation(type=name, arguments=pair, confidence=sure)
-                found[number][unit.passage].append(relation)
-        for document, relations in zip(documents, found, strict=True):
+                of_documents[number][unit.passage].append(relation)
+        for document, relations in zip(documents, of_documents, strict=True):
             yield self._count_replaced(Annotated(document=document, own=self.own, relations=relations))
 
     def _count_replaced(self, one: Annotated) -> Annotated:
@@ -154,8 +154,8 @@ def own_types(predictor: Predictor) -> frozenset[str]:
 
 
 def _sentence_example(place: int, unit: Unit, spans: Sequence[tuple[int, int]]) -> TokensExample:
-    found = [unit.text[start:end] for start, end in spans]
-    return TokensExample(id=str(place), document=None, words=found, labels=["O"] * len(found))
+    tokens = [unit.text[start:end] for start, end in spans]
+    return TokensExample(id=str(place), document=None, words=tokens, labels=["O"] * len(tokens))
 
 
 def _document_mention(unit: Unit, start: int, end: int, kind: str, confidence: float | None) -> TextMention:

@@ -18,7 +18,7 @@ from pubmill.recipes import build
 TOGETHER = 1000
 
 
-def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, Any]]:
+def predict_rows(annotator: Annotator, path: Path) -> Iterator[dict[str, object]]:
     """Yield a line of predictions for each row, in order."""
     task = annotator.predictor.task
     rows = read_rows(path)

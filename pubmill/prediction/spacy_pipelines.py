@@ -7,7 +7,7 @@ dataset's words, so its own tokenizer is not used.
 import hashlib
 import pickletools
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pubmill.examples.tagging import to_labels
 from pubmill.hardware.provenance import provenance
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.storage.files import sha256
+from pubmill.storage.training_reports import MadeWith
 
 CODE = {".py", ".pyc", ".pyd", ".so", ".dll", ".dylib"}
 PICKLES = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
@@ -37,7 +38,7 @@ class Annotation:
     (`report`)."""
 
     predictions: list[dict[str, Any]]
-    report: dict[str, Any]
+    report: Mapping[str, object]
 
 
 def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Path, split: str) -> Annotation:
@@ -182,14 +183,14 @@ def _import_spacy() -> Any:
     return spacy
 
 
-def _pipeline_identity(nlp: Any) -> dict[str, Any]:
+def _pipeline_identity(nlp: Any) -> dict[str, object]:
     """Return the pipeline's own name and version, and its parts in order."""
     said = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
     return {**said, "parts": list(nlp.pipe_names)}
 
 
-def _run_provenance() -> dict[str, Any]:
+def _run_provenance() -> MadeWith:
     """Return commit, packages, Python and hardware of this run."""
-    found = provenance()
-    packages = {**found["packages"], "spacy": _import_spacy().__version__}
-    return {**found, "packages": packages, "hardware": {**found["hardware"], "device": "cpu"}}
+    made_with = provenance()
+    packages = {**made_with["packages"], "spacy": _import_spacy().__version__}
+    return {**made_with, "packages": packages, "hardware": {**made_with["hardware"], "device": "cpu"}}

@@ -48,8 +48,8 @@ class BackgroundSaves:
         """Copy the state, which the next step may then change, and begin to write it; return the save's
         folder. All processes must call this. Waits for the save before; raises its error."""
         self.wait()
-        if found := take_snapshot(work, progress, origin):
-            copied, ready = self._copy(found)
+        if snapshot := take_snapshot(work, progress, origin):
+            copied, ready = self._copy(snapshot)
 
             def write() -> None:
                 ready()
@@ -69,23 +69,23 @@ class BackgroundSaves:
         if pending:
             pending.result()
 
-    def _copy(self, found: Snapshot) -> tuple[Snapshot, Callable[[], object]]:
+    def _copy(self, snapshot: Snapshot) -> tuple[Snapshot, Callable[[], object]]:
         """Return a copy in the host's memory, and a function that waits until it is complete.
 
         A GPU copies between this step and the next into pinned memory, which the next save uses again; the
         host continues meanwhile.
         """
         on_gpu = False
-        for file, tensors in found.tensors.items():
+        for file, tensors in snapshot.tensors.items():
             for name, tensor in tensors.items():
                 on_gpu |= tensor.is_cuda
                 if (file, name) not in self._copies:
                     made = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.is_cuda)
                     self._copies[file, name] = made
                 self._copies[file, name].copy_(tensor, non_blocking=True)
-        copies = {file: {name: self._copies[file, name] for name in of} for file, of in found.tensors.items()}
+        copies = {file: {key: self._copies[file, key] for key in of} for file, of in snapshot.tensors.items()}
         if not on_gpu:
-            return replace(found, tensors=copies), lambda: None
+            return replace(snapshot, tensors=copies), lambda: None
         copied = torch.cuda.Event()  # type: ignore[no-untyped-call]
         copied.record()
-        return replace(found, tensors=copies), copied.synchronize
+        return replace(snapshot, tensors=copies), copied.synchronize

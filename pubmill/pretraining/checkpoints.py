@@ -53,8 +53,8 @@ MODEL = "model."
 class WeightsOrigin(MadeWith):
     """Entries of state.json. `recipe`: values of a `PretrainingRecipe`; `inputs`: see `fingerprints`."""
 
-    recipe: dict[str, Any]
-    inputs: dict[str, Any]
+    recipe: dict[str, object]
+    inputs: dict[str, object]
     instances_per_epoch: int
 
 
@@ -133,14 +133,14 @@ class Snapshot:
     config: Any
     tensors: dict[str, dict[str, torch.Tensor]]
     log: Log
-    state: dict[str, Any]
+    state: dict[str, object]
 
 
 def save(folder: Path, work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin) -> None:
     """Write a checkpoint from the first process; all processes must call this. `origin` is copied into
     state.json."""
-    if found := take_snapshot(work, progress, origin):
-        write_snapshot(folder, found)
+    if snapshot := take_snapshot(work, progress, origin):
+        write_snapshot(folder, snapshot)
 
 
 def take_snapshot(
@@ -170,16 +170,16 @@ def take_snapshot(
     )
 
 
-def write_snapshot(folder: Path, found: Snapshot) -> None:
+def write_snapshot(folder: Path, snapshot: Snapshot) -> None:
     """Write a checkpoint."""
     with writing_folder(folder) as temporary:
-        found.config.save_pretrained(temporary)
-        for name, tensors in found.tensors.items():
+        snapshot.config.save_pretrained(temporary)
+        for name, tensors in snapshot.tensors.items():
             save_file(tensors, temporary / name, {"format": "pt"} if name == "model.safetensors" else None)
-        lines = (json.dumps(line, sort_keys=True) + "\n" for line in found.log)
+        lines = (json.dumps(line, sort_keys=True) + "\n" for line in snapshot.log)
         (temporary / "log.jsonl").write_text("".join(lines))
         digests = {"files": {path.name: sha256(path) for path in sorted(temporary.iterdir())}}
-        write_json(temporary / "state.json", sealed(found.state | digests))
+        write_json(temporary / "state.json", sealed(snapshot.state | digests))
 
 
 def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
@@ -238,7 +238,7 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
     return PretrainingProgress(log=log, **stood)
 
 
-def _same_weights(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+def _same_weights(before: Mapping[str, object], now: Mapping[str, object]) -> bool:
     """Return whether architectures have the same weights: ModernBERT's rotary angles and lengths have none,
     and another phase may have others."""
     modern = before["family"] == now["family"] == "modernbert"
@@ -258,8 +258,8 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
     except PubmillError as error:
         raise DamagedCheckpointError(str(error)) from None
     if not isinstance(state, dict) or (absent := {"recipe", "inputs", *STOOD} - COUNTED_SINCE - state.keys()):
-        found = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
-        raise _damage_error(folder / "state.json", f"it is {found}")
+        fault = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
+        raise _damage_error(folder / "state.json", f"it is {fault}")
     _check_complete(folder, state.get("files", ()))
     for name, digest in state.get("files", {}).items():
         if sha256(folder / name) != digest:
@@ -337,7 +337,7 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
 
 def fingerprints(
     packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int | list[int]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
 
     `folders`: folders of weights by their use.
@@ -358,7 +358,7 @@ def other_work(state: Mapping[str, Any], origin: Mapping[str, Any]) -> list[str]
     return _differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]
 
 
-def _differing_keys(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     return sorted(
         key
         for key in (before.keys() | now.keys()) - set(MEMORY_ONLY)
@@ -385,10 +385,10 @@ def partials(output: Path) -> list[Path]:
     return sorted(saves, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
 
 
-def write_partial(output: Path, found: Snapshot) -> None:
+def write_partial(output: Path, snapshot: Snapshot) -> None:
     """Write a save of a running segment; once it is complete, remove all but the last two."""
     folder = partial_folder(output)
-    write_snapshot(folder / f"step-{found.state['step']}", found)
+    write_snapshot(folder / f"step-{snapshot.state['step']}", snapshot)
     kept = partials(output)[:GENERATIONS]
     for path in folder.iterdir():
         if path not in kept:

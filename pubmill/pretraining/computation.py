@@ -48,24 +48,24 @@ class Computation:
 
     def process(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
         """Return a micro-batch's sums; add its gradients when learning. `counts`: those of `denominators`."""
-        found = self._compute_losses(part, learn)
+        sums = self._compute_losses(part, learn)
         if learn:
             parts = [
-                term.weight * found[f"{term.name}_loss"] / max(1.0, counts[term.per])
+                term.weight * sums[f"{term.name}_loss"] / max(1.0, counts[term.per])
                 for term in self.learner.terms
             ]
             self.scaling.backward(torch.stack(parts).sum())
             if self.copies:
                 self.copies.add_gradients()
-        return found
+        return sums
 
     def _compute_losses(self, part: Part, learn: bool) -> dict[str, torch.Tensor]:
         if self.copies:
             return self.copies(part)
         self.learner.slope_scale = self.scaling.scale
         with autocast(self.world.device, self.precision):
-            found: dict[str, torch.Tensor] = self.learner(part) if learn else self.learner.evaluate(part)
-        return found
+            sums: dict[str, torch.Tensor] = self.learner(part) if learn else self.learner.evaluate(part)
+        return sums
 
     def drop_gradients(self) -> None:
         """Forget all gradients."""

@@ -37,9 +37,9 @@ class World:
         """Return the first process's value in all processes."""
         if self.size == 1:
             return decision()
-        found: list[Any] = [decision() if self.first else None]
-        dist.broadcast_object_list(found, 0, device=self.device)
-        return found[0]  # type: ignore[no-any-return]
+        decided: list[Any] = [decision() if self.first else None]
+        dist.broadcast_object_list(decided, 0, device=self.device)
+        return decided[0]  # type: ignore[no-any-return]
 
     def total(self, sums: dict[str, float]) -> dict[str, float]:
         """Return numbers summed over all processes, without waiting for the work of GPUs."""

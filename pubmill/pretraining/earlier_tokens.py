@@ -67,10 +67,10 @@ def earlier_shards(folder: Path, made_with: Sequence[str]) -> Mapping[str, Shard
     with something else.
     """
     try:
-        found = read_json(folder / PACKED_PARTS) if (folder / PACKED_PARTS).is_file() else {}
-        if found.get("made_with") != list(made_with):
+        record = read_json(folder / PACKED_PARTS) if (folder / PACKED_PARTS).is_file() else {}
+        if record.get("made_with") != list(made_with):
             return {}
-        parts: list[PackedPart] = found["parts"]
+        parts: list[PackedPart] = record["parts"]
         trained = _shards(folder, [part["trained"] for part in parts])
         held_out = _shards(folder / HELD_OUT, [part["held_out"] for part in parts])
     except PubmillError:  # damaged, and about to be replaced

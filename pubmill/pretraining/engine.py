@@ -147,8 +147,8 @@ class Pretraining:
             seed_torch(*random, self.world.rank)
             if self.computation.copies:
                 self.computation.copies.refresh()
-            if found := self._accumulate_gradients(prepared.micro, counts, learn):
-                return self._sum_over_processes(prepared.whole, counts, *found, learn)
+            if totals := self._accumulate_gradients(prepared.micro, counts, learn):
+                return self._sum_over_processes(prepared.whole, counts, *totals, learn)
             self.computation.drop_gradients()
             self._halve_micro_batch()
             torch.cuda.empty_cache()
@@ -157,17 +157,17 @@ class Pretraining:
         """Halve the number of sequences per micro-batch from now on; raise a `PubmillError` if that cannot
         help."""
         length, at_once = self.recipe.sequence_length, self.batches.at_once
-        found = f"the GPU has too little memory for {at_once} sequences of {length} tokens at once"
+        fault = f"the GPU has too little memory for {at_once} sequences of {length} tokens at once"
         if at_once == 1:
             raise PubmillError(
-                f"{found}; set recompute_activations: true or take GPUs with more memory. The same command "
+                f"{fault}; set recompute_activations: true or take GPUs with more memory. The same command "
                 "continues from the last save"
             )
         self.batches.at_once = at_once // 2
         if self.computation.methods.layers != "eager":
             torch.compiler.reset()  # Each size is compiled anew, and PyTorch limits how often.
         if self.world.first:
-            report_progress(f"{found}; continuing with {at_once // 2} at once")
+            report_progress(f"{fault}; continuing with {at_once // 2} at once")
 
     def _accumulate_gradients(
         self, micro: MicroBatches, counts: Sums, learn: bool

@@ -10,10 +10,9 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
@@ -120,15 +119,15 @@ def export(
         write_folder_sums(temporary)
 
 
-def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, dict[str, Any]]:
+def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, Mapping[str, object]]:
     """Return weights with their commit or hash, by default the pin's, and their facts for the card."""
     match weights:
         case ReleasedWeights(revision=None):
-            found = read_pin(weights.release, pin)
-            return replace(weights, revision=found["revision"]), found
+            pinned = read_pin(weights.release, pin)
+            return replace(weights, revision=pinned["revision"]), pinned
         case ArchivedWeights(sha256=None):
-            found = read_pin(weights.release, pin)
-            return replace(weights, sha256=found["sha256"]), found
+            pinned = read_pin(weights.release, pin)
+            return replace(weights, sha256=pinned["sha256"]), pinned
     return weights, as_values(weights)
 
 
@@ -226,9 +225,9 @@ def _unpack_archive(model: str, weights: ArchivedWeights, archive: Path | None, 
     """Unpack the model folder of an archive, which must be the one that was pinned."""
     if archive is None or not archive.is_file():
         raise PubmillError(f"{model}: weights of kind archive need --archive, a file; got {archive}")
-    if (found := sha256(archive)) != weights.sha256:
+    if (digest := sha256(archive)) != weights.sha256:
         raise PubmillError(
-            f"{model}: {archive} has the sha256 {found}, expected {weights.sha256}; fetch it again"
+            f"{model}: {archive} has the sha256 {digest}, expected {weights.sha256}; fetch it again"
         )
     unpack_model(archive, output)
     return output
@@ -240,7 +239,7 @@ def _download_model(model: str, weights: ReleasedWeights) -> Path:
     if not re.fullmatch(COMMIT, revision):
         raise PubmillError(f"{model}: the hub's revision must be a full commit hash, not {revision!r}")
     try:
-        found = huggingface_hub.snapshot_download(
+        folder = huggingface_hub.snapshot_download(
             name, revision=revision, allow_patterns=[*COPIED, PICKLED], ignore_patterns=["*/*"]
         )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
@@ -248,4 +247,4 @@ def _download_model(model: str, weights: ReleasedWeights) -> Path:
             f"{model}: {name} at {revision} can't be fetched from the hub ({type(error).__name__}). "
             f"Without network, put its files into a folder and give this model `weights: {{kind: folder}}`."
         ) from None
-    return Path(found)
+    return Path(folder)

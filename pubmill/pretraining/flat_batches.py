@@ -39,13 +39,13 @@ def flat_size(instances: Instances, sequences: int, most: int, longest: int) -> 
 def flat_micro_batches(lengths: Ints, size: int) -> list[Ints]:
     """Return the sequences that are computed together: consecutive ones with fewer than `size` tokens, so
     that a padding token remains."""
-    ends, begin, found = np.cumsum(lengths), 0, []
+    ends, begin, batches = np.cumsum(lengths), 0, []
     while begin < len(lengths):
         before = int(ends[begin - 1]) if begin else 0
         end = int(np.searchsorted(ends, before + size - 1, side="right"))
-        found.append(np.arange(begin, end))
+        batches.append(np.arange(begin, end))
         begin = end
-    return found
+    return batches
 
 
 @dataclass(frozen=True)

@@ -95,14 +95,14 @@ def chunk_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:
     full and continues in the next one. One chunk of every document is computed at a time.
     """
     here, ends = sentences[documents[:-1]], sentences[documents[1:]]
-    found = []
+    starts = []
     while len(here):
-        found.append(here)
+        starts.append(here)
         whole = sentences[np.searchsorted(sentences, here + limit, side="right") - 1]
         following = np.minimum(np.where(whole > here, whole, here + limit), ends)
         left = following < ends
         here, ends = following[left], ends[left]
-    return np.sort(np.concatenate([*found, sentences[-1:]]))
+    return np.sort(np.concatenate([*starts, sentences[-1:]]))
 
 
 def full_starts(sentences: Ints, documents: Ints, limit: int) -> Ints:

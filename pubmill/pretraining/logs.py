@@ -12,22 +12,22 @@ Line = dict[str, float | int | None]
 
 def means(terms: Iterable[Term], sums: Mapping[str, float]) -> Line:
     """Return the mean loss of each term and, if it has labels, its accuracy; None without labels."""
-    found: Line = {}
+    line: Line = {}
     for term in terms:
         count = sums[term.per]
-        found[f"{term.name}_loss"] = sums[f"{term.name}_loss"] / count if count else None
+        line[f"{term.name}_loss"] = sums[f"{term.name}_loss"] / count if count else None
         if term.chooses:
-            found[f"{term.name}_accuracy"] = sums[f"{term.name}_correct"] / count if count else None
-    return found
+            line[f"{term.name}_accuracy"] = sums[f"{term.name}_correct"] / count if count else None
+    return line
 
 
 def log_line(terms: tuple[Term, ...], sums: Mapping[str, float], step: int, rate: float, peak: float) -> Line:
     """Return a log line: means over the steps of `sums`; `peak`: the device's operations per second."""
-    found, seconds = means(terms, sums), sums["seconds"]
-    loss = sum(term.weight * (found[f"{term.name}_loss"] or 0.0) for term in terms)
+    averages, seconds = means(terms, sums), sums["seconds"]
+    loss = sum(term.weight * (averages[f"{term.name}_loss"] or 0.0) for term in terms)
     return (
         {"step": step, "loss": loss}
-        | found
+        | averages
         | {
             "learning_rate": rate,
             "cut_tokens": int(sums["cut"]),

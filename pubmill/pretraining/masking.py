@@ -99,13 +99,13 @@ class Draws:
         """Return the first `count` numbers of 64 random bits of each sequence, (sequences, count)."""
         source = generator(self.seed, self.stream, *self.numbers, draw).bit_generator
         assert isinstance(source, np.random.PCG64)
-        found = np.empty((len(self.sequences), count), np.uint64)
+        bits = np.empty((len(self.sequences), count), np.uint64)
         here = 0
         for row, sequence in enumerate(self.sequences.tolist()):
             source.advance(sequence * APART - here)
-            found[row] = source.random_raw(count)
+            bits[row] = source.random_raw(count)
             here = sequence * APART + count
-        return found
+        return bits
 
 
 def fractions(bits: NDArray[np.uint64]) -> Fractions:

@@ -143,11 +143,11 @@ class Bfloat16Copies:
         for parameters, name, _, copy in self._places:
             parameters[name] = copy  # type: ignore[assignment]
         try:
-            found: dict[str, Tensor] = self.learner(part)
+            sums: dict[str, Tensor] = self.learner(part)
         finally:
             for parameters, name, weight, _ in self._places:
                 parameters[name] = weight
-        return found
+        return sums
 
     def add_gradients(self) -> None:
         """Move the gradients of a micro-batch from the copies to the weights."""
@@ -203,14 +203,14 @@ def _add_together(gradients: list[tuple[Tensor, Tensor]]) -> None:
 
 def vocabulary_rows(networks: Iterable[Any]) -> dict[int, float]:
     """Return id of each embedding or output weight -> value of the rows that extend it."""
-    found = dict[int, float]()
+    values = dict[int, float]()
     for network in networks:
         output = network.get_output_embeddings()
         for module in filter(None, (network.get_input_embeddings(), output)):
-            found[id(module.weight)] = 0.0
+            values[id(module.weight)] = 0.0
         if output is not None and output.bias is not None:
-            found[id(output.bias)] = NEVER
-    return found
+            values[id(output.bias)] = NEVER
+    return values
 
 
 def _copy_in_bfloat16(weight: Tensor, fill: float | None) -> Tensor:

@@ -96,16 +96,16 @@ def _licence_text(kind: str, original: Path | None) -> str:
     return f"`{named[1].strip()}`, as README.original.md says." if named else UNKNOWN_LICENCE
 
 
-def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, object]:
     """Describe the pretraining corpus: name, day, size, documents of each source, rejected documents."""
     facts = corpus_of_model(statistics)
     shown = {"last revision" if key == "day" else key: facts[key] for key in CORPUS_FACTS if key in facts}
-    by_source = {source: found["documents"] for source, found in statistics.get("by_source", {}).items()}
+    by_source = {source: counts["documents"] for source, counts in statistics.get("by_source", {}).items()}
     parts = {"documents by source": by_source, "rejected": statistics.get("rejected", {})}
     return shown | parts
 
 
-def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, object]:
     """Return what identifies the corpus of a model, from its stats.json: its name, the day of the last
     revision of a document, its size, and the last file of each source."""
     recipe = statistics.get("recipe", {})
@@ -114,7 +114,7 @@ def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _vocabulary_fields(vocab: Path | None) -> dict[str, Any]:
+def _vocabulary_fields(vocab: Path | None) -> dict[str, object]:
     """Describe the corpus from which the vocabulary was learnt."""
     if vocab is None or not (vocab / "diagnosis.json").is_file():
         return {}
@@ -122,7 +122,7 @@ def _vocabulary_fields(vocab: Path | None) -> dict[str, Any]:
     return {"vocabulary": {name: diagnosis.get(name) for name in ("size", "documents", "words")}}
 
 
-def _training_fields(checkpoint: Path) -> dict[str, Any]:
+def _training_fields(checkpoint: Path) -> dict[str, object]:
     """Return the checkpoint's state, without its recipe and a run's figures, and the last line of its log."""
     state = read_json(checkpoint / "state.json")
     left_out = ("recipe", "pending", "average", "lowest")
@@ -137,7 +137,7 @@ def _training_fields(checkpoint: Path) -> dict[str, Any]:
         raise PubmillError(f"{log}:{len(lines)}: not valid JSON: {error.msg}") from None
 
 
-def _markdown_section(title: str, values: Mapping[str, Any]) -> str:
+def _markdown_section(title: str, values: Mapping[str, object]) -> str:
     rows = list(_flatten(values))
     if not rows:
         return ""
@@ -145,15 +145,15 @@ def _markdown_section(title: str, values: Mapping[str, Any]) -> str:
     return "\n".join([f"## {title}\n", "| | |", "|---|---|", *lines, ""])
 
 
-def _flatten(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    rows: list[tuple[str, Any]] = []
+def _flatten(values: Mapping[str, object], prefix: str = "") -> list[tuple[str, object]]:
+    rows: list[tuple[str, object]] = []
     for name, value in values.items():
         label = f"{prefix}{name.replace('_', ' ')}"
         rows += _flatten(value, f"{label}: ") if isinstance(value, Mapping) else [(label, value)]
     return rows
 
 
-def _markdown_cell(value: Any) -> str:
+def _markdown_cell(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
     if isinstance(value, int):

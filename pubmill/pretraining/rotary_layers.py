@@ -186,15 +186,15 @@ def windowed_flash_attention(
     """Return attention within each sequence; all tensors are (tokens, heads, head size). The first sequences
     may be causal: they are computed on their own."""
     (count, tokens), bounds = sequences.causal, sequences.bounds
-    found = list[Tensor]()
+    outputs = list[Tensor]()
     for causal, part, ends in (
         (True, slice(None, tokens), bounds[: count + 1]),
         (False, slice(tokens, None), bounds[count:] - tokens),
     ):
         if len(ends) > 1:
             some = SequenceBounds(ends, sequences.longest)
-            found.append(flash_window(query[part], key[part], value[part], some, half, causal))
-    return found[0] if len(found) == 1 else torch.cat(found)
+            outputs.append(flash_window(query[part], key[part], value[part], some, half, causal))
+    return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
 
 
 def flash_window(

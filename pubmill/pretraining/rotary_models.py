@@ -46,13 +46,13 @@ def set_dropout(model: Any, dropout: float) -> None:
         layer.attn.out_drop = nn.Dropout(dropout)
 
 
-def check_rotary(folder: Path, found: Any, wanted: Any) -> None:
+def check_rotary(folder: Path, loaded: Any, wanted: Any) -> None:
     """Raise a `PubmillError` unless a loaded model computes as the recipe's would."""
     for name in COMPARED:
-        if getattr(found, name) != getattr(wanted, name):
+        if getattr(loaded, name) != getattr(wanted, name):
             raise PubmillError(
-                f"{folder} cannot be trained further by this recipe: its {name} is {getattr(found, name)}, "
+                f"{folder} cannot be trained further by this recipe: its {name} is {getattr(loaded, name)}, "
                 f"the recipe needs {getattr(wanted, name)}"
             )
-    if biases := [name for name in BIASES if getattr(found, name)]:
+    if biases := [name for name in BIASES if getattr(loaded, name)]:
         raise PubmillError(f"{folder} has biases ({', '.join(biases)}), which are not pretrained here")

@@ -126,9 +126,9 @@ def check(
 
 def origin_of(work: Pretraining, segment: Segment, packed: PackedTokens) -> WeightsOrigin:
     """Return what the weights of a segment come from."""
-    found = provenance()
+    made_with = provenance()
     hardware = {
-        **found["hardware"],
+        **made_with["hardware"],
         "device": work.world.device.type,
         "processes": work.world.size,
         "threads": torch.get_num_threads(),
@@ -138,7 +138,7 @@ def origin_of(work: Pretraining, segment: Segment, packed: PackedTokens) -> Weig
         hardware |= asdict(work.computation.methods) | {"methods_refused": work.computation.refused}
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
     return {
-        **found,
+        **made_with,
         "hardware": hardware,
         "recipe": as_values(work.recipe),
         "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
@@ -301,15 +301,15 @@ def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Line] | None:
     recipes with the same vocabulary comparable. None without held-out documents."""
     if not (folder / "index.json").is_file():
         return None
-    packed, found = PackedTokens(folder), dict[str, Line]()
+    packed, losses = PackedTokens(folder), dict[str, Line]()
     packed.verify()
     for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
         sums: Sums | None = work.evaluate(packed, masking)
         if sums is None:
             return None
         terms = [term for term in work.terms if sums[f"{term.name}_loss"]]
-        found[masking] = means(terms, sums) | {"masked": int(sums["masked"])}
-    return found
+        losses[masking] = means(terms, sums) | {"masked": int(sums["masked"])}
+    return losses
 
 
 def divergence_error(error: FloatingPointError, step: int, output: Path) -> DivergedError:

@@ -73,11 +73,11 @@ def update_operations(shape: NetworkShape, labelled: bool) -> float:
 
 def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, NetworkShape]:
     """Return the networks that are trained beside a model of a shape; they have its embeddings."""
-    found: dict[str, NetworkShape] = {}
+    networks: dict[str, NetworkShape] = {}
     for name, sizes in kind_of(objective).networks().items():
         changes: dict[str, Any] = {"projected": shape.embedding != sizes["hidden"], **sizes}
-        found[name] = replace(shape, **changes)
-    return found
+        networks[name] = replace(shape, **changes)
+    return networks
 
 
 def share_predicted(recipe: PretrainingRecipe) -> float:

@@ -65,14 +65,14 @@ def encode_unpadded(
     `hidden`: (1, tokens, hidden_size), the projected embeddings. Megatron's last LayerNorm is not included.
     """
     hidden, kind = hidden.squeeze(0), base.config.model_type
-    found = layers_of(base)
+    layers = layers_of(base)
     functions = compiled_functions() if sequences.compiled else FUNCTIONS
-    repeated = len(set(map(id, found))) < len(found)
+    repeated = len(set(map(id, layers))) < len(layers)
     # Compiled functions draw no random numbers themselves.
-    drops = sequences.compiled and any(settings_of(base, layer)[0].first_dropout for layer in found)
-    seeds = draw_seeds(len(found), 2, device=hidden.device) if drops else [None] * len(found)
-    for number, (layer, seed) in enumerate(zip(found, seeds, strict=True)):
-        wanted = rows if number == len(found) - 1 else None
+    drops = sequences.compiled and any(settings_of(base, layer)[0].first_dropout for layer in layers)
+    seeds = draw_seeds(len(layers), 2, device=hidden.device) if drops else [None] * len(layers)
+    for number, (layer, seed) in enumerate(zip(layers, seeds, strict=True)):
+        wanted = rows if number == len(layers) - 1 else None
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         weights, settings = weights_of(layer, kind), settings_of(base, layer)
         if repeated:

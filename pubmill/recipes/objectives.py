@@ -97,8 +97,8 @@ class Generator(ObjectiveKind):
     adds_weights = True
 
     def terms(self, pairs: tuple[Term, ...]) -> tuple[Term, ...]:
-        found = Term("rtd", self.weight, "tokens", chooses=True)
-        return Term("mlm", 1.0, "masked", chooses=True), found
+        detection = Term("rtd", self.weight, "tokens", chooses=True)
+        return Term("mlm", 1.0, "masked", chooses=True), detection
 
     def networks(self) -> Mapping[str, Mapping[str, int]]:
         return {"generator": {"hidden": self.hidden_size, "intermediate": self.intermediate_size}}

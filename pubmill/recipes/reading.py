@@ -1,7 +1,7 @@
 """Parse recipes from JSON and report every unknown, missing or wrong key."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -173,7 +173,7 @@ def _first_fitting(value: Any, hints: tuple[Any, ...], place: str, faults: list[
     return None
 
 
-def _constants_agree(values: dict[str, Any], recipe: Any) -> bool:
+def _constants_agree(values: Mapping[str, object], recipe: Any) -> bool:
     """Return whether an object has the value of each key of a dataclass that has only one, as its `kind`."""
     constants = {
         name: hint

@@ -32,13 +32,13 @@ def copied_cell(
     rows = [one for one in other.rows if one.dataset == row.dataset]
     if len(rows) > 1:
         rows = [one for one in rows if other.metric_of(one, data) == metric]
-    found = CellReference(
+    cell = CellReference(
         table=origin.table,
         column=_one("column", origin.column, columns, [one.name for one in other.columns]),
         row=_one("row", origin.row, [one.name for one in rows], [one.name for one in other.rows]),
     )
-    _refuse_second_hand(other, found)
-    return found
+    _refuse_second_hand(other, cell)
+    return cell
 
 
 def subtracted_cell(difference: DifferenceSpec, column: str, tables: Mapping[str, Any]) -> CellReference:
@@ -48,13 +48,13 @@ def subtracted_cell(difference: DifferenceSpec, column: str, tables: Mapping[str
     """
     other, row = _table(difference.minus.table, tables), difference.minus.row or difference.row
     rows = [*(one.name for one in other.rows), *(one.name for one in other.composites)]
-    found = CellReference(
+    cell = CellReference(
         table=difference.minus.table,
         column=_one("column", difference.columns[column], (), [one.name for one in other.columns]),
         row=_one("row", row, (), rows),
     )
-    _refuse_second_hand(other, found)
-    return found
+    _refuse_second_hand(other, cell)
+    return cell
 
 
 def _table(name: str, tables: Mapping[str, Any]) -> TableSpec:
@@ -69,19 +69,19 @@ def _one(what: str, named: str | None, fitting: Sequence[str], known: Sequence[s
     if named is None and len(fitting) == 1:
         return fitting[0]
     if named is None:
-        found = f"several fit: {', '.join(fitting)}" if fitting else f"none fits of {', '.join(known)}"
-        raise ValueError(f"give the `{what}` of that table; {found}")
+        fault = f"several fit: {', '.join(fitting)}" if fitting else f"none fits of {', '.join(known)}"
+        raise ValueError(f"give the `{what}` of that table; {fault}")
     if named not in known:
         raise ValueError(unknown(f"{what} of that table", named, known))
     return named
 
 
-def _refuse_second_hand(other: TableSpec, found: CellReference) -> None:
+def _refuse_second_hand(other: TableSpec, cell: CellReference) -> None:
     """Refuse a cell that refers to a further table."""
-    column = next(one for one in other.columns if one.name == found.column)
-    row = next((one for one in other.rows if one.name == found.row), None)
+    column = next(one for one in other.columns if one.name == cell.column)
+    row = next((one for one in other.rows if one.name == cell.row), None)
     if row and other.copied_from(column, row):
-        raise ValueError(f"{found.table} copied {found.column}/{found.row} itself; name the table it is from")
+        raise ValueError(f"{cell.table} copied {cell.column}/{cell.row} itself; name the table it is from")
 
 
 def faults_of_references(

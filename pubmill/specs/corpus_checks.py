@@ -1,7 +1,6 @@
 """Cross-checks of corpora: their references exist, and a source name has one meaning in all corpora."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from pubmill.specs.corpus_specs import CorpusSpec
 from pubmill.specs.dataset_specs import DatasetSpec
@@ -34,7 +33,7 @@ def faults_of_corpora(
 
 def _ambiguous_sources(corpora: Mapping[str, CorpusSpec]) -> Iterator[Fault]:
     """Report sources that share a name across corpora but are read differently."""
-    known: dict[str, tuple[str, dict[str, Any]]] = {}
+    known: dict[str, tuple[str, dict[str, object]]] = {}
     for name, corpus in corpora.items():
         for i, source in enumerate(corpus.sources):
             reading = source.model_dump(exclude=_WHICH_FILES)

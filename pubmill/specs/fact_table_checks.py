@@ -1,8 +1,9 @@
 """Cross-checks of fact tables against the other specs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.fact_table_specs import FactTableSpec
 from pubmill.specs.protocol_specs import ALL_TASKS
 
@@ -37,7 +38,7 @@ def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> It
             yield at, f"no cell shows the word {at[-1]!r}; remove it"
 
 
-def _unused_words(table: FactTableSpec, datasets: dict[str, Any]) -> Iterator[Place]:
+def _unused_words(table: FactTableSpec, datasets: Mapping[str, DatasetSpec]) -> Iterator[Place]:
     """Locations of `words` for terms that none of the table's datasets has."""
     shown = {column.value for column in table.columns} & {"task", "domain", "metric"}
     common: set[str] = set()

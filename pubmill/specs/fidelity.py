@@ -64,8 +64,8 @@ class _File:
 
     @property
     def stated(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.document.value.get("method", {})
-        return found
+        method: dict[str, Any] = self.document.value.get("method", {})
+        return method
 
     @property
     def values(self) -> dict[str, Any]:
@@ -77,16 +77,16 @@ class _File:
 
 def recipe_defaults(recipe: type[Any]) -> dict[str, Any]:
     """Return the defaults of a recipe's fields, and of the recipes in it, by their keys."""
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for one in fields(recipe):
         inner = get_type_hints(recipe)[one.name]
         if isinstance(inner, type) and is_dataclass(inner):
-            found |= {one.name: made} if (made := recipe_defaults(inner)) else {}
+            defaults |= {one.name: made} if (made := recipe_defaults(inner)) else {}
         elif one.default is not MISSING:
-            found[one.name] = one.default
+            defaults[one.name] = one.default
         elif one.default_factory is not MISSING:
-            found[one.name] = one.default_factory()
-    return found
+            defaults[one.name] = one.default_factory()
+    return defaults
 
 
 def rows(folder: Path) -> list[FidelityRow]:
@@ -96,8 +96,8 @@ def rows(folder: Path) -> list[FidelityRow]:
 
 def rows_of(paths: Iterable[Path]) -> list[FidelityRow]:
     """Return the statements of some specs (`specs/KIND/NAME.yaml`), by paper and in the order given."""
-    found = [row for path in paths for row in _statement_rows(_spec_file(path))]
-    return sorted(found, key=lambda row: row.paper)
+    statements = [row for path in paths for row in _statement_rows(_spec_file(path))]
+    return sorted(statements, key=lambda row: row.paper)
 
 
 def digest(rows: Iterable[FidelityRow]) -> str:

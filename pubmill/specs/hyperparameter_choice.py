@@ -23,15 +23,15 @@ _TYPES = get_type_hints(FinetuningRecipe)
 def _typed(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of keys that a protocol may decide, as the recipe has them: `--config` gives text."""
     check_decidable(values)
-    found, faults = {}, []
+    typed, faults = {}, []
     for key, value in values.items():
         try:
-            found[key] = TypeAdapter(_TYPES[key]).validate_python(value)
+            typed[key] = TypeAdapter(_TYPES[key]).validate_python(value)
         except ValidationError as error:
             faults.append(f"{key}: {problem_text(error.errors()[0])}")
     if faults:
         raise ValueError("; ".join(faults))
-    return found
+    return typed
 
 
 ChosenValues = Annotated[dict[str, Any], AfterValidator(_typed)]

@@ -19,7 +19,7 @@ def nearest_keys(model: Any, place: tuple[int | str, ...]) -> list[str]:
     *above, key = place
     hints = [model]
     for step in above:
-        hints = [found for hint in hints for found in _below(hint, step)]
+        hints = [below for hint in hints for below in _below(hint, step)]
     known = {name for hint in hints for member in _members(hint) for name in _fields(member)}
     return nearest(str(key), known)[:SHOWN]
 

@@ -5,7 +5,7 @@ checked.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -135,8 +135,8 @@ def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
         errors.append(f"{overlay.where(('name',))}: name must be {scale!r}, as the file is called")
     documents = {kind: _read_kind(folder, kind, overlay, errors, without) for kind in KINDS}
     made = {
-        kind: {name: _validate_spec(KINDS[kind], document, errors) for name, document in found.items()}
-        for kind, found in documents.items()
+        kind: {name: _validate_spec(KINDS[kind], document, errors) for name, document in of_kind.items()}
+        for kind, of_kind in documents.items()
     }
     if not errors and checked_scale is not None:
         errors += _reference_faults(made, documents)
@@ -149,10 +149,12 @@ def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
     return Specs.model_construct(_fields_set=None, scale=checked_scale, **made)
 
 
-def _split_tables(tables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split_tables(
+    tables: Mapping[str, TableSpec | FactTableSpec],
+) -> tuple[dict[str, FactTableSpec], dict[str, TableSpec]]:
     """Split tables into fact tables and result tables."""
     of_facts = {name: table for name, table in tables.items() if isinstance(table, FactTableSpec)}
-    return of_facts, {name: table for name, table in tables.items() if name not in of_facts}
+    return of_facts, {name: table for name, table in tables.items() if isinstance(table, TableSpec)}
 
 
 def _read_kind(
@@ -280,7 +282,7 @@ def _reference_faults(
         references = faults_of_references(table, made["tables"], made["datasets"])
         for at, fault in (*obstacles(table, made), *references):
             yield f"{documents['tables'][name].where(at)}: {fault}"
-    for name, at, fault in _vocabs_without_release(made):
+    for name, at, fault in _vocabs_without_release(made["vocabs"], made["models"]):
         yield f"{documents['vocabs'][name].where(at)}: {fault}"
     for name, at, fault in faults_of_corpora(made["corpora"], made["datasets"]):
         yield f"{documents['corpora'][name].where(at)}: {fault}"
@@ -297,17 +299,16 @@ def _reference_faults(
 
 
 def _vocabs_without_release(
-    made: dict[str, dict[str, Any]],
+    vocabs: Mapping[str, VocabSpec], models: Mapping[str, ModelSpec]
 ) -> Iterator[tuple[str, tuple[str | int, ...], str]]:
     """Report vocabularies described as released with a model that has no released files."""
-    for name, vocab in made["vocabs"].items():
-        model = made["models"].get(vocab.model) if isinstance(vocab, ReleasedVocabSpec) else None
+    for name, vocab in vocabs.items():
+        if not isinstance(vocab, ReleasedVocabSpec):
+            continue
+        model = models.get(vocab.model)
         if model and model.released is None and not isinstance(model.weights, FolderWeights):
-            yield (
-                name,
-                ("model",),
-                f"{vocab.model} has no released files; name the vocabulary that it is trained with",
-            )
+            fault = f"{vocab.model} has no released files; name the vocabulary that it is trained with"
+            yield name, ("model",), fault
 
 
 _KIND_OF_START = {"model": "models", "recipe": "pretraining"}
@@ -354,14 +355,14 @@ def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
         if isinstance(table, FactTableSpec):
             yield from (("tables", name, *reference) for reference in references_of_facts(table))
             continue
-        folds = made["protocols"][table.protocol].folds if _has_protocol(table, made) else ()
+        folds = made["protocols"][table.protocol].folds if _has_protocol(table, made["protocols"]) else ()
         for i, row in enumerate(table.rows):
             if row.dataset not in folds:
                 yield "tables", name, ("rows", i, "dataset"), "datasets", row.dataset, bool(row.missing)
 
 
-def _has_protocol(table: Any, made: dict[str, dict[str, Any]]) -> bool:
-    return isinstance(table, TableSpec) and table.protocol in made["protocols"]
+def _has_protocol(table: object, protocols: Collection[str]) -> bool:
+    return isinstance(table, TableSpec) and table.protocol in protocols
 
 
 def _protocol_references(protocol: ProtocolSpec) -> Iterator[tuple[tuple[str | int, ...], str, str, bool]]:

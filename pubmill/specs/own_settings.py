@@ -62,8 +62,8 @@ def own_column(table: TableSpec, column: ColumnSpec, specs: Specs, study: "Study
         return column
     cells, faults = dict[str, CellSpec](), dict[str, list[str]]()
     for row in table.rows:
-        if found := _replaced_cell(table, column, row, specs, study):
-            protocol, data, settings = found
+        if replaced := _replaced_cell(table, column, row, specs, study):
+            protocol, data, settings = replaced
             cells[row.name] = _own_cell(column.cells.get(row.name), protocol, settings, study)
             model = table.model_of(column, row) or ""
             for fault in (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pubmill.recipes.objectives import OBJECTIVES, PAIRS
 from pubmill.specs.corpus_specs import PretrainingSpec
@@ -106,14 +106,14 @@ def _recipe_of_model(
     return recipes.get(weights.recipe) if weights else None
 
 
-def _weights_fields(spec: PretrainingSpec) -> dict[str, Any]:
+def _weights_fields(spec: PretrainingSpec) -> dict[str, object]:
     """Fields that must match before a recipe may start from another recipe's weights."""
     architecture = asdict(spec.recipe.architecture)
     sizes = {key: value for key, value in architecture.items() if key not in _NOT_IN_WEIGHTS}
     return {"vocab": spec.vocab, **{f"recipe.architecture.{key}": value for key, value in sizes.items()}}
 
 
-def _resume_fields(spec: PretrainingSpec) -> dict[str, Any]:
+def _resume_fields(spec: PretrainingSpec) -> dict[str, object]:
     """Fields that must match before another recipe may resume a checkpoint."""
     objective = spec.recipe.objective
     return {
@@ -129,7 +129,7 @@ def _resume_fields(spec: PretrainingSpec) -> dict[str, Any]:
 
 
 def _field_differences(
-    place: Location, ours: dict[str, Any], theirs: dict[str, Any], other: str
+    place: Location, ours: Mapping[str, object], theirs: Mapping[str, object], other: str
 ) -> Iterator[tuple[Location, str]]:
     differing = [key for key in ours if ours[key] != theirs[key]]
     if differing:
@@ -138,11 +138,11 @@ def _field_differences(
 
 def _all_prerequisites(name: str, before: Mapping[str, list[Prerequisite]]) -> set[str]:
     """Names of all recipes that must run before one, direct or indirect."""
-    found: set[str] = set()
+    recipes: set[str] = set()
     waiting = [name]
     while waiting:
         for one in before.get(waiting.pop(), ()):
-            if one.recipe not in found:
-                found.add(one.recipe)
+            if one.recipe not in recipes:
+                recipes.add(one.recipe)
                 waiting.append(one.recipe)
-    return found
+    return recipes

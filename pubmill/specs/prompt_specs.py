@@ -55,7 +55,7 @@ class PromptSpec(Spec):
 
     def template(self, dataset: str, task: str) -> str | PublishedPrompt:
         """Return the template for a dataset: its own, or that of its task."""
-        found = self.templates.get(dataset, self.templates.get(task))
-        if found is None:
+        template = self.templates.get(dataset, self.templates.get(task))
+        if template is None:
             raise PubmillError(f"specs/prompts/{self.name}.yaml has no template for {dataset} or {task}")
-        return found
+        return template

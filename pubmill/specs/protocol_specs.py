@@ -288,10 +288,10 @@ class ProtocolSpec(Spec):
         """The search grid, by key, of a setting that chooses for itself."""
         if self.search is None or self.searched_by(setting) is None:
             return {}
-        found = dict(self.search.grid)
+        grid = dict(self.search.grid)
         for override in self.applied(data, model, setting).values():
-            found |= override.grid or {}
-        return dict(sorted(found.items()))
+            grid |= override.grid or {}
+        return dict(sorted(grid.items()))
 
     def points(self, data: DatasetSpec, model: str, setting: str) -> dict[str, dict[str, Any]]:
         """The points of that grid, by readable name and in order; empty where nothing is chosen."""

@@ -74,7 +74,7 @@ def _run_faults(
             yield place or _combination_location(protocol, data, model, setting, values), fault
 
 
-def recipe_faults(values: dict[str, Any]) -> list[tuple[str, str]]:
+def recipe_faults(values: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return (key, message) for each error in a recipe's values; the key is "" where several contradict each
     other."""
     try:
@@ -112,7 +112,7 @@ def _source_location(
 
 
 def _combination_location(
-    protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, values: dict[str, Any]
+    protocol: ProtocolSpec, data: DatasetSpec, model: str, setting: str, values: Mapping[str, object]
 ) -> Location:
     """Location of the setting or override whose removal makes the values valid; by default the setting."""
     parts = [("settings", setting, protocol.settings[setting].values)]

@@ -1,6 +1,6 @@
 """The configuration of a study: which part of the specs, at which scale, and where files are."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -177,7 +177,7 @@ def check_study(
     used = {kind: getattr(study, kind) or () for kind in ("tables", "models", "datasets")}
     used["models"] += study.pretrain
     specs = load_used(specs_folder, study.scale, used)
-    known: dict[str, tuple[str, dict[str, Any]]] = {
+    known: dict[str, tuple[str, Collection[str]]] = {
         "tables": ("table", {**specs.tables, **specs.fact_tables}),
         "models": ("model", specs.models),
         "pretrain": ("model", specs.models),
@@ -188,17 +188,17 @@ def check_study(
         ),
     }
     dangling = [
-        f"{_place_of((key,), config, files)}: {key}: {unknown(kind, name, found)}"
-        for key, (kind, found) in known.items()
+        f"{_place_of((key,), config, files)}: {key}: {unknown(kind, name, of_kind)}"
+        for key, (kind, of_kind) in known.items()
         for name in getattr(study, key) or ()
-        if name not in found
+        if name not in of_kind
     ]
     if dangling:
         raise PubmillError("\n".join(dangling))
     return study, with_own_settings(with_own_weights(specs, study.pretrain), study)
 
 
-def _place_of(key: tuple[int | str, ...], config: dict[str, Any], files: Iterable[str | Path]) -> str:
+def _place_of(key: tuple[int | str, ...], config: Mapping[str, object], files: Iterable[str | Path]) -> str:
     """Return the file and line of a key of the configuration, if a file has it with this value."""
     for path in map(Path, files):
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
@@ -227,11 +227,11 @@ def configuration_files(named: str, folder: Path) -> list[str]:
     the demo, which is config.yaml itself."""
     if named == DEMO:
         return []
-    found = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
-    if not found:
+    paths = [path for path in (Path(named), folder / f"{named}.yaml") if path.is_file()]
+    if not paths:
         known = [DEMO, *(path.stem for path in folder.glob("*.yaml"))]
         raise PubmillError(f"{unknown('study', named, known)}. Name a file, or one of {folder.name}/")
-    return [str(found[0])]
+    return [str(paths[0])]
 
 
 def study_of_scale(scale: str, folder: Path, path: str) -> list[str]:

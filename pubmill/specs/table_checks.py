@@ -1,6 +1,6 @@
 """Cross-checks of tables of results against the other specs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pubmill.metrics import METRICS, metrics_of
@@ -67,12 +67,12 @@ def _unmet_need(
     if not needs:
         return None
     recipe = protocol.recipe(data, model, setting, trial=False)
-    found = {key: recipe.get(key) for key in needs}
+    values = {key: recipe.get(key) for key in needs}
     run = f"protocol {protocol.name}, setting {setting}"
-    return None if found == needs else f"{metric} needs {_listed(needs)}; {run} has {_listed(found)}"
+    return None if values == needs else f"{metric} needs {_listed(needs)}; {run} has {_listed(values)}"
 
 
-def _listed(values: Mapping[str, Any]) -> str:
+def _listed(values: Mapping[str, object]) -> str:
     return ", ".join(f"{key}: {value}" for key, value in values.items())
 
 
@@ -107,7 +107,7 @@ def _is_fine_tuned(model: ModelSpec | None) -> bool:
     return model is not None and not isinstance(model.weights, UntrainedWeights)
 
 
-def hidden_models(table: Any, models: dict[str, Any]) -> Iterator[tuple[Place, str]]:
+def hidden_models(table: object, models: Collection[str]) -> Iterator[tuple[Place, str]]:
     """Columns without a model whose name is that of a model spec."""
     for i, column in enumerate(table.columns if isinstance(table, TableSpec) else ()):
         if column.model is None and column.name in models:

@@ -27,22 +27,22 @@ def load_used(folder: Path, scale: str, used: Mapping[str, tuple[str, ...]]) -> 
             specs = load(folder, scale, without)
         except SpecFaultsError as error:
             mistakes += error.lines
-            found = [_FILE.match(line) for line in error.lines]
-            if not all(one and not _is_used(folder, one, used) for one in found):
+            matches = [_FILE.match(line) for line in error.lines]
+            if not all(one and not _is_used(folder, one, used) for one in matches):
                 raise SpecFaultsError(folder, mistakes) from None
-            without |= {one["path"] for one in found if one}
+            without |= {one["path"] for one in matches if one}
         else:
             _report(tuple(mistakes))
             return specs
 
 
-def _is_used(folder: Path, found: re.Match[str], used: Mapping[str, tuple[str, ...]]) -> bool:
+def _is_used(folder: Path, match: re.Match[str], used: Mapping[str, tuple[str, ...]]) -> bool:
     """Return whether a study uses a spec with a mistake by itself; a scale is used by all."""
-    if found["kind"] == "models" and (path := folder.parent / found["path"]).is_file():
+    if match["kind"] == "models" and (path := folder.parent / match["path"]).is_file():
         text = path.read_text(encoding="utf-8", errors="replace")  # which may be no YAML
         if any(table in text for table in used["tables"]):
             return True
-    return found["kind"] == "scales" or found["name"] in used.get(found["kind"], ())
+    return match["kind"] == "scales" or match["name"] in used.get(match["kind"], ())
 
 
 @cache

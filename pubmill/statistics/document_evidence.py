@@ -91,8 +91,8 @@ def jackknife_variances(differences: Array) -> Array:
     the differences [..., seeds, units] on all documents but one; looks begin with `FIRST_SEEDS` seeds."""
     seeds, units = differences.shape[-2:]
     means = np.cumsum(differences, axis=-2) / np.arange(1, seeds + 1)[:, None]
-    found: Array = (units - 1) * means[..., FIRST_SEEDS - 1 :, :].var(axis=-1)
-    return found
+    variances: Array = (units - 1) * means[..., FIRST_SEEDS - 1 :, :].var(axis=-1)
+    return variances
 
 
 def largest_two_level_e_values(differences: Array, variances: Array, units: int, floor: float) -> Array:
@@ -106,8 +106,8 @@ def largest_two_level_e_values(differences: Array, variances: Array, units: int,
         two_level_e_values(*_moments(differences[..., :n], floor), n, variances[..., place], units)
         for place, n in enumerate(looks)
     ]
-    found: Array = np.max([np.zeros(differences.shape[:-1]), *of_looks], axis=0)
-    return found
+    largest: Array = np.max([np.zeros(differences.shape[:-1]), *of_looks], axis=0)
+    return largest
 
 
 def _moments(differences: Array, floor: float) -> tuple[Array, Array]:
@@ -134,8 +134,8 @@ def two_level_e_values(mean: Array, variance: Array, seeds: int, of_documents: A
 def _document_e_values(distance: Array, units: int) -> Array:
     """Return the e-values of the squared distances from 0, in standard errors over documents."""
     ratios = [likelihood_ratio(distance, units, size / math.sqrt(units)) for size in DISTANCES]
-    found: Array = np.mean(ratios, axis=0)
-    return found
+    means: Array = np.mean(ratios, axis=0)
+    return means
 
 
 def _least(function: Callable[[Array], Array], low: Array, high: Array) -> Array:
@@ -147,8 +147,8 @@ def _least(function: Callable[[Array], Array], low: Array, high: Array) -> Array
         best = values.argmin(axis=0)[None]
         low = np.take_along_axis(tried, np.maximum(best - 1, 0), axis=0)[0]
         high = np.take_along_axis(tried, np.minimum(best + 1, POINTS - 1), axis=0)[0]
-    found: Array = values.min(axis=0)
-    return found
+    least: Array = values.min(axis=0)
+    return least
 
 
 @lru_cache
@@ -161,12 +161,12 @@ def _largest_of_seeds(most: int) -> Array:
 def _without_an_effect(most: int, units: int) -> Array:
     """Return simulated bounds of the largest e-values of equal models with `most` seeds, in order."""
     distances = np.random.default_rng(1).standard_t(units - 1, size=DRAWS) ** 2
-    found: Array = np.sort(_largest_of_seeds(most) * _document_e_values(distances, units))
-    return found
+    largest: Array = np.sort(_largest_of_seeds(most) * _document_e_values(distances, units))
+    return largest
 
 
 def two_level_p_values(largest: Array, most: int, units: int) -> Array:
     """Return the probability that equal models reach e-values as large as these by seed `most`."""
     drawn = _without_an_effect(most, units)
-    found: Array = (1 + len(drawn) - np.searchsorted(drawn, largest)) / (1 + len(drawn))
-    return found
+    probabilities: Array = (1 + len(drawn) - np.searchsorted(drawn, largest)) / (1 + len(drawn))
+    return probabilities

@@ -72,17 +72,17 @@ def _weighted_totals(names: Sequence[str], weights: Array, values: Array) -> dic
 
 def observed(folds: Sequence[Fold], metric: Metric, aggregate: Aggregate) -> Array:
     """Return the aggregate score of each model [models] on the original documents."""
-    found = [scores(one, metric, np.ones((1, one.units))) for one in folds]
-    original: Array = aggregated(folds, found, aggregate)[0]
+    of_folds = [scores(one, metric, np.ones((1, one.units))) for one in folds]
+    original: Array = aggregated(folds, of_folds, aggregate)[0]
     return original
 
 
-def aggregated(folds: Sequence[Fold], found: Sequence[Array], aggregate: Aggregate) -> Array:
+def aggregated(folds: Sequence[Fold], of_folds: Sequence[Array], aggregate: Aggregate) -> Array:
     """Aggregate the scores [resamplings, runs] of all folds to those of models [resamplings, models]."""
     together = _TOGETHER[aggregate]
     models = range(int(max(one.models.max() for one in folds)) + 1)
     per_model = [
-        np.concatenate([s[:, one.models == m] for one, s in zip(folds, found, strict=True)], axis=1)
+        np.concatenate([s[:, one.models == m] for one, s in zip(folds, of_folds, strict=True)], axis=1)
         for m in models
     ]
     return np.stack([together(s, axis=1) for s in per_model], axis=1)
@@ -125,9 +125,9 @@ def bootstrap(
     """Return two arrays of scores [resamplings, models] on documents drawn with replacement, the same for all
     models and seeds: with the original seeds, and with seeds also drawn with replacement (for each model and
     fold separately)."""
-    found = [_on_drawn_documents(one, metric, generator, resamplings) for one in folds]
-    drawn = [_drawn_seeds(one, of, generator) for one, of in zip(folds, found, strict=True)]
-    return aggregated(folds, found, aggregate), aggregated(folds, drawn, aggregate)
+    of_folds = [_on_drawn_documents(one, metric, generator, resamplings) for one in folds]
+    drawn = [_drawn_seeds(one, of, generator) for one, of in zip(folds, of_folds, strict=True)]
+    return aggregated(folds, of_folds, aggregate), aggregated(folds, drawn, aggregate)
 
 
 def _on_drawn_documents(one: Fold, metric: Metric, generator: np.random.Generator, resamplings: int) -> Array:
@@ -146,12 +146,12 @@ def drawn_documents(units: int, resamplings: int, generator: np.random.Generator
     return counts.reshape(resamplings, units).astype(np.float64)
 
 
-def _drawn_seeds(one: Fold, found: Array, generator: np.random.Generator) -> Array:
-    chosen = np.empty(found.shape, dtype=np.int64)
+def _drawn_seeds(one: Fold, values: Array, generator: np.random.Generator) -> Array:
+    chosen = np.empty(values.shape, dtype=np.int64)
     for model in np.unique(one.models):
         runs = np.flatnonzero(one.models == model)
-        chosen[:, runs] = generator.choice(runs, size=(len(found), len(runs)))
-    return np.take_along_axis(found, chosen, axis=1)
+        chosen[:, runs] = generator.choice(runs, size=(len(values), len(runs)))
+    return np.take_along_axis(values, chosen, axis=1)
 
 
 def randomised(

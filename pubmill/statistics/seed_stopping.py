@@ -53,8 +53,8 @@ def e_values(differences: Array, floor: float) -> Array:
 
 def mixture(t2: Array, n: int) -> Array:
     """Return the mean likelihood ratio over the effect sizes."""
-    found: Array = np.mean([likelihood_ratio(t2, n, effect) for effect in EFFECTS], axis=0)
-    return found
+    mean: Array = np.mean([likelihood_ratio(t2, n, effect) for effect in EFFECTS], axis=0)
+    return mean
 
 
 def likelihood_ratio(t2: Array, n: int, effect: float) -> Array:
@@ -71,24 +71,24 @@ def likelihood_ratio(t2: Array, n: int, effect: float) -> Array:
 def largest_e_values(differences: Array, floor: float) -> Array:
     """Return the largest e-value of each pair [...] after any number of its seeds."""
     looks = range(FIRST_SEEDS, differences.shape[-1] + 1)
-    found: Array = np.max(
+    largest: Array = np.max(
         [np.ones(differences.shape[:-1]), *(e_values(differences[..., :n], floor) for n in looks)], axis=0
     )
-    return found
+    return largest
 
 
 @lru_cache
 def _without_an_effect(most: int) -> Array:
     """Return simulated largest e-values of equal models with `most` seeds, in order."""
-    found: Array = np.sort(largest_e_values(np.random.default_rng(0).normal(size=(DRAWS, most)), 0.0))
-    return found
+    largest: Array = np.sort(largest_e_values(np.random.default_rng(0).normal(size=(DRAWS, most)), 0.0))
+    return largest
 
 
 def p_values(largest: Array, most: int) -> Array:
     """Return the probability that equal models reach e-values as large as these by seed `most`."""
     drawn = _without_an_effect(most)
-    found: Array = (1 + len(drawn) - np.searchsorted(drawn, largest)) / (1 + len(drawn))
-    return found
+    probabilities: Array = (1 + len(drawn) - np.searchsorted(drawn, largest)) / (1 + len(drawn))
+    return probabilities
 
 
 def resolution(items: int) -> float:

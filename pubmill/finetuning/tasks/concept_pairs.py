@@ -75,11 +75,11 @@ class ConceptPairs(Task[RelationsExample]):
     ) -> dict[str, list[int]]:
         """Return the subwords of the marks of each concept: the first mark, in decoders the last one."""
         mentions, _ = located(subwords, arguments)
-        found: defaultdict[str, list[int]] = defaultdict(list)
+        places: defaultdict[str, list[int]] = defaultdict(list)
         for entity, mention in zip(example.entities, mentions, strict=True):
             assert mention.marks is not None
-            found[str(entity.id)].append(mention.marks[self.reader.causal])
-        return found
+            places[str(entity.id)].append(mention.marks[self.reader.causal])
+        return places
 
     def _document(
         self, number: int, ids: list[int], read: dict[str, list[int]], pairs: list[Pair]
@@ -132,13 +132,13 @@ class ConceptPairs(Task[RelationsExample]):
         probabilities: Sequence[torch.Tensor],
     ) -> list[list[float]]:
         """Return the probability of the label of each predicted relation, in the order of the predictions."""
-        found: list[list[tuple[list[str], float]]] = [[] for _ in examples]
+        scored: list[list[tuple[list[str], float]]] = [[] for _ in examples]
         for instance, values in zip(instances, probabilities, strict=True):
             for pair, row in zip(instance.pairs, values.tolist(), strict=True):
                 sure = dict(zip(self.labels, row, strict=True))
                 relations = self._relations_of(pair, [value > 0.5 for value in row])
-                found[instance.example] += [(relation, sure[relation[2]]) for relation in relations]
-        return [[value for _, value in sorted(of_one)] for of_one in found]
+                scored[instance.example] += [(relation, sure[relation[2]]) for relation in relations]
+        return [[value for _, value in sorted(of_one)] for of_one in scored]
 
     def sizes(self, batch: Batch) -> list[int]:
         """Return the number of pairs of each instance, of which each has two encodings."""
@@ -151,11 +151,11 @@ class ConceptPairs(Task[RelationsExample]):
         outputs: Sequence[torch.Tensor],
     ) -> list[list[list[str]]]:
         """Return the relations of each document; none for pairs that were not read."""
-        found: list[list[list[str]]] = [[] for _ in examples]
+        predicted: list[list[list[str]]] = [[] for _ in examples]
         for instance, above in zip(instances, outputs, strict=True):
             for pair, row in zip(instance.pairs, above.tolist(), strict=True):
-                found[instance.example] += self._relations_of(pair, row)
-        return [sorted_lists(relations) for relations in found]
+                predicted[instance.example] += self._relations_of(pair, row)
+        return [sorted_lists(relations) for relations in predicted]
 
     def _relations_of(self, pair: Pair, above: Sequence[float]) -> list[list[str]]:
         labels = [label for label, is_above in zip(self.labels, above, strict=True) if is_above]

@@ -31,15 +31,15 @@ class Multilabel(Task[MultilabelExample]):
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[MultilabelExample]) -> Labels:
         """Return the labels in alphabetical order."""
-        found = {
+        classes = {
             label
             for example in examples
             for _, labels in _labelled_texts(example, recipe)
             for label in labels
         }
-        if not found:
+        if not classes:
             raise PubmillError("no training example has a label to learn; convert the dataset again")
-        return sorted(found)
+        return sorted(classes)
 
     def encode(self, examples: Sequence[MultilabelExample]) -> Encoded:
         return encode_texts(
@@ -95,12 +95,12 @@ class Multilabel(Task[MultilabelExample]):
         probabilities: Sequence[torch.Tensor],
     ) -> list[dict[str, float]]:
         """Return the probability of every label, whether predicted or not; the highest of the units."""
-        found = [dict.fromkeys(self.labels, 0.0) for _ in examples]
+        highest = [dict.fromkeys(self.labels, 0.0) for _ in examples]
         for instance, values in zip(instances, probabilities, strict=True):
-            of = found[instance.example]
+            of = highest[instance.example]
             for label, value in zip(self.labels, values.flatten().tolist(), strict=True):
                 of[label] = max(of[label], value)
-        return found
+        return highest
 
     def predictions(
         self,
@@ -109,12 +109,12 @@ class Multilabel(Task[MultilabelExample]):
         outputs: Sequence[torch.Tensor],
     ) -> list[Labels]:
         """Return the union of the labels of each document's units."""
-        found: list[set[str]] = [set() for _ in examples]
+        predicted: list[set[str]] = [set() for _ in examples]
         for instance, present in zip(instances, outputs, strict=True):
-            found[instance.example].update(
+            predicted[instance.example].update(
                 label for label, here in zip(self.labels, present.flatten().tolist(), strict=True) if here
             )
-        return [sorted(labels) for labels in found]
+        return [sorted(labels) for labels in predicted]
 
 
 def _labelled_texts(example: MultilabelExample, recipe: FinetuningRecipe) -> list[tuple[str, Labels]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import nn
@@ -40,10 +39,10 @@ class NestedMentions(Task[MentionsExample]):
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[MentionsExample]) -> list[str]:
         """Return `NONE`, then the types in alphabetical order."""
-        found = {one.type for example in examples for one in example.mentions}
-        if not found:
+        types = {one.type for example in examples for one in example.mentions}
+        if not types:
             raise PubmillError("no training example has a mention to learn; convert the dataset again")
-        return [NONE, *sorted(found)]
+        return [NONE, *sorted(types)]
 
     def encode(self, examples: Sequence[MentionsExample]) -> Encoded:
         """Return the windows. `counts`: `windows_split`, `words_without_subword`, `words_shortened`, and the
@@ -88,14 +87,14 @@ class NestedMentions(Task[MentionsExample]):
         self, examples: Sequence[MentionsExample], instances: Sequence[WordsWindow]
     ) -> list[list[float]]:
         """Return the class of each run of words; of several types of the same words the first."""
-        found = []
+        targets = []
         for window in instances:
             types = {
                 (one.first, one.after - 1): one.type for one in reversed(examples[window.example].mentions)
             }
             kinds = (types.get(run, NONE) for run in self._runs(window))
-            found.append([float(self.places[kind]) for kind in kinds])
-        return found
+            targets.append([float(self.places[kind]) for kind in kinds])
+        return targets
 
     def _runs(self, window: WordsWindow) -> list[tuple[int, int]]:
         """Return first and last word, in the sentence, of each run of a window's words."""
@@ -127,12 +126,12 @@ class NestedMentions(Task[MentionsExample]):
         examples: Sequence[MentionsExample],
         instances: Sequence[WordsWindow],
         probabilities: Sequence[torch.Tensor],
-    ) -> list[Any]:
+    ) -> list[float]:
         """Return the lowest probability of a decision on each sentence; 1 for one without words."""
-        found = [1.0] * len(examples)
+        lowest = [1.0] * len(examples)
         for window, values in zip(instances, probabilities, strict=True):
-            found[window.example] = min(found[window.example], float(values.min()))
-        return found
+            lowest[window.example] = min(lowest[window.example], float(values.min()))
+        return lowest
 
     def predictions(
         self,
@@ -141,9 +140,9 @@ class NestedMentions(Task[MentionsExample]):
         outputs: Sequence[torch.Tensor],
     ) -> list[list[list[int | str]]]:
         """Return the mentions of each sentence, in order."""
-        found: list[list[tuple[int, int, str]]] = [[] for _ in examples]
+        predicted: list[list[tuple[int, int, str]]] = [[] for _ in examples]
         for window, best in zip(instances, outputs, strict=True):
             for (first, last), label in zip(self._runs(window), best.flatten().tolist(), strict=True):
                 if label:
-                    found[window.example].append((first, last + 1, self.labels[int(label)]))
-        return [[list(one) for one in sorted(mentions)] for mentions in found]
+                    predicted[window.example].append((first, last + 1, self.labels[int(label)]))
+        return [[list(one) for one in sorted(mentions)] for mentions in predicted]

@@ -77,18 +77,18 @@ def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str
 
 def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
     """Check that the example has the mentions that the recipe needs."""
-    found = len(example.entities)
-    if recipe.pooling != "cls" and found != MENTIONS:
+    count = len(example.entities)
+    if recipe.pooling != "cls" and count != MENTIONS:
         raise PubmillError(
-            f"example {example.id} has {found} entities; pooling {recipe.pooling} reads {MENTIONS} of each "
+            f"example {example.id} has {count} entities; pooling {recipe.pooling} reads {MENTIONS} of each "
             "example; use pooling cls for this dataset"
         )
-    if recipe.entities == "markers" and found not in (0, MENTIONS):
+    if recipe.entities == "markers" and count not in (0, MENTIONS):
         raise PubmillError(
-            f"example {example.id} has {found} entities; there are markers for {MENTIONS}; "
+            f"example {example.id} has {count} entities; there are markers for {MENTIONS}; "
             "use dummies or original"
         )
-    if recipe.entities == "dummies" and found and recipe.dummies is None:
+    if recipe.entities == "dummies" and count and recipe.dummies is None:
         raise PubmillError(
             f"example {example.id} has entities, but the recipe has no `dummies` to put in their place; give "
             "these (types and overlap), or set `entities` to markers or original"

@@ -36,18 +36,18 @@ class Sequences(Task[SequenceExample]):
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[SequenceExample]) -> list[str]:
         """Return the labels in alphabetical order."""
-        found = sorted({example.label for example in examples})
-        if len(found) < 2:
+        labels = sorted({example.label for example in examples})
+        if len(labels) < 2:
             raise PubmillError(
-                f"all training examples have the label {found[0]}; a classifier needs at least two labels; "
+                f"all training examples have the label {labels[0]}; a classifier needs at least two labels; "
                 "convert the dataset again"
             )
-        if recipe.negative is not None and recipe.negative not in found:
+        if recipe.negative is not None and recipe.negative not in labels:
             raise PubmillError(
                 f"the negative label {recipe.negative} is that of no training example; there are "
-                f"{', '.join(found)}; correct `negative`"
+                f"{', '.join(labels)}; correct `negative`"
             )
-        return found
+        return labels
 
     def encode(self, examples: Sequence[SequenceExample]) -> Encoded:
         texts = []

@@ -158,8 +158,8 @@ class Span(Task[SpanExample]):
         ]
 
     def _target_tokens(self, example: SpanExample, window: ContextWindow) -> Tokens:
-        found = (window.at(tokens) for tokens in _answer_tokens(example, window.spans))
-        return next((places for places in found if places), (0, 0))
+        answers = (window.at(tokens) for tokens in _answer_tokens(example, window.spans))
+        return next((places for places in answers if places), (0, 0))
 
     def head(self, width: int) -> nn.Module:
         """Return a head with two scores for each place: start and end."""
@@ -199,12 +199,12 @@ class Span(Task[SpanExample]):
         self, context: str, windows: Sequence[tuple[ContextWindow, Scores]]
     ) -> list[Predicted]:
         # Sometimes all of the best ends come before all of the best starts.
-        found = self._scored_texts(context, windows, self.recipe.n_best) or self._scored_texts(
+        scored = self._scored_texts(context, windows, self.recipe.n_best) or self._scored_texts(
             context, windows, self.reader.max_length
         )
-        if UNANSWERABLE in self.labels or not found:
-            found[""] = min(float(scores[0].sum()) for _, scores in windows)
-        ranked = sorted(found.items(), key=lambda one: -one[1])
+        if UNANSWERABLE in self.labels or not scored:
+            scored[""] = min(float(scores[0].sum()) for _, scores in windows)
+        ranked = sorted(scored.items(), key=lambda one: -one[1])
         shares = probabilities([score for _, score in ranked])
         answers = [Predicted(text=text, probability=p) for (text, _), p in zip(ranked, shares, strict=True)]
         return answers[: self.recipe.n_best]
@@ -214,10 +214,10 @@ class Span(Task[SpanExample]):
     ) -> dict[str, float]:
         """Return the best texts and their scores, from the `tried` best starts and ends of each window."""
         longest = self.recipe.max_answer_length
-        found = [best_spans(scores[1:], tried, longest) for _, scores in windows]
-        sums = np.concatenate([one for one, _ in found])
+        best = [best_spans(scores[1:], tried, longest) for _, scores in windows]
+        sums = np.concatenate([one for one, _ in best])
         tokens = np.concatenate(
-            [spans + window.first for (_, spans), (window, _) in zip(found, windows, strict=True)]
+            [spans + window.first for (_, spans), (window, _) in zip(best, windows, strict=True)]
         )
         of_tokens = windows[0][0].spans
         order = np.argsort(-sums, kind="stable")

@@ -49,11 +49,11 @@ def best_spans(scores: Scores, n_best: int, longest: int) -> tuple[Scores, NDArr
 def best_texts(candidates: Iterable[tuple[str, float]], n_best: int) -> dict[str, float]:
     """Return the first `n_best` distinct texts of candidates, sorted from best to worst, with their scores;
     empty texts are left out."""
-    found: dict[str, float] = {}
-    new = ((text, score) for text, score in candidates if text and text not in found)
+    best: dict[str, float] = {}
+    new = ((text, score) for text, score in candidates if text and text not in best)
     for text, score in islice(new, n_best):
-        found[text] = score
-    return found
+        best[text] = score
+    return best
 
 
 def probabilities(scores: Sequence[float]) -> list[float]:

@@ -124,6 +124,6 @@ class Task(ABC, Generic[Kind]):
         """Return the output by instance, on the CPU."""
         return by_instance(self.output(model, scores, batch).cpu(), self.sizes(batch))
 
-    def row(self, example: Kind, prediction: Prediction | None) -> dict[str, Any]:
+    def row(self, example: Kind, prediction: Prediction | None) -> dict[str, object]:
         """Return a line of the predictions file."""
         return {"id": example.id, self.key: prediction}

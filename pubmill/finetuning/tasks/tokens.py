@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import nn
@@ -63,10 +63,10 @@ class Tokens(Task[TokensExample]):
         All of them, because a small training set may lack some by chance, and the head should not depend on
         that.
         """
-        found = {label for example in examples for label in example.labels} - {"O"}
-        if not found:
+        labels = {label for example in examples for label in example.labels} - {"O"}
+        if not labels:
             raise PubmillError("no training example has an entity to learn from; convert the dataset again")
-        types = {label.partition("-")[2] for label in found}
+        types = {label.partition("-")[2] for label in labels}
         # A mention of several words next to one of a single word: together they have every label.
         possible = {
             label for kind in types for label in to_labels([(0, 3, kind), (3, 4, kind)], 4, recipe.tagging)
@@ -114,22 +114,22 @@ class Tokens(Task[TokensExample]):
             [self.places[label] for label in _convert_labels(example.labels, self.recipe.tagging)]
             for example in examples
         ]
-        found: list[list[float]] = [
+        targets: list[list[float]] = [
             [wanted[window.example][word] for word in window.words] for window in instances
         ]
         if self.recipe.labelled_subwords == "separate":
-            for window, row in zip(instances, found, strict=True):
+            for window, row in zip(instances, targets, strict=True):
                 for place, (before, word) in enumerate(pairwise(window.words), 1):
                     if word == before:
                         row[place] = self.places[CONTINUATION]
-        return found
+        return targets
 
     def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
         """Check how the words are read, and weight the labels by their frequency in the training data."""
         self._check_words([example.words for example in examples[:: len(examples) // SAMPLE + 1]])
         if self.recipe.loss == "weighted":
-            found = Counter(target for row in self.targets(examples, instances) for target in row)
-            self.weights = torch.tensor(class_weights([found[number] for number in range(len(self.labels))]))
+            counts = Counter(target for row in self.targets(examples, instances) for target in row)
+            self.weights = torch.tensor(class_weights([counts[number] for number in range(len(self.labels))]))
 
     def _check_words(self, sentences: Sequence[list[str]]) -> None:
         """Raise a `PubmillError` if words have other subwords than in their sentence.
@@ -177,10 +177,10 @@ class Tokens(Task[TokensExample]):
     def probabilities(self, model: nn.Module, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Return the probability of the predicted label at each place; with a CRF, over all sequences."""
         if self.recipe.crf:
-            found = _crf_layer(model).marginals(scores, batch.counts)
+            probabilities = _crf_layer(model).marginals(scores, batch.counts)
         else:
-            found = scores.float().softmax(-1)
-        return found.gather(-1, self.output(model, scores, batch).unsqueeze(-1)).squeeze(-1)
+            probabilities = scores.float().softmax(-1)
+        return probabilities.gather(-1, self.output(model, scores, batch).unsqueeze(-1)).squeeze(-1)
 
     def confidences(
         self,
@@ -190,11 +190,11 @@ class Tokens(Task[TokensExample]):
     ) -> list[list[float]]:
         """Return the probability of each word's label, at its first subword; 1 for a word without subwords,
         which is always "O"."""
-        found = [[1.0] * len(example.words) for example in examples]
+        confidences = [[1.0] * len(example.words) for example in examples]
         for window, values in zip(instances, probabilities, strict=True):
             for word, value in reversed(list(zip(window.words, values.tolist(), strict=True))):
-                found[window.example][word] = value  # the first subword last
-        return found
+                confidences[window.example][word] = value  # the first subword last
+        return confidences
 
     def predictions(
         self,
@@ -212,7 +212,7 @@ class Tokens(Task[TokensExample]):
             return words
         return [PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
 
-    def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, Any]:
+    def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, object]:
         row = super().row(example, prediction)
         return row | {SUBWORDS: prediction.subwords} if isinstance(prediction, PredictedLabels) else row
 

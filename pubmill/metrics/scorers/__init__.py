@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import Example
 from pubmill.metrics import SCORERS
 from pubmill.metrics.scorers.answer_scorers import ANSWERS
 from pubmill.metrics.scorers.correlations import CORRELATIONS
@@ -72,7 +73,7 @@ def scorers_of(kind: str, task: str) -> list[PublishedScorer]:
 
 
 def score_by_all(
-    kind: str, task: str, examples: Sequence[Any], predictions: Sequence[Any], negative: str | None
+    kind: str, task: str, examples: Sequence[Example], predictions: Sequence[Any], negative: str | None
 ) -> list[ScorerResult]:
     """Score predictions by every scorer; `negative`: the label for nothing, if there is one."""
     return [ScorerResult(one, one.score(examples, predictions, negative)) for one in scorers_of(kind, task)]

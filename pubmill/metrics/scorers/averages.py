@@ -17,14 +17,14 @@ def tallies_of(pairs: Iterable[tuple[str, str]]) -> dict[str, Counts]:
 
 def tallies_of_sets(pairs: Iterable[tuple[Collection[str], Collection[str]]]) -> dict[str, Counts]:
     """Count each label, of pairs of the gold and the predicted labels of an item."""
-    found: dict[str, list[int]] = {}
+    tallies: dict[str, list[int]] = {}
     for gold, predicted in pairs:
         for label in {*gold, *predicted}:
-            counts = found.setdefault(label, [0, 0, 0])
+            counts = tallies.setdefault(label, [0, 0, 0])
             counts[0] += label in gold
             counts[1] += label in predicted
             counts[2] += label in gold and label in predicted
-    return {label: Counts(*counts) for label, counts in found.items()}
+    return {label: Counts(*counts) for label, counts in tallies.items()}
 
 
 def without(label: str | None, tallies: Tallies) -> Tallies:

@@ -63,7 +63,7 @@ def exact_f1(reading: Reading) -> Score:
 
 def entity_counts(reading: Reading, pairs: Iterable[Pair]) -> Counts:
     """Count the mentions of sentences."""
-    return total(_counts(set(reading(gold)), set(reading(found))) for gold, found in pairs)
+    return total(_counts(set(reading(gold)), set(reading(predicted))) for gold, predicted in pairs)
 
 
 def _counts(gold: set[Mention], predicted: set[Mention]) -> Counts:
@@ -75,8 +75,8 @@ def over_types(average: Average) -> Score:
 
     def score(examples: Examples, predictions: Sequence[Labels], _: str | None) -> float | None:
         sets = [
-            (set(to_mentions(gold)), set(to_mentions(found)))
-            for gold, found in pairs_of(examples, predictions)
+            (set(to_mentions(gold)), set(to_mentions(predicted)))
+            for gold, predicted in pairs_of(examples, predictions)
         ]
         types = sorted({kind for pair in sets for one in pair for _, _, kind in one})
         return average(

@@ -33,7 +33,7 @@ def label_accuracy(examples: Examples, predicted: Sequence[Sequence[str]], negat
     """Share of right decisions, one for each document and each label of the gold or the predictions."""
     pairs = list(_sets(examples, predicted))
     labels = {label for pair in pairs for one in pair for label in one}
-    wrong = sum(len(gold ^ found) for gold, found in pairs)
+    wrong = sum(len(gold ^ guessed) for gold, guessed in pairs)
     return 1 - wrong / (len(labels) * len(pairs)) if labels else 1.0
 
 

@@ -88,10 +88,10 @@ def subword_pairs(
         (
             [
                 label
-                for word, found in zip(one.labels, labels.subwords, strict=True)
-                for label in gold(word, len(found))
+                for word, pieces in zip(one.labels, labels.subwords, strict=True)
+                for label in gold(word, len(pieces))
             ],
-            [label for found in labels.subwords for label in predicted(found)],
+            [label for pieces in labels.subwords for label in predicted(pieces)],
         )
         for one, labels in zip(examples, predictions, strict=True)
         if isinstance(labels, PredictedLabels)
@@ -118,8 +118,8 @@ def subword_labels_macro(
     examples: Sequence[TokensExample], predictions: Sequence[Labels], negative: str | None = None
 ) -> float | None:
     """Mean F1 of the labels of subwords but O and X."""
-    pairs = subword_pairs(gold_subwords, lambda found: found, examples, predictions)
-    tallies = tallies_of(both for gold, found in pairs for both in zip(gold, found, strict=True))
+    pairs = subword_pairs(gold_subwords, lambda labels: labels, examples, predictions)
+    tallies = tallies_of(both for gold, predicted in pairs for both in zip(gold, predicted, strict=True))
     return macro(without(OUTSIDE, without(CONTINUATION, tallies)))
 
 

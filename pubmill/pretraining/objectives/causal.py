@@ -15,13 +15,13 @@ class CausalLearner(Learner):
 
     def forward(self, part: Part) -> dict[str, Tensor]:
         vectors, count = self.encode(self.model, part.ids, part), len(part.pair_labels)
-        ahead, found = reads_ahead(part), dict[str, Tensor]()
+        ahead, sums = reads_ahead(part), dict[str, Tensor]()
         for term in self.terms:
             (chosen,) = (ahead if term.per == "causal" else ~ahead).nonzero(as_tuple=True)
             logits = masked_lm_logits(self.model, vectors[count:][chosen])
             loss, right = cross_entropy(logits, part.labels[chosen], part.compiled)
-            found |= {f"{term.name}_loss": loss, f"{term.name}_correct": right}
-        return found
+            sums |= {f"{term.name}_loss": loss, f"{term.name}_correct": right}
+        return sums
 
     def evaluate(self, part: Part) -> dict[str, Tensor]:
         return self.forward(part)

@@ -62,13 +62,13 @@ class Distilled(Learner):
             target = masked_lm_logits(teacher, theirs).float()
         vectors = self.encode(self.model, part.ids, compared)
         logits = self.logits(vectors, part).float()
-        found = self.masked_lm(logits[masked], part) | self.pair_losses(vectors, part)
+        sums = self.masked_lm(logits[masked], part) | self.pair_losses(vectors, part)
         heat = self.wanted.temperature
-        found["kl_loss"] = divergence(logits, target, heat) * heat**2
+        sums["kl_loss"] = divergence(logits, target, heat) * heat**2
         if self.wanted.cosine:
             projected = self.projection(vectors[count:]).float()
-            found["cosine_loss"] = (1 - F.cosine_similarity(projected, theirs.float(), dim=-1)).sum()
-        return found
+            sums["cosine_loss"] = (1 - F.cosine_similarity(projected, theirs.float(), dim=-1)).sum()
+        return sums
 
     def _compared_positions(self, part: Part) -> tuple[Part, Tensor | slice]:
         """Return the part with the compared positions as its `rows`, and which of them are masked.
