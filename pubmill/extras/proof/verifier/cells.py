@@ -49,20 +49,20 @@ def read_published(content: bytes, left_out: Mapping[str, str], where: str) -> d
     lines = csv.DictReader(io.StringIO(content.decode(), newline=""), strict=True)
     if lines.fieldnames != ["column", "row", "metric", "value", "note"]:
         raise RefusedError(f"{where}: its columns are not column, row, metric, value, note")
-    values: dict[Place, Json] = {}
+    found: dict[Place, Json] = {}
     for line in lines:
         place = line["column"], line["row"], line["metric"]
         hidden = line["row"] in left_out or f"{line['row']}/{line['metric']}" in left_out
-        if place in values or len(line) != 5 or not (hidden or PRINTED.fullmatch(line["value"])):
+        if place in found or len(line) != 5 or not (hidden or PRINTED.fullmatch(line["value"])):
             raise RefusedError(f"{where}: a line is repeated or no value: {', '.join(place)}")
         if line["value"] and not hidden:
-            values[place] = {
+            found[place] = {
                 "value": float(line["value"]),
                 "printed": line["value"],
                 "note": line["note"],
                 "recomputed": None,
             }
-    return values
+    return found
 
 
 def half_digit(printed: str) -> float:
@@ -132,12 +132,12 @@ class Builder:
 
     def as_shown(self, cell: Json) -> Json:
         """Return a cell as it must be shown, with the cell of another table that it refers to."""
-        shown, reference = {**cell}, cell["other"]
-        del shown["other"]
+        found, reference = {**cell}, cell["other"]
+        del found["other"]
         if reference is not None:
             other = self.others[reference["table"]]
             labels = {**other.rows, **other.composites, **other.differences}
-            shown["minus" if cell.get("subtracts") else "copied_from"] = {
+            found["minus" if cell.get("subtracts") else "copied_from"] = {
                 "table": reference["table"],
                 "linked": reference["linked"],
                 "column": other.columns[reference["column"]]["label"],
@@ -145,8 +145,8 @@ class Builder:
                 "cell": other.as_shown(other.at(reference)),
             }
         for name in ("subtracts", *(["without_collapsed"] if cell["without_collapsed"] is None else [])):
-            shown.pop(name, None)
-        return shown
+            found.pop(name, None)
+        return found
 
     def _of_runs(self, cells: Cells, column: str, row: str) -> Json:
         seeds = self._seeds(column, row)
@@ -288,7 +288,7 @@ class Builder:
 
     def seeds_needed(self) -> Json:
         """Return, by row, the pooled spread over seeds and the seeds that resolve half a point."""
-        rule, needed = self.recipe["equivalence"], {}
+        rule, found = self.recipe["equivalence"], {}
         for row in self.rows:
             groups: dict[tuple[str, str], list[float]] = {}
             for key, column in self.columns.items():
@@ -301,8 +301,8 @@ class Builder:
                 squares = sum((len(scores) - 1) * statistics.variance(scores) for scores in used)
                 spread = math.sqrt(squares / freedom)
                 seeds = seeds_for_half_a_point(spread, rule["alpha"], rule["power"])
-                needed[row] = {"spread": spread, "freedom": freedom, "seeds": seeds}
-        return needed
+                found[row] = {"spread": spread, "freedom": freedom, "seeds": seeds}
+        return found
 
 
 def sources_of(column: Json) -> list[str]:

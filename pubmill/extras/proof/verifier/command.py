@@ -51,14 +51,14 @@ def noticed(notices: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
 def verified(path: str, digest: str, jobs: int) -> list[str]:
     """Return the lines that the command prints about a proof that holds."""
     own, start, data = pathlib.Path(__file__).read_bytes(), time.monotonic(), pathlib.Path(path).read_bytes()
-    computed = hashlib.sha256(data).hexdigest()
-    if digest and computed != digest.lower():
-        raise RefusedError(f"its SHA-256 is {computed}, not {digest}")
+    found = hashlib.sha256(data).hexdigest()
+    if digest and found != digest.lower():
+        raise RefusedError(f"its SHA-256 is {found}, not {digest}")
     total = check_proof(path, jobs)
     proof = proof_at(path)
     changed = proof.members["verify.py"] != own
     note = ["note: this verify.py is another one than that of the archive"] if changed else []
-    took = f"VERIFIED in {time.monotonic() - start:.1f} s; SHA-256 {computed}"
+    took = f"VERIFIED in {time.monotonic() - start:.1f} s; SHA-256 {found}"
     return [*described(proof, total), *note, took]
 
 

@@ -103,12 +103,12 @@ def read_packed(members: Mapping[str, bytes], name: str) -> Any:
     text = inflated(members, name, MOST_TEXT)
     if sum(map(text.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise RefusedError(f"{name} has more than {MOST_VALUES:,} values")
-    content = json.loads(text)
-    if spelled(content) != text:
+    found = json.loads(text)
+    if spelled(found) != text:
         raise RefusedError(
             f"{name} is not spelled as JSON is here: repeated or unordered keys, blanks or NaN"
         )
-    return content
+    return found
 
 
 def spelled(value: Any) -> bytes:
@@ -122,9 +122,9 @@ def read_array(members: Mapping[str, bytes], name: str, shape: Sequence[int]) ->
     """Return the content of a gzipped array of this shape: bytes, or numbers of two or eight bytes."""
     content = inflated(members, name, min(MOST_COUNTS, 1024 + 8 * math.prod(shape)))
     file = io.BytesIO(content)
-    array: np.ndarray[Any, Any] = np.lib.format.read_array(file, allow_pickle=False)
-    if array.shape != tuple(shape) or array.dtype.str not in NUMBERS or file.read(1):
+    found: np.ndarray[Any, Any] = np.lib.format.read_array(file, allow_pickle=False)
+    if found.shape != tuple(shape) or found.dtype.str not in NUMBERS or file.read(1):
         raise RefusedError(
-            f"{name}: {array.shape} of {array.dtype}, expected {tuple(shape)}: its runs, units and names"
+            f"{name}: {found.shape} of {found.dtype}, expected {tuple(shape)}: its runs, units and names"
         )
-    return array
+    return found

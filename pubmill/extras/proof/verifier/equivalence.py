@@ -7,7 +7,7 @@ import math
 import statistics
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
-from pubmill.extras.proof.verifier.forms import Json, Stated
+from pubmill.extras.proof.verifier.forms import Stated
 
 MDD = "within the minimal detectable difference"
 
@@ -118,11 +118,13 @@ def summed(parts: Sequence[tuple[float, Uncertain]]) -> Uncertain:
     return Uncertain(math.sqrt(total), total**2 / spent if spent else 0.0)
 
 
-def untested(name: str) -> Json:
+def untested(name: str) -> dict[str, Any]:
     return {"verdict": name, "margin": None, "p": None, "detectable": None, "why": Stated(str)}
 
 
-def verdict_of(difference: float, of: Optional[Uncertain], margin: float, rule: Mapping[str, Any]) -> Json:
+def verdict_of(
+    difference: float, of: Optional[Uncertain], margin: float, rule: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return verdict, margin, p value and minimal detectable difference of ours minus published."""
     if of is None or of.error == 0:
         return untested("no verdict")

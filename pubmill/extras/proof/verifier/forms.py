@@ -55,27 +55,27 @@ def check_form(value: Any, form: Any, where: str) -> None:
         raise RefusedError(f"{where}: expected {getattr(form, '__name__', form)}, found {value!r:.80}")
 
 
-def same(computed: Any, shown: Any, where: str) -> None:
+def same(found: Any, shown: Any, where: str) -> None:
     """Refuse a shown value that is not what was recomputed, with the same fields; floats may differ in their
     last bits."""
-    if isinstance(computed, Stated):
-        check_form(shown, computed.form, where)
-    elif isinstance(computed, dict):
+    if isinstance(found, Stated):
+        check_form(shown, found.form, where)
+    elif isinstance(found, dict):
         if not isinstance(shown, dict):
-            refuse(where, computed, shown)
-        if odd := sorted(computed.keys() ^ shown.keys()):
+            refuse(where, found, shown)
+        if odd := sorted(found.keys() ^ shown.keys()):
             raise RefusedError(f"{where}: its fields are not those recomputed: {', '.join(odd):.80}")
-        for key, value in computed.items():
+        for key, value in found.items():
             same(value, shown[key], f"{where}, {key}")
-    elif isinstance(computed, (list, tuple)):
-        if not isinstance(shown, list) or len(computed) != len(shown):
-            raise RefusedError(f"{where}: recomputed {len(computed)} parts, shown {shown!r:.80}")
-        for number, (one, other) in enumerate(zip(computed, shown)):
+    elif isinstance(found, (list, tuple)):
+        if not isinstance(shown, list) or len(found) != len(shown):
+            raise RefusedError(f"{where}: recomputed {len(found)} parts, shown {shown!r:.80}")
+        for number, (one, other) in enumerate(zip(found, shown)):
             same(one, other, f"{where} {number + 1}")
-    elif type(computed) in (int, float) and type(shown) in (int, float):
+    elif type(found) in (int, float) and type(shown) in (int, float):
         if not math.isclose(
-            computed, shown, rel_tol=1e-7 if float in (type(computed), type(shown)) else 0, abs_tol=1e-9
+            found, shown, rel_tol=1e-7 if float in (type(found), type(shown)) else 0, abs_tol=1e-9
         ):
-            refuse(where, computed, shown)
-    elif type(computed) is not type(shown) or computed != shown:
-        refuse(where, computed, shown)
+            refuse(where, found, shown)
+    elif type(found) is not type(shown) or found != shown:
+        refuse(where, found, shown)

@@ -21,26 +21,26 @@ LAYERS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
 def found_mentions(labels: Iterable[str]) -> set[tuple[int, int, str]]:
     """Return (first word, word after the last, type): B begins a mention, and so does an I that continues
     none of its type (conlleval)."""
-    mentions, start, kind = set(), -1, ""
+    found, start, kind = set(), -1, ""
     for place, label in enumerate([*labels, "O"]):
         prefix, _, of = label.partition("-")
         if start >= 0 and (prefix != "I" or of != kind):
-            mentions.add((start, place, kind))
+            found.add((start, place, kind))
             start = -1
         if prefix != "O" and start < 0:
             start, kind = place, of
-    return mentions
+    return found
 
 
 def joined_subwords(words: Sequence[Sequence[str]]) -> list[str]:
     """Return the labels of subwords, where X continues what stands before it in its word."""
-    labels: list[str] = []
+    found: list[str] = []
     for subwords in words:
-        labels.append("O" if not subwords or subwords[0] == "X" else subwords[0])
+        found.append("O" if not subwords or subwords[0] == "X" else subwords[0])
         for label in subwords[1:]:
-            before = labels[-1]
-            labels.append(label if label != "X" else before if before == "O" else f"I{before[1:]}")
-    return labels
+            before = found[-1]
+            found.append(label if label != "X" else before if before == "O" else f"I{before[1:]}")
+    return found
 
 
 def overlapping(mentions: Iterable[tuple[int, int, str]], others: Iterable[tuple[int, int, str]]) -> int:
@@ -61,16 +61,16 @@ def counts_of_labelled_words(gold: Sequence[Item], predicted: Sequence[Item], ne
     more = ("subtoken_gold", "subtoken_predicted", "subtoken_correct", "subtoken_sentences")
     counted: Counted = {name: [0.0] * size for name in (*names, *more)}
     for place, (item, answer) in enumerate(zip(gold, predicted)):
-        true, answers = found_mentions(item["labels"]), found_mentions(answer["labels"])
-        values = [len(true), len(answers), len(true & answers), 1]
-        values += [overlapping(answers, true), overlapping(true, answers)]
+        true, found = found_mentions(item["labels"]), found_mentions(answer["labels"])
+        values = [len(true), len(found), len(true & found), 1]
+        values += [overlapping(found, true), overlapping(true, found)]
         subwords = answer.get("subword_labels")
         if subwords is None:
             values += [0, 0, 0, 0]
         else:
             joined = [[label, *["X"] * (len(one) - 1)] for label, one in zip(item["labels"], subwords)]
-            true, answers = (found_mentions(joined_subwords(one)) for one in (joined, subwords))
-            values += [len(true), len(answers), len(true & answers), 1]
+            true, found = (found_mentions(joined_subwords(one)) for one in (joined, subwords))
+            values += [len(true), len(found), len(true & found), 1]
         for name, value in zip((*names, *more), values):
             counted[name][place] = float(value)
         for number, (label, other) in enumerate(zip(item["labels"], answer["labels"])):
@@ -102,8 +102,8 @@ def counts_of_label_sets(gold: Sequence[Item], predicted: Sequence[Item], negati
     counted: Counted = {
         "examples": [1.0] * len(pairs),
         "without_gold": [float(not true) for true, _ in pairs],
-        "precision": [len(true & answered) / max(1, len(answered)) for true, answered in pairs],
-        "recall": [len(true & answered) / max(1, len(true)) for true, answered in pairs],
+        "precision": [len(true & found) / max(1, len(found)) for true, found in pairs],
+        "recall": [len(true & found) / max(1, len(true)) for true, found in pairs],
     }
     for place, both in enumerate(pairs):
         add_class(counted, len(pairs), place, "class", *both)
@@ -203,24 +203,24 @@ def implausible_counts(kind: str, names: Sequence[str], counts: Numbers) -> str:
     """Return what no predictions can give in counts [runs, units, names], such as more correct mentions than
     there are, or other gold counts than the first run's; empty if there is nothing."""
     by_name = {name: counts[:, :, place] for place, name in enumerate(names)}
-    for name, values in by_name.items():
+    for name, found in by_name.items():
         family, count, label = [*name.split(":", 2), "", ""][:3]
         if not (name in COUNTS or (family in FAMILIES and count in CLASS_COUNTS)) or len(by_name) < len(
             names
         ):
             return f"{name} is no count or occurs twice"
-        if not np.isfinite(values).all():
+        if not np.isfinite(found).all():
             return f"{name} is no number"
         gold = name in SAME_IN_ALL or count == "gold"
-        if gold and not np.allclose(values, values[:1], rtol=1e-9, atol=1e-9):
+        if gold and not np.allclose(found, found[:1], rtol=1e-9, atol=1e-9):
             return f"{name} differs between runs"
-        if kind != "regression" and (values < 0).any():
+        if kind != "regression" and (found < 0).any():
             return f"{name} is negative"
         most = MOST.get(name, ())
         if count == "correct":
             most = (f"{family}:gold:{label}", f"{family}:predicted:{label}")
         none = np.zeros(1)
-        if any((values > by_name.get(one, none) + 1e-9).any() for one in most):
+        if any((found > by_name.get(one, none) + 1e-9).any() for one in most):
             return f"{name} is larger than {' or '.join(most)}"
     return ""
 

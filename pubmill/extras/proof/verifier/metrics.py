@@ -36,22 +36,22 @@ OF_KIND: dict[str, tuple[str, ...]] = {
 
 def divided(part: Any, whole: Any, otherwise: float) -> Numbers:
     """Divide; `otherwise` where the denominator is 0."""
-    quotient = np.full(np.shape(whole), otherwise)
-    np.divide(part, whole, out=quotient, where=np.asarray(whole != 0))
-    return quotient
+    found = np.full(np.shape(whole), otherwise)
+    np.divide(part, whole, out=found, where=np.asarray(whole != 0))
+    return found
 
 
 def classes(totals: Totals, *families: str) -> Numbers:
     """Return gold, predicted and correct counts of each class [classes, 3, ...]."""
-    by_class: dict[tuple[str, str], list[Any]] = {}
+    found: dict[tuple[str, str], list[Any]] = {}
     none = np.zeros(np.shape(next(iter(totals.values()))))
     for name, total in totals.items():
         family, _, rest = name.partition(":")
         if family in families and rest:
             count, _, label = rest.partition(":")
             place = ("gold", "predicted", "correct").index(count)
-            by_class.setdefault((family, label), [none] * 3)[place] = total
-    ordered = [np.stack(by_class[key]) for key in sorted(by_class)]
+            found.setdefault((family, label), [none] * 3)[place] = total
+    ordered = [np.stack(found[key]) for key in sorted(found)]
     return np.stack(ordered) if ordered else np.zeros((0, 3, *none.shape))
 
 
@@ -80,10 +80,10 @@ def where_known(score: Callable[[Totals], Numbers], *known: str) -> Callable[[To
     """Return the score, which is not defined where one of the totals is 0."""
 
     def score_or_nan(totals: Totals) -> Numbers:
-        scores = score(totals)
+        found = score(totals)
         for name in known:
-            scores = np.where(totals[name] > 0, scores, np.nan)
-        return scores
+            found = np.where(totals[name] > 0, found, np.nan)
+        return found
 
     return score_or_nan
 
@@ -141,8 +141,8 @@ def share_correct(totals: Totals) -> Numbers:
 def over_examples(totals: Totals) -> Numbers:
     labelled = totals["examples"] - totals["without_gold"]
     precision, recall = (divided(totals[name], labelled, np.nan) for name in ("precision", "recall"))
-    f1 = divided(2 * precision * recall, precision + recall, 0.0)
-    return np.where(totals["without_gold"] > 0, np.nan, f1)
+    found = divided(2 * precision * recall, precision + recall, 0.0)
+    return np.where(totals["without_gold"] > 0, np.nan, found)
 
 
 def correlation(totals: Totals) -> Numbers:
@@ -153,8 +153,8 @@ def correlation(totals: Totals) -> Numbers:
     for squares, total in ((n * totals["xx"], x), (n * totals["yy"], y)):
         rest = squares - total * total
         spreads.append(np.sqrt(np.where(rest > 1e-12 * squares, rest, 0.0)))
-    r = divided(n * totals["xy"] - x * y, spreads[0] * spreads[1], np.nan)
-    return np.clip(np.where((spreads[0] > 0) & (spreads[1] == 0), 0.0, r), -1.0, 1.0)
+    found = divided(n * totals["xy"] - x * y, spreads[0] * spreads[1], np.nan)
+    return np.clip(np.where((spreads[0] > 0) & (spreads[1] == 0), 0.0, found), -1.0, 1.0)
 
 
 def over_questions(name: str, answerable: bool) -> Callable[[Totals], Numbers]:

@@ -33,11 +33,11 @@ class Scored:
 
 
 def rows_by_dataset(rows: Sequence[Json], present: set[str]) -> dict[str, list[str]]:
-    grouped: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
     for row in rows:
         if row["key"] in present and not row["metric"].endswith(("_precision", "_recall")):
-            grouped.setdefault(row["dataset"] or row["key"], []).append(row["key"])
-    return grouped
+            found.setdefault(row["dataset"] or row["key"], []).append(row["key"])
+    return found
 
 
 def complete_columns(columns: Sequence[Json], rows: Mapping[str, list[str]], there: Any) -> list[Json]:
@@ -99,7 +99,7 @@ def weights_by_mean(composites: Sequence[Json], rows: Mapping[str, list[str]]) -
     """Return the weights of datasets in each mean: the plain one, unless a composite is the same, and the
     composites."""
     places = {row: place for place, of_dataset in enumerate(rows.values()) for row in of_dataset}
-    by_label: dict[str, Numbers] = {}
+    found: dict[str, Numbers] = {}
     for one in composites:
         groups = list(one["groups"].values())
         if all(row in places for group in groups for row in group):
@@ -107,10 +107,10 @@ def weights_by_mean(composites: Sequence[Json], rows: Mapping[str, list[str]]) -
             for group in groups:
                 for row in group:
                     weights[places[row]] += 1 / len(groups) / len(group)
-            by_label[one["label"]] = weights
+            found[one["label"]] = weights
     plain = np.full(len(rows), 1 / len(rows))
-    same_mean = any(np.allclose(plain, weights) for weights in by_label.values())
-    return by_label if same_mean else {"mean of the datasets": plain, **by_label}
+    same_mean = any(np.allclose(plain, weights) for weights in found.values())
+    return found if same_mean else {"mean of the datasets": plain, **found}
 
 
 def rankings(recipe: Json, scored: Scored, rows: Mapping[str, list[str]], same_too: bool) -> list[Json]:
@@ -189,8 +189,8 @@ def significantly_better(means: Numbers, p_values: Numbers) -> Numbers:
     adjusted = np.ones_like(p_values)
     adjusted[first, second] = holm_adjusted([float(one) for one in p_values[first, second]])
     adjusted = np.minimum(adjusted, adjusted.T)
-    better: Numbers = (adjusted <= 1 - CONFIDENCE) & (means[:, None] > means)
-    return better
+    found: Numbers = (adjusted <= 1 - CONFIDENCE) & (means[:, None] > means)
+    return found
 
 
 def tie_groups(order: Sequence[int], better: Numbers) -> list[int]:

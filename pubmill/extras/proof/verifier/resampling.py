@@ -44,8 +44,8 @@ def scores_of(metric: str, names: Sequence[str], totals: Numbers) -> Numbers:
 
 def weighted(weights: Numbers, values: Numbers) -> Numbers:
     """Return totals [resamplings, names, runs]."""
-    totals: Numbers = weights.astype(values.dtype) @ values.reshape(len(values), -1)
-    return totals.reshape(len(weights), *values.shape[1:]).astype(float)
+    found: Numbers = weights.astype(values.dtype) @ values.reshape(len(values), -1)
+    return found.reshape(len(weights), *values.shape[1:]).astype(float)
 
 
 def chunks(units: int) -> Iterator[int]:
@@ -55,17 +55,17 @@ def chunks(units: int) -> Iterator[int]:
 
 def observed_scores(folds: Sequence[Fold], metric: str, aggregate: str) -> Numbers:
     """Return the score of each model on the documents as they are."""
-    of_runs = [scores_of(metric, f.names, weighted(np.ones((1, len(f.values))), f.values)) for f in folds]
-    scores: Numbers = by_model(folds, of_runs, aggregate)[0]
+    found = [scores_of(metric, f.names, weighted(np.ones((1, len(f.values))), f.values)) for f in folds]
+    scores: Numbers = by_model(folds, found, aggregate)[0]
     return scores
 
 
-def by_model(folds: Sequence[Fold], of_runs: Sequence[Numbers], aggregate: str) -> Numbers:
+def by_model(folds: Sequence[Fold], found: Sequence[Numbers], aggregate: str) -> Numbers:
     """Return scores of runs [resamplings, runs] as those of models [resamplings, models]."""
     number = 1 + max(int(fold.models.max()) for fold in folds)
     columns = []
     for model in range(number):
-        runs = [scores[:, fold.models == model] for fold, scores in zip(folds, of_runs)]
+        runs = [scores[:, fold.models == model] for fold, scores in zip(folds, found)]
         columns.append(TOGETHER[aggregate](np.concatenate(runs, axis=1), axis=1))
     return np.stack(columns, axis=1)
 
@@ -74,22 +74,22 @@ def bootstrapped(
     folds: Sequence[Fold], metric: str, aggregate: str, generator: np.random.Generator
 ) -> tuple[Numbers, Numbers]:
     """Return scores of models on drawn documents: with all seeds, and with drawn seeds too."""
-    of_runs = []
+    found = []
     for fold in folds:
         parts, units = [], len(fold.values)
         for size in chunks(units):
             drawn = generator.integers(units, size=(size, units)) + np.arange(size)[:, None] * units
             counts = np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units)
             parts.append(scores_of(metric, fold.names, weighted(counts, fold.values)))
-        of_runs.append(np.concatenate(parts))
+        found.append(np.concatenate(parts))
     seeds = []
-    for fold, scores in zip(folds, of_runs):
+    for fold, scores in zip(folds, found):
         chosen = np.empty(scores.shape, dtype=np.int64)
         for model in np.unique(fold.models):
             runs = np.flatnonzero(fold.models == model)
             chosen[:, runs] = generator.choice(runs, size=(len(scores), len(runs)))
         seeds.append(np.take_along_axis(scores, chosen, axis=1))
-    return by_model(folds, of_runs, aggregate), by_model(folds, seeds, aggregate)
+    return by_model(folds, found, aggregate), by_model(folds, seeds, aggregate)
 
 
 def exchanged(

@@ -92,8 +92,8 @@ def check_runs(sets: Sequence[Json], runs: Mapping[str, Json], recipes: Sequence
         if known["gold"] and negative is not None:
             same(negative, known["negative"], f"{record}, label that does not count")
         places[run["set"]].append(run["place"])
-    for known, taken in zip(sets, places):
-        if not taken or sorted(taken) != list(range(len(taken))):
+    for known, found in zip(sets, places):
+        if not found or sorted(found) != list(range(len(found))):
             raise RefusedError(f"{known['counts']}: its runs are not those of the records")
     keys = [tuple(str(one[name]) for name in ("dataset", "data_sha256", "kind", "unit")) for one in sets]
     if len(set(keys)) < len(keys) or len({run["recipe"] for run in runs.values()}) < len(recipes):
@@ -104,27 +104,27 @@ def expected_members(
     study: Json, sets: Sequence[Json], runs: Mapping[str, Json], bases: Mapping[str, Json]
 ) -> set[str]:
     """Return the names of all members; refuse a record that names a member otherwise than its place does."""
-    members = {*WITHOUT_NUMBERS, "study.json.gz", "runs.json.gz"}
+    found = {*WITHOUT_NUMBERS, "study.json.gz", "runs.json.gz"}
     same(2, study["format"], "study.json.gz, format")
     for name, files in study["tables"].items():
         check_form(name, TABLE, "study.json.gz")
         below = {"shown": "", "comparisons": ".comparisons", "basis": ".basis"}
         own = {what: f"tables/{name}{part}.json.gz" for what, part in below.items()}
         same(own, files, f"study.json.gz, {name}")
-        members |= {*own.values(), *(f"published/{one}.csv" for one in (name, *bases[name]["others"]))}
+        found |= {*own.values(), *(f"published/{one}.csv" for one in (name, *bases[name]["others"]))}
     for number, known in enumerate(sets):
         same(f"counts/{number:04d}.npy.gz", known["counts"], f"test set {number}")
         if known["gold"] is not None:
             same(f"items/{number:04d}.gold.json.gz", known["gold"], f"test set {number}")
             same(True, known["dataset"] in study["open_datasets"], f"{known['dataset']} is open")
-        members |= {known["counts"], known["gold"]} - {None}
+        found |= {known["counts"], known["gold"]} - {None}
     for record, run in runs.items():
         if run.get("items") is not None:
             same(f"items/{record[: -len('.json')]}.json.gz", run["items"], record)
             if sets[run["set"]]["gold"] is None:
                 raise RefusedError(f"{record}: it has predicted items, and its test set has none")
-            members.add(run["items"])
-    return members
+            found.add(run["items"])
+    return found
 
 
 def check_members(members: Iterable[str], expected: set[str]) -> None:
@@ -155,18 +155,18 @@ def check_recipe(recipe: Json, name: str, study: Json) -> None:
 
 def rows_of_composites(recipe: Json) -> list[Json]:
     """Return the rows of composites and differences, as a table shows them."""
-    rows = []
+    found = []
     for one in (*recipe["composites"], *recipe.get("differences", [])):
         metric, names = "difference", one
         if "groups" in one:
             metric = "score" if len(one["groups"]) > 1 else "mean"
             names = {"published": one["name"], "printed": "score"}
-        rows.append({
+        found.append({
             "key": one["name"], "label": one["label"], "metric": metric, "published": names["published"],
             "printed": names["printed"], "dataset": None, "group": "", "shown": True,
             "not_comparable": None, "conflicts": [], "folds": [],
         })  # fmt: skip
-    return rows
+    return found
 
 
 def provenance_of(recipe: Json, cells: Mapping[str, Mapping[str, Json]], runs: Mapping[str, Json]) -> Json:

@@ -77,12 +77,12 @@ class Proof:
     def basis(self, table: str) -> Json:
         """Return what a table is recomputed from."""
         name = f"tables/{table}.basis.json.gz"
-        basis: Json = read_packed(self.members, name)
-        check_form(basis, BASIS, name)
-        check_recipe(basis["recipe"], table, self.study)
-        for other, part in basis["others"].items():
+        found: Json = read_packed(self.members, name)
+        check_form(found, BASIS, name)
+        check_recipe(found["recipe"], table, self.study)
+        for other, part in found["others"].items():
             check_recipe(part["recipe"], other, self.study)
-        return basis
+        return found
 
     def _counts(self, number: int) -> Any:
         """Return the counts of a test set [runs, units, names]."""
@@ -125,8 +125,8 @@ def check_set(proof: Proof, number: int) -> dict[str, int]:
     by_name = {name: totals[:, place] for place, name in enumerate(known["names"])}
     scores = {name: METRICS[name](by_name) for name in metrics_of_kind(known["kind"])}
     for record, run in runs.items():
-        metrics = {name: float(values[run["place"]]) for name, values in scores.items()}
-        same({name: value for name, value in metrics.items() if value == value}, run["metrics"], record)
+        found = {name: float(values[run["place"]]) for name, values in scores.items()}
+        same({name: value for name, value in found.items() if value == value}, run["metrics"], record)
     return {
         "test sets": 1,
         "runs": len(runs),
@@ -145,9 +145,9 @@ def check_by_items(proof: Proof, known: Json, runs: Mapping[str, Json], counts: 
         check_items(known["kind"], gold, predicted, record)
         if run["collapsed"] and known["kind"] != "regression" and not is_constant(known["kind"], predicted):
             raise RefusedError(f"{record}: it is marked as collapsed, and its predictions differ")
-        counted = counts_by_unit(known["kind"], gold, predicted, known["negative"], known["names"])
-        if counted.shape != counts.shape[1:] or not np.allclose(
-            counted, counts[run["place"]], rtol=1e-9, atol=1e-9
+        found = counts_by_unit(known["kind"], gold, predicted, known["negative"], known["names"])
+        if found.shape != counts.shape[1:] or not np.allclose(
+            found, counts[run["place"]], rtol=1e-9, atol=1e-9
         ):
             raise RefusedError(f"{record}: its counts are not those of its items")
     return len(with_items)
@@ -218,13 +218,13 @@ class ShownTable:
     def _runs(self, row: Json) -> dict[str, list[Json]]:
         """Return the runs of the complete cells of a row on its own dataset, by column."""
         own = row["folds"] or [row["dataset"]]
-        by_column = {}
+        found = {}
         for column in self.builder.columns:
             cell = self.builder.cells[column][row["key"]]
             runs = [seed for seed in cell["seeds"] if dataset_of(seed["record"]) in own]
             if runs and cell["value"] is not None:
-                by_column[column] = runs
-        return by_column
+                found[column] = runs
+        return found
 
     def _folds(self, row: Json, runs: Mapping[str, list[Json]]) -> list[Fold]:
         records = [[seed["record"] for seed in of_column] for of_column in runs.values()]
@@ -236,7 +236,7 @@ class ShownTable:
 
     def _tests(self) -> int:
         """Check the comparisons of models in each row, and return the number of pairs."""
-        recipe, compared = self.builder.recipe, []
+        recipe, found = self.builder.recipe, []
         for row in recipe["rows"]:
             runs = self._runs(row) if row["shown"] else {}
             if len(runs) < 2:
@@ -265,7 +265,7 @@ class ShownTable:
             best = columns[int(np.argmax(scores))]
             units = sum(len(fold.values) for fold in folds)
             unit = self._unit(runs)
-            compared.append({"row": row["key"], "unit": unit, "units": units, "best": best, "pairs": pairs})
+            found.append({"row": row["key"], "unit": unit, "units": units, "best": best, "pairs": pairs})
         rows = [row for row in recipe["rows"] if row["shown"]]
         whole = {
             **{key: recipe[key] for key in (*TITLES, "aggregate")},
@@ -274,10 +274,10 @@ class ShownTable:
             "row_labels": {row["key"]: row["label"] for row in rows},
             "metrics": {row["key"]: row["metric"] for row in rows},
             "column_labels": {one["key"]: one["label"] for one in recipe["columns"]},
-            "rows": compared,
+            "rows": found,
         }
         same(whole, self.compared, f"{self.name}, comparisons")
-        return sum(len(row["pairs"]) for row in compared)
+        return sum(len(row["pairs"]) for row in found)
 
     def _unit(self, runs: Mapping[str, list[Json]]) -> str:
         first: Json = self.proof.runs[next(iter(runs.values()))[0]["record"]]
@@ -319,8 +319,8 @@ class ShownTable:
 
     def _row_of_runs(self, name: str, columns: Sequence[str]) -> RowOfRuns:
         row = self.builder.rows[name]
-        by_column = self._runs(row)
-        runs = {column: by_column.get(column, []) for column in columns}
+        found = self._runs(row)
+        runs = {column: found.get(column, []) for column in columns}
         cells = {column: self.builder.cells[column][name] for column in columns}
         scores = {column: [seed["value"] for seed in cell["seeds"]] for column, cell in cells.items()}
         return RowOfRuns(self._folds(row, runs), self._unit(runs), scores, row["dataset"], row["metric"])
@@ -344,11 +344,11 @@ def check_proof(path: str, jobs: int) -> dict[str, int]:
     parts = [(path, part) for part in (*range(len(proof.sets)), *proof.study["tables"])]
     if jobs > 1:
         with multiprocessing.Pool(jobs) as pool:
-            checked = pool.starmap(check_part, parts, chunksize=1)
+            found = pool.starmap(check_part, parts, chunksize=1)
     else:
-        checked = [check_part(*part) for part in parts]
+        found = [check_part(*part) for part in parts]
     total: dict[str, int] = {}
-    for one in checked:
+    for one in found:
         for name, number in one.items():
             total[name] = total.get(name, 0) + number
     whole = {"tables": len(proof.study["tables"]), "test sets": len(proof.sets), "runs": len(proof.scored)}
