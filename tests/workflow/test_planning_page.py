@@ -13,6 +13,7 @@ PAPER = "lewis2020"
 """The paper whose graph takes the least time."""
 
 
+@pytest.mark.weekly
 @pytest.mark.long
 def test_the_page_has_the_jobs_that_the_benchmark_counts(tmp_path: Path) -> None:
     benchmark = runpy.run_path(str(ROOT / "benchmarks/planning.py"))

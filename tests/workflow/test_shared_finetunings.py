@@ -20,6 +20,7 @@ sys.addaudithook(note)
 ENDINGS = ("predictions.jsonl.gz", "training.json")
 
 
+@pytest.mark.weekly
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="forks are used on Linux only")
 def test_deleted_seeds_alone_are_made_again_in_forks_of_one_process(

@@ -288,7 +288,8 @@ rule after:
 """
 
 
-@pytest.mark.parametrize("retries", [1, pytest.param(0, marks=pytest.mark.weekly)])
+@pytest.mark.weekly
+@pytest.mark.parametrize("retries", [1, 0])
 def test_a_job_of_a_bundle_fails_alone(root: Path, slurm: Path, tmp_path: Path, retries: int) -> None:
     """The others continue, and only the failed one runs again, by a retry or by the same command."""
     (tmp_path / "Snakefile").write_text(BUNDLE.format(root=str(root)))
