@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pubmill.inspection.diff.differences import _listed, _together, _with_count, as_json
+from pubmill.inspection.diff.differences import Differences, _listed, _together, _with_count, as_json
+from pubmill.inspection.diff.recipe_differences import RecipeDifferences
 from pubmill.inspection.diff.run_differences import Cost, _device
 from pubmill.inspection.diff.sides import paired
 from tests.unit.inspection.test_diff import DATASET, PROTOCOL, add_run, diff, text_of
@@ -21,6 +22,12 @@ from tests.unit.inspection.test_diff import DATASET, PROTOCOL, add_run, diff, te
 )  # fmt: skip
 def test_long_lists_are_cut(names: str, most: int, text: str) -> None:
     assert _listed(names, most) == text
+
+
+def test_recipes_of_one_side_are_named_and_no_others() -> None:
+    recipes = RecipeDifferences([], 2, [("models", "bert")], [])
+    text = text_of(Differences("left", "right", recipes, [], [], [], []))
+    assert "Only A has models/bert" in text and "Only B" not in text
 
 
 def test_documents_are_counted_and_listed() -> None:

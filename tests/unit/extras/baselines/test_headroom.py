@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.examples.kinds import RegressionExample
-from pubmill.extras.baselines.floors_table import BASELINE_RENDERERS
+from pubmill.extras.baselines.floors_table import BASELINE_RENDERERS, HEADINGS, NUMBERS
 from pubmill.extras.baselines.headroom import (
     DatasetHeadroom,
     PublishedScore,
@@ -104,3 +104,8 @@ def test_a_floor_near_100_is_pointed_out() -> None:
     assert values["labels_given_away"] == ["text"] and values["best_published"] is None
     [values] = json.loads(BASELINE_RENDERERS["json"]([FOUND]))
     assert values["share_of_room"] == 0.5 and values["floors"]["none"] is None
+
+
+def test_columns_of_numbers_are_scores_and_shares() -> None:
+    numbers = [heading for place, heading in enumerate(HEADINGS) if place in NUMBERS]
+    assert numbers == ["Score", "Ceiling", "Share of room", "Published below"]
