@@ -37,7 +37,7 @@ def test_the_other_ways_to_print_a_score() -> None:
     assert arithmetic("87.56", reading("share", 140, runs=10)).endswith(
         "not reachable if each run was rounded first"
     )
-    # 11/21 is 52.38: 0.009 below, which is less than half a unit of the mean and half of one of each run.
+    # 11/21 is 52.381: outside of 52.385 to 52.395, inside of 52.38 to 52.40.
     assert "not excluded if each" in arithmetic("52.39", reading("share", 7, runs=3))
     assert "rounded first" not in arithmetic("66.65", reading("share", 3))
 
