@@ -79,6 +79,8 @@ def test_half_of_the_runs_are_not_enough_to_be_right(folders: tuple[Path, Path])
     found = diff(*folders)
     [flipped] = found.flips
     assert flipped.gained == ("d2", "d3", "d4") and flipped.lost == ()
+    [back] = diff(*reversed(folders)).flips
+    assert back.lost == flipped.gained and back.gained == ()
     assert found.right_only == [(PROTOCOL, "pubmedbert-base", DATASET, "standard")]
     text = text_of(found)
     assert "3: d2, d3, d4" in text and "Runs with records of B only: blurb/pubmedbert-base" in text
