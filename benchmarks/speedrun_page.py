@@ -41,7 +41,7 @@ DATASETS = {
     "ncbi-disease": "NCBI-disease",
 }
 Scores = Mapping[str, Mapping[str, list[float]]]
-"""Of each model (a place) and dataset, by seed."""
+"""Place of a model -> dataset -> scores of its seeds, in per cent."""
 
 
 def search_table(records: Records) -> str:

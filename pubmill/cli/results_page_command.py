@@ -26,12 +26,12 @@ def write_results_page(
     from pubmill.report.results_page import read_result, render
 
     graphs = [configured_graph(name, None, config) for name in studies]
-    read = [read_result(one.report.results(), Path(one.results), one.study.local_files) for one in graphs]
+    shown = [read_result(one.report.results(), Path(one.results), one.study.local_files) for one in graphs]
     folder = output.with_suffix("")
     figures = {
-        folder / one.figure_file(table): table.figure for one in read for table in one.tables if table.figure
+        folder / one.figure_file(table): table.figure for one in shown for table in one.tables if table.figure
     }
-    for path, text in {**figures, output: render(read, folder.name)}.items():
+    for path, text in {**figures, output: render(shown, folder.name)}.items():
         with writing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
 

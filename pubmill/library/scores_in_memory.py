@@ -45,8 +45,8 @@ def score(y_true: Any, y_pred: Any, negative: str | None = None, kind: str | Non
     if len(kinds) != 1:
         raise PubmillError(f"examples of {len(kinds)} kinds; expected at least one example, all of one kind")
     own_kind = _KIND_OF[kinds.pop()]
-    read = [_prediction(own_kind, number, value) for number, value in enumerate(predictions)]
-    return SCORERS[own_kind](gold, read, negative).metrics
+    rows = [_prediction(own_kind, number, value) for number, value in enumerate(predictions)]
+    return SCORERS[own_kind](gold, rows, negative).metrics
 
 
 def _examples(y_true: Any, kind: str | None) -> list[Example]:

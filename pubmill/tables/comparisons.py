@@ -157,12 +157,12 @@ def row_folds(row: Row, runs: DataFrame, columns: Sequence[str], results: Path) 
     question, example)."""
     metric = METRICS[row.metric].function
     datasets = [of_dataset for _, of_dataset in runs.groupby("dataset", sort=False)]
-    read = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]
+    scored = [read_contributions(list(of_dataset["record"]), metric, results) for of_dataset in datasets]
     folds = [
         fold(_contributions_by_column(of_dataset, columns, parts))
-        for of_dataset, (parts, _) in zip(datasets, read, strict=True)
+        for of_dataset, (parts, _) in zip(datasets, scored, strict=True)
     ]
-    return folds, read[0][1]
+    return folds, scored[0][1]
 
 
 def read_contributions(
