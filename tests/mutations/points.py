@@ -2,7 +2,8 @@
 
 Left out is what cannot change behaviour by construction: annotations, decorators, type-checking blocks,
 the texts of errors, messages and logs, `zip(..., strict=True)`, `md5(usedforsecurity=False)`, which only
-computers in FIPS mode notice, and the lines of `immaterial.yaml`.
+computers in FIPS mode notice, versions of stages, of which only the change counts, estimates of memory and
+minutes (`Needs`), and the lines of `immaterial.yaml`.
 """
 
 import ast
@@ -25,8 +26,8 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
 SKIPPED_KEYS = {"strict", "usedforsecurity"}
-MESSAGES = {"print", "say", "log", "warn", "warning"}
-"""Functions whose arguments are only read by people."""
+UNCHANGED = {"print", "say", "log", "warn", "warning", "Needs"}
+"""Functions whose arguments are only read by people, or are estimates."""
 
 
 IMMATERIAL = Path(__file__).with_name("immaterial.yaml")
@@ -104,7 +105,9 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.AugAssign, str]]:
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    if isinstance(node, ast.JoinedStr | ast.Raise) or _only_prints(node) or _is_for_type_checkers(node):
+    if isinstance(node, ast.JoinedStr | ast.Raise) or _is_unchanged(node) or _is_for_type_checkers(node):
+        return
+    if _is_version(node):
         return
     for field, value in ast.iter_fields(node):
         if field not in SKIPPED_FIELDS and not (isinstance(node, ast.keyword) and node.arg in SKIPPED_KEYS):
@@ -112,12 +115,16 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield from ((field, child) for child in children if isinstance(child, ast.AST))
 
 
-def _only_prints(node: ast.AST) -> bool:
+def _is_unchanged(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
-    return name in MESSAGES
+    return name in UNCHANGED
+
+
+def _is_version(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "version"
 
 
 def _is_for_type_checkers(node: ast.AST) -> bool:

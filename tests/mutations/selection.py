@@ -10,6 +10,11 @@ from tests.imports import imported
 OWN = ("pubmill", "scripts", "tests")
 NAMED = re.compile(rf"\b(?:{'|'.join(OWN)})(?:[./]\w+)+")
 """Modules and programs that the text of a file names: they may be imported by name, or started."""
+COMMAND = "_command"
+"""End of the names of modules that hold a verb of the command."""
+NEAR = 2
+"""Most imports between a module and a test of another room that still counts: forms that several rooms read
+stand in one room, and some of their tests are those of a reader."""
 
 
 def module_name(path: Path) -> str:
@@ -36,8 +41,16 @@ def _names(root: Path, path: Path, files: Mapping[str, Path]) -> Iterator[str]:
     text = (root / path).read_text(encoding="utf-8")
     yield from imported(root / path)
     yield from (name.replace("/", ".").removesuffix(".py") for name in NAMED.findall(text))
+    if path.parts[0] == "tests":
+        yield from (name for name in files if name.endswith(COMMAND) and _is_typed(name, text))
     if "import_module" in text:  # the name may come from a spec: any module of the room
         yield from (name for name, file in files.items() if file.parent == path.parent)
+
+
+def _is_typed(module: str, text: str) -> bool:
+    """Whether a test's text has the verb of a module of the command: `"audit", "seen"` or `"data-check"`."""
+    words = module.rpartition(".")[2].removesuffix(COMMAND).split("_")
+    return any(f'"{between.join(words)}"' in text for between in ('", "', "-"))
 
 
 def distances(module: Path, importers: Mapping[Path, set[Path]]) -> dict[Path, int]:
@@ -53,17 +66,18 @@ def distances(module: Path, importers: Mapping[Path, set[Path]]) -> dict[Path, i
 
 def files_for(module: Path, importers: Mapping[Path, set[Path]]) -> list[list[str]]:
     """Return the test files of a module, the closest first: of its room those named after it, then those
-    importing it; those of other rooms that import it, unless it is a package; then those of its room that
-    reach it through other modules."""
+    importing it; those of other rooms that import it, unless it is a package; those of its room that reach
+    it through other modules; at last those of other rooms that reach it by `NEAR` imports."""
     away = distances(module, importers)
-    groups: list[list[Path]] = [[], [], [], []]
+    groups: list[list[Path]] = [[], [], [], [], []]
+    room, is_package = Path("tests/unit", module.parts[1]), module.name == "__init__.py"
     found = [path for path in away if path.is_relative_to("tests/unit") and path.stem.startswith("test_")]
     for path in sorted(found, key=lambda path: (away[path], path)):
-        in_room = path.is_relative_to(Path("tests/unit", module.parts[1]))
-        if in_room and path.stem.startswith(f"test_{module.stem}"):
-            groups[0].append(path)
-        elif away[path] == 1 and (in_room or module.name != "__init__.py"):
-            groups[1 if in_room else 2].append(path)
-        elif in_room:
-            groups[3].append(path)
+        if path.is_relative_to(room):
+            is_named = path.stem.startswith(f"test_{module.stem}")
+            groups[0 if is_named else 1 if away[path] == 1 else 3].append(path)
+        elif not is_package and away[path] == 1:
+            groups[2].append(path)
+        elif not is_package and away[path] <= NEAR and path.parent != Path("tests/unit"):
+            groups[4].append(path)
     return [[path.as_posix() for path in group] for group in groups if group]

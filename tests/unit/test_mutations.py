@@ -77,6 +77,7 @@ def test_operators_constants_and_conditions_are_changed(
         "say(f'{1 + 1} of', 3)",
         "logs.warning('at %d', 3)",
         "x = f'{a or b}'",
+        "class A(Stage):\n    version = 2\n    needs = Needs(2_000, 3)",
         "x = y + 'text'",
         "zip(a, b, strict=True)",
         "if TYPE_CHECKING:\n    x = 1",
@@ -96,7 +97,7 @@ def test_a_change_replaces_exactly_its_place(tmp_path: Path) -> None:
 
 
 def test_the_closest_tests_come_first(checkout: Path) -> None:
-    """Those of other rooms count only if they import the module itself."""
+    """Those of other rooms count if they import the module, or one that imports it."""
     folder = checkout / "tests/unit/tables"
     folder.mkdir()
     (checkout / "scripts").mkdir()
@@ -115,9 +116,24 @@ def test_the_closest_tests_come_first(checkout: Path) -> None:
         ["tests/unit/sums/test_words.py"],
         ["tests/unit/tables/test_a.py"],
         ["tests/unit/sums/test_totals.py", "tests/unit/sums/test_program.py"],
+        ["tests/unit/tables/test_counting.py"],
     ]
     of_package = files_for(Path("pubmill/sums/__init__.py"), importers(checkout))
     assert {Path(file).parent.name for group in of_package for file in group} == {"sums"}
+
+
+def test_a_command_is_reached_by_the_tests_that_type_its_verb(checkout: Path) -> None:
+    for name, text in {
+        "pubmill/sums/count_all_command.py": "MOST = 3\n",
+        "tests/unit/tables/test_typed.py": 'TYPED = ["pubmill", "count", "all"]\n',
+        "tests/unit/tables/test_dashed.py": 'TYPED = ["count-all"]\n',
+        "tests/unit/tables/test_none.py": 'TYPED = ["count", "some", "all"]\n',
+    }.items():
+        (checkout / name).parent.mkdir(exist_ok=True)
+        (checkout / name).write_text(text)
+    assert files_for(Path("pubmill/sums/count_all_command.py"), importers(checkout)) == [
+        ["tests/unit/tables/test_dashed.py", "tests/unit/tables/test_typed.py"]
+    ]
 
 
 def test_a_module_that_imports_by_name_reaches_its_room(checkout: Path) -> None:
