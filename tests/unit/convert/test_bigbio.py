@@ -1,5 +1,6 @@
 """BigBIO's schemas: texts at their offsets, and ids of the examples."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +58,15 @@ def test_texts_pairs_and_questions_keep_their_answers() -> None:
     }  # fmt: skip
     question = rows_of("qa")[0]
     assert (question["question_id"], question["type"], question["answer"]) == ("q1", "factoid", ["gene1"])
+
+
+@pytest.mark.parametrize("name", ["sim", "doc"])
+def test_a_row_names_its_document_or_else_its_example(name: str) -> None:
+    one: Any = toy.examples(name)[0]
+    for document, expected in ((None, one.id), ("PMID1", "PMID1")):
+        table = to_bigbio([replace(one, document=document)], toy.KINDS[name], TASKS[name], LABELS[name], None)
+        [row] = table.to_pylist()
+        assert row["document_id"] == expected
 
 
 def test_every_task_has_a_schema() -> None:

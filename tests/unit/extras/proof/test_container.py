@@ -1,11 +1,21 @@
 """The canonical archive: every byte counts."""
 
+import gzip
 import io
 import zipfile
 
 import pytest
 
-from pubmill.extras.proof.verifier.container import SUMS, RefusedError, intact, pack, sums, unpack
+from pubmill.extras.proof.verifier.container import (
+    SUMS,
+    RefusedError,
+    intact,
+    pack,
+    read_packed,
+    spelled,
+    sums,
+    unpack,
+)
 
 MEMBERS = {"b/ü.txt": b"two", "a": b"", "c.bin": bytes(range(256))}
 
@@ -66,3 +76,13 @@ def test_the_refusal_names_the_changed_member() -> None:
         intact(pack({**MEMBERS, "c.bin": b"x", SUMS: sums(MEMBERS)}))
     with pytest.raises(RefusedError, match="SHA256SUMS"):
         intact(pack(MEMBERS))
+
+
+def test_a_packed_file_has_no_more_values_than_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commas, brackets and braces are counted: one of each here, and a comma for each further value."""
+    monkeypatch.setattr("pubmill.extras.proof.verifier.container.MOST_VALUES", 4)
+    for value in ({"a": [1, 2]}, {"a": [1, 2, 3]}):
+        packed = {"x.json.gz": gzip.compress(spelled(value), mtime=0)}
+        assert read_packed(packed, "x.json.gz") == value
+    with pytest.raises(RefusedError, match=r"x\.json\.gz has more than 4 values"):
+        read_packed({"x.json.gz": gzip.compress(spelled({"a": [1, 2, 3, 4]}), mtime=0)}, "x.json.gz")
