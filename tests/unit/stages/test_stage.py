@@ -10,4 +10,3 @@ def test_programs_are_named_after_their_rules_or_by_a_stage() -> None:
     assert [one for one in programs.values() if not Path(one).is_file()] == []
     assert programs["parse_medline"] == "scripts/parse_medline.py"
     assert programs["take_model"] == "scripts/export_model.py"
-    assert programs["proof"] == "pubmill/extras/proof/programs/proof.py"

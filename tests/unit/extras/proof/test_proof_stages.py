@@ -18,6 +18,10 @@ STUDY: dict[str, Any] = {
 TABLE = "gu2020/table06"
 
 
+def test_a_program_of_an_extra_stands_in_its_folder() -> None:
+    assert Proof.program == "pubmill/extras/proof/programs/proof.py"
+
+
 def test_a_proof_needs_tables_comparisons_bases_and_runs(
     demo_specs: Specs, graph_of: Callable[..., Graph]
 ) -> None:
