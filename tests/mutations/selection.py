@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tests.imports import imported
 
-OWN = ("pubmill", "scripts", "tests")
+OWN = ("pubmill", "scripts", "tests", "benchmarks", "boards", "snakemake_logger_plugin_pubmill")
+"""Packages and folders whose modules are those of the checkout: any of them may hold modules of pubmill."""
 NAMED = re.compile(rf"\b(?:{'|'.join(OWN)})(?:[./]\w+)+")
 """Modules and programs that the text of a file names: they may be imported by name, or started."""
 COMMAND = "_command"
