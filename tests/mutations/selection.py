@@ -44,6 +44,7 @@ def _names(root: Path, path: Path, files: Mapping[str, Path]) -> Iterator[str]:
     yield from (name.replace("/", ".").removesuffix(".py") for name in NAMED.findall(text))
     if path.parts[0] == "tests":
         yield from (name for name in files if name.endswith(COMMAND) and _is_typed(name, text))
+        yield from (name for name in files if f'run_program("{name.rpartition(".")[2]}"' in text)
     if "import_module" in text:  # the name may come from a spec: any module of the room
         yield from (name for name, file in files.items() if file.parent == path.parent)
 

@@ -136,6 +136,13 @@ def test_a_command_is_reached_by_the_tests_that_type_its_verb(checkout: Path) ->
     ]
 
 
+def test_a_program_is_reached_by_the_tests_that_run_it(checkout: Path) -> None:
+    (checkout / "pubmill/sums/count.py").write_text("MOST = 3\n")
+    (checkout / "tests/unit/sums/test_count.py").write_text('run_program("count", "--most", 3)\n')
+    found = files_for(Path("pubmill/sums/count.py"), importers(checkout))
+    assert found == [["tests/unit/sums/test_count.py"]]
+
+
 def test_a_module_that_imports_by_name_reaches_its_room(checkout: Path) -> None:
     """The name may come from a spec."""
     (checkout / "pubmill/sums/by_name.py").write_text("from importlib import import_module\n")
