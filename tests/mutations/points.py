@@ -1,9 +1,10 @@
 """Places of a module that can be mutated, each with its replacement.
 
 Left out is what cannot change behaviour by construction: annotations, decorators, type-checking blocks,
-the texts of errors, messages and logs, `zip(..., strict=True)`, `md5(usedforsecurity=False)`, which only
-computers in FIPS mode notice, versions of stages, of which only the change counts, estimates of memory and
-minutes (`Needs`), and the lines of `immaterial.yaml`.
+assertions, which tell type checkers what is always so, the texts of errors, messages and logs,
+`zip(..., strict=True)`, `md5(usedforsecurity=False)`, which only computers in FIPS mode notice, versions of
+stages, of which only the change counts, estimates of memory and minutes (`Needs`), and the lines of
+`immaterial.yaml`.
 """
 
 import ast
@@ -105,7 +106,11 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.AugAssign, str]]:
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    if isinstance(node, ast.JoinedStr | ast.Raise) or _is_unchanged(node) or _is_for_type_checkers(node):
+    if (
+        isinstance(node, ast.JoinedStr | ast.Raise | ast.Assert)
+        or _is_unchanged(node)
+        or _is_for_type_checkers(node)
+    ):
         return
     if _is_version(node):
         return

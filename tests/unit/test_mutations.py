@@ -74,6 +74,7 @@ def test_operators_constants_and_conditions_are_changed(
         "def f(x: Literal[1]) -> Literal[2]: pass",
         "@cache(maxsize=3)\ndef f(): pass",
         "raise ValueError(1 + 1)",
+        "assert a and b",
         "say(f'{1 + 1} of', 3)",
         "logs.warning('at %d', 3)",
         "x = f'{a or b}'",

@@ -43,6 +43,22 @@ def test_layers_that_share_weights_count_each(root: Path) -> None:
     assert as_rows([one], PEAKS)[1][-2:] == ["–", "–"]
 
 
+def test_an_entry_predicts_15_percent_of_its_tokens_unless_it_says_otherwise(
+    root: Path, tmp_path: Path
+) -> None:
+    """At a predicted token the head has products of 100 x 8 and 8 x 8, three times two operations each."""
+    network = "{layers: 1, hidden: 8, intermediate: 16, embedding: 8, projected: false, pieces: 100}"
+    entries = [
+        f"{{name: {name}, source: b, network: {network}, tokens: 1e6, lengths: [8, 8]{more}}}"
+        for name, more in (("own", ""), ("same", ", predicted: 0.15"), ("all", ", predicted: 1"))
+    ]
+    (tmp_path / "printed.yaml").write_text("pretrainings:\n" + "".join(f"  - {one}\n" for one in entries))
+    costs = all_compute(load(root / "specs", "full"), printed_costs(tmp_path / "printed.yaml"))
+    products = {one.name: one.products[0] for one in costs}
+    own, same, every = (products[name] for name in ("own", "same", "all"))
+    assert own == same and every - own == pytest.approx(0.85e6 * 6 * (100 * 8 + 8 * 8))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
