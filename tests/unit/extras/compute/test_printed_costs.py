@@ -46,7 +46,8 @@ def test_layers_that_share_weights_count_each(root: Path) -> None:
 def test_an_entry_predicts_15_percent_of_its_tokens_unless_it_says_otherwise(
     root: Path, tmp_path: Path
 ) -> None:
-    """At a predicted token the head has products of 100 x 8 and 8 x 8, three times two operations each."""
+    """After attention the last layer has products of 8 x 8 and twice 8 x 16, and the head of 8 x 8 and 100 x 8,
+    at predicted tokens only: three times two operations each."""
     network = "{layers: 1, hidden: 8, intermediate: 16, embedding: 8, projected: false, pieces: 100}"
     entries = [
         f"{{name: {name}, source: b, network: {network}, tokens: 1e6, lengths: [8, 8]{more}}}"
@@ -56,7 +57,7 @@ def test_an_entry_predicts_15_percent_of_its_tokens_unless_it_says_otherwise(
     costs = all_compute(load(root / "specs", "full"), printed_costs(tmp_path / "printed.yaml"))
     products = {one.name: one.products[0] for one in costs}
     own, same, every = (products[name] for name in ("own", "same", "all"))
-    assert own == same and every - own == pytest.approx(0.85e6 * 6 * (100 * 8 + 8 * 8))
+    assert own == same and every - own == pytest.approx(0.85e6 * 6 * (8 * 8 + 2 * 8 * 16 + 8 * 8 + 100 * 8))
 
 
 @pytest.mark.parametrize(
