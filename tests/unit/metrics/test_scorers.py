@@ -271,11 +271,8 @@ def test_what_is_no_printed_number_is_refused(printed: str) -> None:
 
 def test_neighbours_of_a_type_are_one_run() -> None:
     """Also if the type itself has a B."""
-    assert runs(["B-Body", "B-Body", "O", "B-Body", "B-Arm"]) == [
-        (0, 2, "Body"),
-        (3, 4, "Body"),
-        (4, 5, "Arm"),
-    ]
+    labels = "B-BodyB B-BodyB I-BodyB O B-BodyB B-Arm".split()
+    assert runs(labels) == [(0, 3, "BodyB"), (4, 5, "BodyB"), (5, 6, "Arm")]
 
 
 def test_equal_values_share_their_mean_rank() -> None:

@@ -46,7 +46,7 @@ def test_layers_that_share_weights_count_each(root: Path) -> None:
 def test_an_entry_predicts_15_percent_of_its_tokens_unless_it_says_otherwise(
     root: Path, tmp_path: Path
 ) -> None:
-    """After attention the last layer has products of 8 x 8 and twice 8 x 16, and the head of 8 x 8 and 100 x 8,
+    """After attention the last layer has products of 8 x 8 and twice 8 x 16, the head of 8 x 8 and 100 x 8,
     at predicted tokens only: three times two operations each."""
     network = "{layers: 1, hidden: 8, intermediate: 16, embedding: 8, projected: false, pieces: 100}"
     entries = [
