@@ -98,7 +98,9 @@ def test_new_files_of_a_source_are_counted_once(
     monkeypatch.setattr("pubmill.inspection.pubmed_updates.pubmed_sources", lambda *_: pairs)
     monkeypatch.setattr("pubmill.inspection.pubmed_updates.source_update", lambda *_: Update(added))
     found = update_command._updates(study_graph(tmp_path), None)
-    assert found == ({"pubmed": Update(added)} if added else {})
+    assert [(name, list(update.added)) for name, update in found.items()] == (
+        [("pubmed", added)] if added else []
+    )
     assert capsys.readouterr().out == f"{line}\n"
 
 
