@@ -268,3 +268,6 @@ def test_an_update_divides_reports_and_then_runs_the_study(
     ]
     assert steps == [("begin", bool(options)), *([] if options else done)]
     assert STATE.exists() is bool(options)
+    steps.clear()
+    started("update", "gu2020", "table06", *options.split())
+    assert steps == [("begin", bool(options)), *([] if options else done)]
