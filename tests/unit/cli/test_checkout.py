@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pubmill.cli.checkout import make_demo_files
+from pubmill.cli import checkout as checkouts
+from pubmill.cli.checkout import make_demo_files, provide_mirror
 from pubmill.cli.studies import sort_words, study_names, table_names
 from pubmill.errors import PubmillError
 
@@ -58,3 +59,23 @@ def test_a_copy_is_a_checkout_only_with_all_its_parts(checkout: Path) -> None:
     shutil.rmtree(checkout / "specs")
     with pytest.raises(PubmillError, match="is not a checkout of pubmill"):
         make_demo_files()
+
+
+@pytest.mark.parametrize(
+    ("mirror", "there", "made"),
+    [
+        ("tests/world/mirror", False, 1),
+        ("tests/world/mirror", True, 0),
+        ("elsewhere", False, 0),
+        (None, False, 0),
+    ],
+)
+def test_the_demos_mirror_is_made_where_a_study_reads_it(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, mirror: str | None, there: bool, made: int
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(checkouts, "make_demo_files", lambda: calls.append(1))
+    if there:
+        (checkout / "tests/world/mirror").mkdir(parents=True)
+    provide_mirror(mirror)
+    assert len(calls) == made

@@ -135,3 +135,11 @@ def test_a_dry_run_lists_the_jobs_without_starting_snakemake(
     said = started("table", "gu2020/table06", "--model", "pubmedbert-base", "-n")
     assert listed == [["pubmedbert-base", "results/full/tables/with/pubmedbert-base/gu2020/table06.html"]]
     assert "what it costs" in said and "$ .venv/bin/snakemake results/full/tables/with/" in said
+
+
+def test_a_scale_of_ones_own_needs_a_study_that_has_it(started: Said, checkout: Path) -> None:
+    (checkout / "specs/scales/mine.yaml").write_text("name: mine\n")
+    (checkout / "mine.yaml").write_text("scale: mine\n")
+    words = ("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "mine")
+    assert started(*words) == "error: no study of studies/ has the scale 'mine'; name one with --configfile"
+    assert "results/mine/tables/with/" in started(*words, "--configfile", "mine.yaml")

@@ -77,3 +77,9 @@ def test_the_table_fits_80_columns() -> None:
     assert [" ".join(line.split()) for line in said.getvalue().splitlines()][3] == (
         f"index_evaluation_texts 12,345 {HERE} 1 128.0 1,666.7"
     )
+
+
+def test_a_profile_with_a_fault_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("executor: slurm\nexecutor: local\n")
+    with pytest.raises(PubmillError, match=r"config\.yaml:2"):
+        read_profile(str(tmp_path))

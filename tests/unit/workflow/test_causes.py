@@ -7,7 +7,15 @@ from snakemake.jobs import Reason
 from snakemake.persistence import ParamsChange
 
 from pubmill.planning.job import Job
-from pubmill.workflow.causes import INTERRUPTED, NOT_MADE, cause_lines, cause_of, with_grid_causes
+from pubmill.workflow.causes import (
+    INTERRUPTED,
+    NOT_MADE,
+    OTHER_INPUTS,
+    OTHER_SOFTWARE,
+    cause_lines,
+    cause_of,
+    with_grid_causes,
+)
 
 RUN = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc5cdr-disease", "seed": "1"}
 
@@ -43,6 +51,39 @@ def test_missing_and_newer_files_and_what_follows_from_other_jobs() -> None:
     forced.forced = True
     causes = [cause_of(reason, {}) for reason in (missing, newer, follows, forced)]
     assert causes == [NOT_MADE, "newer: a, b and 1 more", "", INTERRUPTED]
+
+
+@pytest.mark.parametrize(
+    ("field", "cause"), [("input_changed", OTHER_INPUTS), ("software_stack_changed", OTHER_SOFTWARE)]
+)
+def test_other_files_and_software_come_before_what_is_missing(field: str, cause: str) -> None:
+    reason = Reason()
+    setattr(reason, field, {"a.json"})
+    reason.missing_output.add("b.json")
+    reason.forced = True
+    assert cause_of(reason, {}) == cause
+
+
+@pytest.mark.parametrize(
+    ("files", "cause"), [("a", "newer: a"), ("ab", "newer: a, b"), ("abcd", "newer: a, b and 2 more")]
+)
+def test_two_newer_files_are_named(files: str, cause: str) -> None:
+    reason = Reason()
+    reason.updated_input.update(files)
+    assert cause_of(reason, {}) == cause
+
+
+@pytest.mark.parametrize(
+    ("length", "shown"), [(38, f'"{"x" * 38}"'), (39, f'"{"x" * 36}...'), (80, f'"{"x" * 36}...')]
+)
+def test_a_long_text_is_cut(length: int, shown: str) -> None:
+    assert cause_of(changed({"a": 1}, {"a": "x" * length}), {}) == f"the study: a 1 -> {shown}"
+
+
+def test_causes_of_as_many_jobs_are_sorted_and_without_others_nothing_follows() -> None:
+    jobs = [Job("trial", {}, True, "b"), Job("trial", {}, True, "a")]
+    assert list(cause_lines(jobs)) == ["a: 1 trial", "b: 1 trial"]
+    assert list(cause_lines([])) == []
 
 
 def test_each_cause_is_one_line_with_its_jobs_and_the_largest_first() -> None:
