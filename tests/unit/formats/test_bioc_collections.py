@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.formats.bioc_collections import BioCJson, BioCXml
+from pubmill.formats.bioc_collections import BioCJson, BioCXml, documents_of
 from pubmill.formats.documents import InputDocument
 
 TEXT = "a drug binds a gene"
@@ -185,3 +185,26 @@ def test_xml_without_a_document_type_gets_none(tmp_path: Path) -> None:
         '<?xml version="1.0" encoding="UTF-8"?>\n<collection>\n  <source>s</source>\n  <date></date>\n'
         '  <key>k</key>\n  <infon key="a"></infon>\n</collection>\n'
     )
+
+
+def test_what_a_file_lacks_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "in.xml"
+    content = "<collection><document><id>7</id><passage><offset>0</offset></passage></document></collection>"
+    path.write_text(content)
+    with (tmp_path / "out").open("w", encoding="utf-8") as output:
+        BioCXml(path).write([], output)
+    lines = (tmp_path / "out").read_text().split("\n")[1:]
+    assert "".join(line.strip() for line in lines) == content
+
+
+def test_misplaced_mentions_are_counted_where_they_may_be() -> None:
+    wrong, right = mention((12, 4), text="Drug"), mention((12, 4), text="drug")
+    content = collection(wrong, right, mention((29, 4)))
+    with pytest.raises(PubmillError, match=r"in: document 1 \(7\), passage 2, annotation : its text differs"):
+        list(documents_of(content, "in"))
+    [found] = documents_of(content, "in", misplaced=True)
+    assert found.misplaced == 2 and [one.text for one in found.passages[1].mentions] == ["drug"]
+    [found] = documents_of(collection(right), "in", misplaced=True)
+    assert found.misplaced == 0
+    with pytest.raises(PubmillError, match="needs locations"):  # no matter of offsets
+        list(documents_of(collection(mention()), "in", misplaced=True))
