@@ -183,3 +183,41 @@ def test_the_type_of_a_mention_is_named_only_if_there_are_several(
     choices: list[str], answer: str, named: list[tuple[list[str], str]]
 ) -> None:
     assert scoring.named_mentions({"choices": choices}, answer) == named
+
+
+def test_a_task_is_generated_with_its_answers_bounds_and_metrics() -> None:
+    files = task_files("bc5cdr-chem@blurb", "regression", ["train", "test"], 2)
+    assert (
+        files["pubmill_bc5cdr_chem_blurb.yaml"]
+        == """\
+task: pubmill_bc5cdr_chem_blurb
+custom_dataset: !function pubmill_scoring.load
+training_split: train
+test_split: test
+fewshot_split: train
+doc_to_text: prompt
+output_type: generate_until
+doc_to_target: target
+generation_kwargs: {until: ["\\n\\n"], do_sample: false, max_gen_toks: 256}
+process_results: !function pubmill_scoring.number
+metric_list:
+  - metric: pearson
+    aggregation: !function pubmill_scoring.pearson
+    higher_is_better: true
+  - metric: answered
+    aggregation: mean
+    higher_is_better: true
+metadata: {version: 2}
+"""
+    )
+
+
+def test_a_table_has_what_the_scoring_reads() -> None:
+    [first, *_] = docs("rel")
+    assert (first["choices"], first["negative"], first["target"]) == ([*toy.LABELS], "none", first["label"])
+    [typed, *_] = docs("ner")
+    assert typed["target"].startswith("Disease: ") and typed["negative"] is None
+    spec = SimpleNamespace(task="ner", mentions=None, glosses=None, dummies=None)
+    wording = wording_of(spec, ["Disease"], toy.TEMPLATES["ner"])
+    [alone, *_] = task_table(toy.examples("ner"), "tokens", wording, ["Disease"], None).to_pylist()
+    assert ":" not in alone["target"]

@@ -49,3 +49,12 @@ def test_a_half_of_a_surrogate_pair_is_named_by_its_place() -> None:
     with pytest.raises(PubmillError) as caught:
         check_characters("ab\udc00", "in:1")
     assert str(caught.value) == "in:1: character 2 of a text is half of a surrogate pair; correct it"
+
+
+def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    with path.open("wb") as file:
+        file.truncate(1 << 33)
+    with pytest.raises(PubmillError) as caught:
+        read_text(path)
+    assert str(caught.value) == f"{path}: more than 1,073,741,824 bytes; split it into several"
