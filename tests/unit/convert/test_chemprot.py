@@ -10,7 +10,7 @@ import pytest
 from pubmill.convert import scibert
 from pubmill.convert.chemprot import read
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput
+from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import dummies, original
 from pubmill.examples.kinds import Entity, SequenceExample
@@ -213,3 +213,10 @@ def test_scibert_lines_that_are_not_in_their_form(tmp_path: Path, old: str, new:
     assert old in SCIBERT[0]
     with pytest.raises(PubmillError, match=rf"dev\.txt:2: {message}"):
         scibert_examples(tmp_path / "dev.txt", [SCIBERT[1], SCIBERT[0].replace(old, new)])
+
+
+@pytest.mark.parametrize("options", [{}, {"labels": []}, {"labels": "INHIBITOR"}])
+def test_scibert_needs_a_list_of_labels(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "dev.txt").write_text("".join(SCIBERT))
+    with pytest.raises(SpecError, match="option `labels` is missing; give a list of all labels"):
+        list(scibert.read(ConverterInput("dev", {"dev": tmp_path / "dev.txt"}, options, Counter())))

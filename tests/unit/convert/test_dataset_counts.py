@@ -5,18 +5,21 @@ from typing import Any
 
 import pytest
 
-from pubmill.convert.dataset_counts import MEASURES, count, lengths, overlaps
+from pubmill.convert.dataset_counts import MEASURES, count, key, lengths, overlaps, unknown_names
 from pubmill.examples.kinds import (
     KINDS,
     Answer,
     Entity,
     Example,
     LabelledSentence,
+    MentionsExample,
     MultilabelExample,
     RegressionExample,
+    RelationsExample,
     SequenceExample,
     SpanExample,
     TokensExample,
+    WordSpan,
 )
 
 
@@ -177,3 +180,80 @@ def test_repeats_are_of_answers_and_of_questions_with_an_answer() -> None:
     counts = count(examples)
     assert part_of(counts, "fewest_repeats", "most_repeats") == (1, 3)
     assert part_of(counts, "fewest_repeats_of_pair", "most_repeats_of_pair") == (1, 2)
+
+
+def related(name: str, pairs: list[list[str]], *relations: str, text: str = "one two") -> RelationsExample:
+    """Return a document in which one mention is of two concepts, and another of one of them."""
+    places = ((0, 3, "C1"), (0, 3, "C2"), (4, 7, "C2"))
+    entities = [Entity(start=start, end=end, type="T", id=of) for start, end, of in places]
+    found = [one.split() for one in relations]
+    return RelationsExample(
+        id=name, document=name, text=text, entities=entities, pairs=pairs, relations=found
+    )
+
+
+def test_relations_are_counted_with_those_that_cannot_be_predicted() -> None:
+    examples = [
+        related("a", [["C1", "C2"]], "C1 C2 binds Novel", "C1 C2 blocks No", "C1 C9 binds Novel"),
+        related("b", [["C1", "C2"], ["C2", "C2"]], "C2 C1 binds", text="other text here"),
+        related("c", []),
+    ]
+    counts = count(examples)
+    assert part_of(counts, "examples", "mentions", "pairs", "relations") == (3, 6, 3, 4)
+    assert part_of(counts, "without_pair", "novel", "repeated_texts", "documents") == (2, 2, 1, 3)
+    assert part_of(counts, "labels.binds", "labels.blocks") == (3, 1)
+    assert lengths(examples[1:2]) == {"mean": 3, "median": 3, "p95": 3, "max": 3}
+
+
+def nested(name: str, words: str, *mentions: tuple[int, int, str]) -> MentionsExample:
+    spans = [WordSpan(*one) for one in mentions]
+    return MentionsExample(id=name, document=None, words=words.split(), mentions=spans)
+
+
+@pytest.mark.parametrize(
+    ("mentions", "number"),
+    [
+        ([(0, 3, "x"), (1, 2, "y")], 1),
+        ([(0, 3, "x"), (0, 2, "x"), (1, 3, "x")], 2),
+        ([(0, 2, "x"), (0, 2, "y")], 2),  # each has the words of the other
+        ([(0, 2, "x"), (1, 3, "y")], 0),
+        ([(0, 1, "x"), (1, 3, "y")], 0),
+    ],
+)
+def test_a_mention_inside_of_another_is_nested(mentions: list[tuple[int, int, str]], number: int) -> None:
+    assert count([nested("a", "v w z", *mentions)])["nested"] == number
+
+
+def test_mentions_that_may_nest_are_counted_by_type() -> None:
+    examples = [nested("a", "v w z", (0, 3, "x"), (1, 2, "y")), nested("b", "v w z", (0, 1, "x"))]
+    counts = count([*examples, nested("c", "u")])
+    assert part_of(counts, "sentences", "tokens", "mentions", "longest_mention") == (3, 7, 3, 3)
+    assert part_of(counts, "mentions.x", "mentions.y", "repeated_texts", "nested") == (2, 1, 1, 1)
+    assert lengths(examples)["max"] == 3
+
+
+def test_the_input_of_an_example_is_all_that_a_model_reads() -> None:
+    pair = RegressionExample(id="a", document="1", text="A", text_pair="B", score=1)
+    assert key(pair) == key(RegressionExample(id="b", document=None, text="A", text_pair="B", score=2))
+    assert key(pair) != key(RegressionExample(id="a", document="1", text="A", text_pair="C", score=1))
+    assert key(span("a", None, "A b")) == key(span("b", "g", "A b", "A")) != key(span("a", None, "A c"))
+    one, other = (SequenceExample(id="a", document=None, text="A", text_pair=to, label="x") for to in "BC")
+    assert key(one) != key(other)
+    assert key(nested("a", "v w", (0, 1, "x"))) == key(tokens("b", "O O", "v w"))
+    with pytest.raises(TypeError, match=r"^Example is no kind of example$"):
+        key(Example(id="a", document=None))
+
+
+def test_expected_names_that_no_split_has_are_reported() -> None:
+    counts = {"train": count([sequence("a", "A b", "yes")]), "dev": count([sequence("b", "C d", "no")])}
+    assert unknown_names({"train": {"labels.no": 0, "examples": 0, "left_out.pairs": 0}}, "yes", counts) == []
+    # a count above 0 would not hold, and says so itself
+    assert unknown_names({"dev": {"labels.non": 0, "labels.yess": 2}}, "none", counts) == [
+        "dev labels.non: there is no such name; there are no, yes",
+        "negative: there is no label 'none'; there are no, yes",
+    ]
+    assert unknown_names({"dev": {"words.x": 0}}, "x", {"dev": {"examples": 0}}) == [
+        "dev words.x: there is no such name; there are none",
+        "negative: there is no label 'x'; there are none",
+    ]
+    assert unknown_names({}, None, {}) == []

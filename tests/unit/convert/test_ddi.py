@@ -208,3 +208,8 @@ def test_a_file_that_stands_in_the_archive_twice(tmp_path: Path) -> None:
 def test_options_are_checked(convert: Reader, options: dict[str, Any]) -> None:
     with pytest.raises(PubmillError, match="option"):
         convert(**options)
+
+
+def test_a_file_with_another_root_is_refused(convert: Reader) -> None:
+    with pytest.raises(PubmillError, match=r"Some drug\.xml:1: expected a <document>, found <sentence>$"):
+        convert(content=b'<sentence id="D1.s0" text="No drug."/>')

@@ -296,6 +296,8 @@ def test_bioc_has_each_mention_at_its_offset_in_the_document() -> None:
 def test_bioc_refuses_what_it_has_no_place_for(examples: list[Example]) -> None:
     with pytest.raises(PubmillError, match="export it as JSON lines"):
         list(write_bioc(examples, WriterOptions({}, None)))
+    with pytest.raises(PubmillError, match=r"published\.options is {'columns': \['id'\]}; this form has"):
+        list(write_bioc([], WriterOptions({"columns": ["id"]}, None)))
 
 
 @pytest.mark.parametrize(("form", "message"), [("conll", "no labelled words"), ("bioc", "BioC has no place")])

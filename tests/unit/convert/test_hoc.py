@@ -12,6 +12,7 @@ from pubmill.convert.hoc import read, write
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import LabelledSentence, MultilabelExample
+from tests.clinical import pack
 
 ARCHIVE = {
     "Hoc-1/README.md": "Read me.",
@@ -103,3 +104,12 @@ def test_missing_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "dev.tsv").write_bytes(b"caf\xe9")
     with pytest.raises(PubmillError, match="not UTF-8"):
         list(read(ConverterInput("dev", inputs, {}, Counter())))
+
+
+def test_a_member_that_stands_in_two_folders_is_refused(tmp_path: Path) -> None:
+    members = {"Hoc-1/text/11.txt": "One .\n", "Hoc-2/text/11.txt": "Two .\n"}
+    path = pack(tmp_path / "hoc.tar.gz", members)
+    (tmp_path / "dev.tsv").write_text("11.txt")
+    with pytest.raises(PubmillError) as caught:
+        list(read(ConverterInput("dev", {"archive": path, "dev": tmp_path / "dev.tsv"}, {}, Counter())))
+    assert str(caught.value) == f"{path}: text/11.txt is there twice"

@@ -226,3 +226,28 @@ def test_options_are_checked(tmp_path: Path, tags: Any) -> None:
         list(i2b2_2012.read(of_2012(tmp_path, xml(NOTE), differing="7")))
     with pytest.raises(PubmillError, match="has no options"):
         list(i2b2_2014.read(of_2014(tmp_path, xml(NOTE), tags=["EVENT"])))
+
+
+@pytest.mark.parametrize("number", [20, 21])
+def test_at_most_twenty_differing_texts_are_listed(tmp_path: Path, number: int) -> None:
+    content = xml(NOTE, *[tag("fever", PHI, "CITY", shown="x")] * number)
+    with pytest.raises(PubmillError) as caught:
+        list(i2b2_2014.read(of_2014(tmp_path, content)))
+    first, *places, last = str(caught.value).split("\n")
+    assert first == f"{number} annotations whose `text` differs from the note's at `start` to `end`:"
+    assert len(places) == number and last.startswith("Is this the original release?")
+    assert places[:20] == [
+        f"  {tmp_path}/test.tar.gz:testing-PHI-Gold-fixed/180-03.xml:{line}: NAME" for line in range(7, 27)
+    ]
+    assert places[20:] == ["  ..."] * (number > 20)
+
+
+@pytest.mark.parametrize("accent", ["", "\u00e9"], ids=["characters", "bytes"])
+def test_an_annotation_may_end_with_the_note_and_no_further(tmp_path: Path, accent: str) -> None:
+    note = f"{accent} in Bath"
+    end = len(note.encode())
+    content = xml(note, PHI.format(end - 4, end, "Bath", "CITY"))
+    assert mentions(list(i2b2_2014.read(of_2014(tmp_path, content)))) == [("Bath", "CITY")]
+    content = xml(note, PHI.format(end - 3, end + 1, "Bath", "CITY"))
+    with pytest.raises(PubmillError, match=rf"at {end - 3} to {end + 1}, but the note has {len(note)} char"):
+        list(i2b2_2014.read(of_2014(tmp_path, content)))

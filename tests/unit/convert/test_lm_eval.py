@@ -134,3 +134,90 @@ def test_mentions_do_not_share_words() -> None:
         (0, 2, "Y"), (2, 4, "Y"), (4, 5, "X"),
     ]  # fmt: skip
     assert scoring.gold_places(["I-X", "I-X", "B-X", "I-Y", "O"]) == [(0, 2, "X"), (2, 3, "X"), (3, 4, "Y")]
+
+
+CONCEPTS = {
+    "choices": ["Causes", "binds"],
+    "pairs": [["C1", "D1"], ["G1", "G2"], ["G2", "G1"]],
+    "relations": [["C1", "D1", "Causes", "Novel"], ["G2", "G1", "binds"]],
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("causes: C1 | D1\n*Binds*: G2|G1\n", [("C1", "D1", "Causes"), ("G2", "G1", "binds")]),
+        ("Causes: D1 | C1\nCauses: C1 | D1", [("C1", "D1", "Causes")]),  # either order
+        ("binds: G1 | G2", [("G1", "G2", "binds")]),  # both orders are pairs
+        ("Other: C9 | D1", [("C9", "D1", "other")]),
+        ("Causes: C1\nCauses: C1 | D1 | G1\nnone", []),
+        ("", []),
+    ],
+)
+def test_relations_of_an_answer_have_two_concepts_in_the_order_of_a_pair(
+    answer: str, found: list[tuple[str, ...]]
+) -> None:
+    gold = [["C1", "D1", "Causes"], ["G2", "G1", "binds"]]
+    assert scoring.relations(CONCEPTS, [answer]) == {"relation_f1": [gold, found]}
+
+
+def test_every_place_of_a_nested_mention_counts() -> None:
+    given = {"choices": ["A", "B"], "words": "old drug and drug".split()}
+    mentions = [{"first": 0, "after": 2, "type": "A"}, {"first": 1, "after": 2, "type": "B"}]
+    answer = "b: drug\nA: old drug\nC: and\nold"
+    assert scoring.nested_mentions({**given, "mentions": mentions}, [answer]) == {
+        "entity_f1": [[(0, 2, "A"), (1, 2, "B")], [(0, 2, "A"), (1, 2, "B"), (3, 4, "B")]]
+    }
+
+
+@pytest.mark.parametrize(
+    ("choices", "answer", "named"),
+    [
+        ([""], "old drug\na: b\n\n", [(["old", "drug"], ""), (["a:", "b"], ""), ([], "")]),
+        (["Drug"], "old\ndrug: new", [(["old"], "Drug"), (["new"], "Drug")]),
+        (["Drug"], "other: x", [(["other:", "x"], "Drug")]),
+        (["Drug", "Dose"], "old drug\nDOSE: 5 mg: x\nother: x", [(["5", "mg:", "x"], "Dose")]),
+    ],
+)
+def test_the_type_of_a_mention_is_named_only_if_there_are_several(
+    choices: list[str], answer: str, named: list[tuple[list[str], str]]
+) -> None:
+    assert scoring.named_mentions({"choices": choices}, answer) == named
+
+
+def test_a_task_is_generated_with_its_answers_bounds_and_metrics() -> None:
+    files = task_files("bc5cdr-chem@blurb", "regression", ["train", "test"], 2)
+    assert (
+        files["pubmill_bc5cdr_chem_blurb.yaml"]
+        == """\
+task: pubmill_bc5cdr_chem_blurb
+custom_dataset: !function pubmill_scoring.load
+training_split: train
+test_split: test
+fewshot_split: train
+doc_to_text: prompt
+output_type: generate_until
+doc_to_target: target
+generation_kwargs: {until: ["\\n\\n"], do_sample: false, max_gen_toks: 256}
+process_results: !function pubmill_scoring.number
+metric_list:
+  - metric: pearson
+    aggregation: !function pubmill_scoring.pearson
+    higher_is_better: true
+  - metric: answered
+    aggregation: mean
+    higher_is_better: true
+metadata: {version: 2}
+"""
+    )
+
+
+def test_a_table_has_what_the_scoring_reads() -> None:
+    [first, *_] = docs("rel")
+    assert (first["choices"], first["negative"], first["target"]) == ([*toy.LABELS], "none", first["label"])
+    [typed, *_] = docs("ner")
+    assert typed["target"].startswith("Disease: ") and typed["negative"] is None
+    spec = SimpleNamespace(task="ner", mentions=None, glosses=None, dummies=None)
+    wording = wording_of(spec, ["Disease"], toy.TEMPLATES["ner"])
+    [alone, *_] = task_table(toy.examples("ner"), "tokens", wording, ["Disease"], None).to_pylist()
+    assert ":" not in alone["target"]

@@ -1,12 +1,34 @@
 """Prompts: what they have of an example, of a spec, and of its glosses."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.examples.prompts import Wording, prompt_of, published_template, wording_of
+from pubmill.examples.kinds import (
+    Answer,
+    Entity,
+    Example,
+    MentionsExample,
+    MultilabelExample,
+    RegressionExample,
+    RelationsExample,
+    SequenceExample,
+    SpanExample,
+    TokensExample,
+    WordSpan,
+)
+from pubmill.examples.prompts import (
+    Wording,
+    labels_of,
+    marked_text,
+    prompt_of,
+    published_template,
+    right_answer,
+    wording_of,
+)
 from pubmill.recipes.finetuning import Dummies
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
 from pubmill.specs.loading import load
@@ -98,3 +120,80 @@ def test_dummies_of_a_dataset_without_any_are_an_error(root: Path) -> None:
     spec = load(root / "specs", "full").datasets["biosses"]
     with pytest.raises(PubmillError, match="the dataset's spec has no `dummies`"):
         wording_of(spec, [], "{dummies}")
+
+
+WORDS = ["Old", "drug", "and", "pain"]
+RELATIONS = RelationsExample(
+    id="7", document="7", text="Pain and drug and pain.",
+    entities=[
+        Entity(start=start, end=start + 4, type=kind, id=name)
+        for start, kind, name in ((0, "Disease", "D1"), (9, "Chemical", "C1"), (18, "Disease", "D1"))
+    ],
+    pairs=[["C1", "D1"]], relations=[["C1", "D1", "causes", "Novel"], ["C1", "D1", "eases"]],
+)  # fmt: skip
+
+
+def test_the_concepts_of_a_document_stand_after_its_text() -> None:
+    assert prompt_of(RELATIONS, Wording("<{text}>", {})) == (
+        "<Pain and drug and pain.\n\nConcepts: D1 (Pain); C1 (drug)>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("example", "expected"),
+    [
+        (RELATIONS, "causes: C1 | D1\neases: C1 | D1"),
+        (replace(RELATIONS, relations=[]), "none"),
+        (
+            TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
+            "Drug: Old drug\nSign: pain",
+        ),
+        (TokensExample(id="1", document=None, words=WORDS, labels=["O"] * 4), "none"),
+        (
+            MentionsExample(
+                id="1", document=None, words=WORDS, mentions=[WordSpan(0, 2, "Drug"), WordSpan(1, 2, "Name")]
+            ),
+            "Drug: Old drug\nName: drug",
+        ),
+        (SequenceExample(id="1", document=None, text="a", label="yes"), "yes"),
+        (MultilabelExample(id="1", document=None, text="a", labels=["x", "y"]), "x; y"),
+        (MultilabelExample(id="1", document=None, text="a", labels=[]), "none"),
+        (RegressionExample(id="1", document=None, text="a", text_pair="b", score=2.50), "2.5"),
+    ],
+)
+def test_the_right_answer_has_the_form_that_prompts_ask_for(example: Example, expected: str) -> None:
+    assert right_answer(example, typed=True) == expected
+    if isinstance(example, TokensExample | MentionsExample):
+        bare = "\n".join(line.rpartition(": ")[2] for line in expected.split("\n"))
+        assert right_answer(example, typed=False) == bare
+
+
+def test_a_question_has_one_answer_and_a_list_all() -> None:
+    answers = [Answer(text="Old", start=0), Answer(text="drug", start=4)]
+    asked: Any = SpanExample(id="1", document=None, question="?", context="Old drug", answers=answers)
+    assert right_answer(asked, typed=True) == "Old"
+    assert right_answer(replace(asked, items=[["Old"], ["drug"]]), typed=True) == "Old\ndrug"
+    assert right_answer(replace(asked, answers=[]), typed=True) == "none"
+
+
+def test_only_two_arguments_are_marked() -> None:
+    drug, pain, old = (Entity(start=start, end=end, type="X") for start, end in ((4, 8), (13, 17), (0, 3)))
+    text = "Old drug and pain."
+    both = SequenceExample(id="1", document=None, text=text, label="x", entities=[drug, pain])
+    assert marked_text(both) == "Old [E1] drug [/E1] and [E2] pain [/E2]."
+    for entities in ([drug], [drug, pain, old]):
+        assert marked_text(replace(both, entities=entities)) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "counted", "labels"),
+    [
+        ("tokens", "words.", ("A", "B")), ("mentions", "mentions.", ("A", "B")),
+        ("sequence", "labels.", ("A", "B")), ("sequence", "words.", ()), ("tokens", "labels.", ("",)),
+    ],
+)  # fmt: skip
+def test_the_labels_of_a_dataset_are_those_that_are_counted_in_any_split(
+    kind: str, counted: str, labels: tuple[str, ...]
+) -> None:
+    counts = {"train": {f"{counted}B": 2, "examples": 3}, "dev": {f"{counted}A": 1, f"{counted}B": 1}}
+    assert labels_of({"kind": kind, "counts": counts}) == labels

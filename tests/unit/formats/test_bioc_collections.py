@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.formats.bioc_collections import BioCJson, BioCXml
-from pubmill.formats.documents import InputDocument
+from pubmill.formats.bioc_collections import BioCJson, BioCXml, documents_of
+from pubmill.formats.documents import Annotated, InputDocument, TextMention
 
 TEXT = "a drug binds a gene"
 
@@ -185,3 +185,46 @@ def test_xml_without_a_document_type_gets_none(tmp_path: Path) -> None:
         '<?xml version="1.0" encoding="UTF-8"?>\n<collection>\n  <source>s</source>\n  <date></date>\n'
         '  <key>k</key>\n  <infon key="a"></infon>\n</collection>\n'
     )
+
+
+def test_what_a_file_lacks_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "in.xml"
+    content = "<collection><document><id>7</id><passage><offset>0</offset></passage></document></collection>"
+    path.write_text(content)
+    with (tmp_path / "out").open("w", encoding="utf-8") as output:
+        BioCXml(path).write([], output)
+    lines = (tmp_path / "out").read_text().split("\n")[1:]
+    assert "".join(line.strip() for line in lines) == content
+
+
+def test_misplaced_mentions_are_counted_where_they_may_be() -> None:
+    wrong, right = mention((12, 4), text="Drug"), mention((12, 4), text="drug")
+    content = collection(wrong, right, mention((29, 4)))
+    with pytest.raises(PubmillError, match=r"in: document 1 \(7\), passage 2, annotation : its text differs"):
+        list(documents_of(content, "in"))
+    [found] = documents_of(content, "in", misplaced=True)
+    assert found.misplaced == 2 and [one.text for one in found.passages[1].mentions] == ["drug"]
+    [found] = documents_of(collection(right), "in", misplaced=True)
+    assert found.misplaced == 0
+    with pytest.raises(PubmillError, match="needs locations"):  # no matter of offsets
+        list(documents_of(collection(mention()), "in", misplaced=True))
+
+
+def test_predicted_mentions_replace_those_of_their_types_in_a_file(tmp_path: Path) -> None:
+    other = mention((10, 1), infons={"type": "other"}, id="T1")
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps(collection(mention((12, 4), text="drug", id="T2"), other)))
+    file = BioCJson(path)
+    [document] = file.documents()
+    predicted = [TextMention(start=17, end=22, type="drug", text="binds", confidence=0.25)]
+    with (tmp_path / "out").open("w") as output:
+        file.write([Annotated(document=document, own=frozenset(["drug"]), mentions=[[], predicted])], output)
+    written = json.loads((tmp_path / "out").read_text())["documents"][0]["passages"]
+    assert written[0]["annotations"] == []
+    assert written[1]["annotations"] == [
+        other,
+        {
+            "id": "T2", "infons": {"type": "drug", "confidence": "0.25"}, "text": "binds",
+            "locations": [{"offset": 17, "length": 5}],
+        },
+    ]  # fmt: skip

@@ -10,7 +10,15 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.formats import text_files
-from pubmill.formats.plain_documents import JsonLines
+from pubmill.formats.documents import (
+    Annotated,
+    FileRelation,
+    InputDocument,
+    Passage,
+    TextMention,
+    passages_of,
+)
+from pubmill.formats.plain_documents import JsonLines, TextFile
 from pubmill.formats.text_files import read_lines, read_text
 from pubmill.prediction.text_units import units
 
@@ -127,3 +135,62 @@ def test_a_gzip_bomb_is_refused_before_it_takes_memory(
         tracemalloc.stop()
     monkeypatch.setattr(text_files, "LARGEST", len(content))
     assert len(read_text(packed)) == len(content)
+
+
+def made(start: int, end: int, name: str, kind: str = "A", **more: Any) -> TextMention:
+    return TextMention(start=start, end=end, type=kind, text=TEXT[start:end], id=name, **more)
+
+
+def test_a_mention_belongs_to_the_passage_in_which_it_begins() -> None:
+    found = [made(0, 3, "1"), made(3, 4, "2"), made(4, 6, "3"), made(6, 7, "4"), made(7, 8, "5")]
+    passages = passages_of(["abc", "de", ""], found)
+    assert [(one.text, one.offset) for one in passages] == [("abc", 0), ("de", 4), ("", 7)]
+    # what begins at a separator, or at an empty text, is in none
+    assert [[one.id for one in part.mentions] for part in passages] == [["1"], ["3"], []]
+
+
+def relation(name: str, kind: str, *arguments: str) -> FileRelation:
+    return FileRelation(type=kind, arguments=arguments, source=None, id=name)
+
+
+def test_replaced_mentions_take_their_relations_along() -> None:
+    relations = [
+        relation("R1", "a", "1", "2"), relation("R2", "a", "3", "3"), relation("R3", "b", "R1", "3"),
+        relation("R4", "b", "R3", "3"), relation("R5", "b", "R2", "3"),
+    ]  # fmt: skip
+    mentions = [made(0, 3, "1"), made(8, 11, "2", "B"), made(8, 11, "3", "B")]
+    document = InputDocument(
+        id="7", where="in:1", passages=[Passage(text=TEXT, offset=0, mentions=mentions)], relations=relations
+    )
+    found = Annotated(document=document, own=frozenset("A"), mentions=[[]])
+    assert [found.keeps(one) for one in mentions] == [False, True, True]
+    assert [one.id for one in found.kept_relations()] == ["R2", "R5"]
+    # where relations are predicted, mentions stay, and relations of the model's types go
+    found = Annotated(document=document, own=frozenset("a"))
+    assert all(map(found.keeps, mentions)) and found.kept_relations() == []
+    found = Annotated(document=document, own=frozenset("b"))
+    assert [one.id for one in found.kept_relations()] == ["R1", "R2"]
+
+
+@pytest.mark.parametrize("name", ["a.b.txt", "a.b.txt.gz"])
+def test_a_text_file_is_one_document_with_its_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(TEXT.encode()) if name.endswith(".gz") else TEXT.encode())
+    [document] = TextFile(path).documents()
+    assert (document.id, document.where, document.source) == ("a.b", str(path), {"id": "a.b", "text": TEXT})
+    assert document.passages == [Passage(text=TEXT, offset=0)]
+
+
+def test_predicted_mentions_stand_among_the_kept_ones_in_the_order_of_the_text(tmp_path: Path) -> None:
+    kept, lost = mention(8, 11, "Bob", "B"), mention(0, 3, "Ann", "A")
+    [document] = read(tmp_path, row(kept, lost, note=5))
+    predicted = [made(8, 12, "9"), made(0, 3, "9", confidence=0.25)]
+    with (tmp_path / "out").open("w") as output:
+        JsonLines(tmp_path / "in").write(
+            [Annotated(document=document, own=frozenset("A"), mentions=[predicted])], output
+        )
+    [line] = (tmp_path / "out").read_text().splitlines()
+    assert json.loads(line) == {
+        "id": "1", "text": TEXT, "note": 5,
+        "annotations": [mention(0, 3, "Ann", "A") | {"confidence": 0.25}, kept, mention(8, 12, "Bob.", "A")],
+    }  # fmt: skip

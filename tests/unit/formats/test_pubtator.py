@@ -75,3 +75,12 @@ def test_documents_are_parted_by_blank_lines(tmp_path: Path) -> None:
         ("7", ["A drug", "binds it"]), ("8", ["B"]), ("9", ["C|t|D"]),
     ]  # fmt: skip
     assert read(tmp_path) == []
+
+
+def test_a_relation_may_have_a_fifth_column(tmp_path: Path) -> None:
+    [document] = read(tmp_path, TITLE, "7\tCID\tD1\tD2", "7\tCID\tD1\tD2\tNovel", "7\tCID\tD1\tD2\tNo\tmore")
+    assert [(one.arguments, one.concepts, one.novelty) for one in document.relations] == [
+        (("D1", "D2"), ("D1", "D2"), None),
+        (("D1", "D2", "Novel"), ("D1", "D2"), "Novel"),
+        (("D1", "D2", "No", "more"), ("D1", "D2"), None),
+    ]

@@ -1,0 +1,105 @@
+"""Sources and options of converters: what is found, and what a message says of the rest."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubmill.convert.source_files import (
+    ConverterInput,
+    SpecError,
+    check_id,
+    check_no_mark,
+    for_split,
+    lines,
+    one_line,
+)
+from pubmill.errors import PubmillError
+from pubmill.messages.quotations import withholding
+
+
+def source(folder: Path, **options: Any) -> ConverterInput:
+    inputs = {}
+    for role in ("dev", "dev_labels"):
+        inputs[role] = folder / role
+        inputs[role].write_text("")
+    return ConverterInput("dev", inputs | {"gone": folder / "gone"}, options, Counter())
+
+
+def test_sources_are_found_by_their_role(tmp_path: Path) -> None:
+    given = source(tmp_path)
+    assert given.input("dev_labels") == given.of_split("labels") == tmp_path / "dev_labels"
+    assert given.of_split() == tmp_path / "dev"
+    with pytest.raises(SpecError) as caught:
+        given.of_split("texts")
+    assert str(caught.value) == (
+        "the converter needs a source 'dev_texts'; the spec's sources are dev, dev_labels, gone"
+    )
+    with pytest.raises(PubmillError, match=r"gone does not exist$"):
+        given.input("gone")
+
+
+def test_an_option_has_one_of_the_allowed_values(tmp_path: Path) -> None:
+    allowed = {"one": 1, "two": 2}
+    assert source(tmp_path, which="two").option("which", allowed) == 2
+    for value in ("three", 5, None, ["one"]):
+        with pytest.raises(SpecError) as caught:
+            source(tmp_path, which=value).option("which", allowed)
+        assert str(caught.value) == (
+            f"the converter's option `which` is {value!r}; give one of ['one', 'two']"
+        )
+    with pytest.raises(SpecError, match="option `which` is None"):
+        source(tmp_path).option("which", allowed)
+
+
+def test_unknown_options_are_named_with_the_known_ones(tmp_path: Path) -> None:
+    given = source(tmp_path, b=1, a=2, known=3)
+    given.check_options("a", "b", "known", "more")
+    with pytest.raises(SpecError) as caught:
+        given.check_options("known", "also")
+    assert str(caught.value) == ("the converter has no options ['a', 'b']; its options are ['also', 'known']")
+
+
+def test_options_of_a_split_override_the_others() -> None:
+    options = {"a": 1, "b": 2, "train": {"b": 3, "c": 4}, "dev": None, "test": {"a": 5}}
+    assert for_split(options, "train") == {"a": 1, "b": 3, "c": 4}
+    assert for_split(options, "dev") == {"a": 1, "b": 2}
+    assert for_split(options, "test") == {"a": 5, "b": 2}
+    with pytest.raises(SpecError) as caught:
+        for_split({"dev": [1]}, "dev")
+    assert str(caught.value) == "the option `dev` is [1]; give the options of that split, by name"
+    assert for_split({"dev": [1], "a": 1}, "train") == {"a": 1}
+
+
+def test_ids_of_licensed_datasets_must_be_identifiers() -> None:
+    assert check_id("Jane Doe", "in:1") == "Jane Doe"
+    with withholding(True):
+        assert check_id("a-1", "in:1") == "a-1" and check_id("1" * 40, "in:1") == "1" * 40
+        for text in ("Jane Doe", "Jane", "1" * 41, ""):
+            with pytest.raises(PubmillError) as caught:
+                check_id(text, "in:1")
+            assert str(caught.value) == (
+                "in:1: expected an id of at most 40 letters, digits and `_.:-`, with a digit, found "
+                f"<{len(text)} characters, not shown: the dataset's licence forbids it>"
+            )
+
+
+def test_only_line_feeds_separate_lines(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_bytes("a\x0bb\u2028c\r\n\n d\r".encode())
+    assert list(lines(path)) == [(1, "a\x0bb\u2028c"), (2, ""), (3, " d")]
+    assert one_line("a\tb\r\nc\u2028d") == "a b  c\u2028d"
+    path.write_bytes(b"a\nb\ncaf\xe9\n")
+    with pytest.raises(PubmillError, match=r"in:3: not UTF-8: unexpected end|in:3: not UTF-8: invalid"):
+        list(lines(path))
+
+
+def test_a_byte_order_mark_is_refused_only_at_the_start_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_bytes(b"\xef\xbb\xbfa\n")
+    with pytest.raises(PubmillError, match=r"in:1: begins with a byte order mark \(EF BB BF\)"):
+        list(lines(path))
+    path.write_bytes(b"a\n\xef\xbb\xbfb\n")
+    assert list(lines(path)) == [(1, "a"), (2, "\ufeffb")]
+    check_no_mark(b"a\xef\xbb\xbf", "in")
