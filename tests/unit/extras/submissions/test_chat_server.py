@@ -26,12 +26,21 @@ class Answered:
 
 
 class Session:
-    """Returns or raises what a test gives, each time."""
+    """Returns or raises what a test gives, each time; `pages`: what it gives for addresses."""
 
-    def __init__(self, what: Any) -> None:
-        self.what = what
+    def __init__(self, what: Any, pages: dict[str, Any] | None = None) -> None:
+        self.what, self.pages = what, pages or {}
+        self.options: dict[str, Any] = {}
 
-    def post(self, *_: Any, **__: Any) -> Any:
+    def get(self, url: str, **options: Any) -> Any:
+        self.options = options
+        found = self.pages.get(url, Answered({}, 404))
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def post(self, *_: Any, **options: Any) -> Any:
+        self.options = options
         if isinstance(self.what, Exception):
             raise self.what
         return self.what
@@ -98,3 +107,69 @@ def test_a_refusal_is_not_asked_again(status: int, hint: str, monkeypatch: pytes
 def test_an_answer_is_returned_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_server, "_session", lambda: Session(Answered(answer("yes"))))
     assert ChatServer(url=URL).answer({}) == answer("yes")
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+def test_a_busy_server_is_asked_again(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    said, waited = asked(monkeypatch, Answered({}, status))
+    assert said.startswith(f"{URL}: status {status}, 7 times") and len(waited) == 6
+
+
+@pytest.mark.parametrize("key", [None, "secret"])
+def test_a_request_is_sent_with_the_key_to_that_address_only(
+    key: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redirection could lead the text to another host."""
+    session = Session(Answered(answer("yes")))
+    monkeypatch.setattr(chat_server, "_session", lambda: session)
+    monkeypatch.delenv(chat_server.KEY, raising=False)
+    if key:
+        monkeypatch.setenv(chat_server.KEY, key)
+    ChatServer(url=URL).answer({"model": "m"})
+    assert session.options["headers"] == ({"Authorization": "Bearer secret"} if key else {})
+    assert session.options["allow_redirects"] is False and session.options["json"] == {"model": "m"}
+
+
+HOST = "http://localhost:8000"
+
+
+def facts(monkeypatch: pytest.MonkeyPatch, pages: dict[str, Any], url: str = URL) -> dict[str, Any]:
+    session = Session(None, pages)
+    monkeypatch.setattr(chat_server, "_session", lambda: session)
+    found = ChatServer(url=url).facts()
+    assert session.options.get("allow_redirects", False) is False
+    return found
+
+
+def test_a_server_of_one_s_own_states_facts_of_a_few_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = {"quantization": "q" * 201, "dtype": "d" * 200, "version": ["1"], "path": "/home/x"}
+    pages = {
+        f"{HOST}/version": Answered({"version": "1.2", "total_slots": None}),
+        f"{HOST}/get_server_info": requests.ConnectionError(),
+        f"{HOST}/props": Answered(long | {"total_slots": 4}),
+    }
+    assert facts(monkeypatch, pages) == {"version": "1.2", "dtype": "d" * 200, "total_slots": 4}
+    pages = {f"{HOST}/version": Answered({"version": "1.2"}, 500), f"{HOST}/props": Answered(["version"])}
+    assert facts(monkeypatch, pages) == {}
+    assert facts(monkeypatch, {f"{HOST}/version": Answered(ValueError())}) == {}
+
+
+def test_a_hosted_server_is_not_asked_for_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {"https://api.example.org/version": Answered({"version": "1.2"})}
+    assert facts(monkeypatch, pages, "https://api.example.org/v1") == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [("ftp://localhost/v1", "expected an address such as"), ("http:///v1", "expected an address such as"),
+     ("localhost:8000", "expected an address such as"), ("http://api.example.org", "plain http would send")],
+)  # fmt: skip
+def test_an_address_is_whole_and_protected(url: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=f"^--server {url}: {message}"):
+        ChatServer(url=url)
+    assert ChatServer(url="https://api.example.org").is_hosted
+    assert not ChatServer(url=URL).is_hosted
+
+
+def test_requests_of_a_thread_share_a_session() -> None:
+    assert chat_server._session() is chat_server._session()
