@@ -174,3 +174,59 @@ def test_a_run_of_another_model_or_dataset_or_counted_twice_is_refused() -> None
             builder("words", records={"ours": {"words": [strange]}})
     with pytest.raises(RefusedError, match="ours/words: a run counts twice"):
         builder("words", records={"ours": {"words": [path("words", 1)] * 2}})
+
+
+def whole(lines: tuple[str, ...], **scores: float) -> Any:
+    """Return the cells of two rows and their mean: of two models, of the best of both, and of what is lost
+    from the first to the second."""
+    columns = [
+        column("ours"), column("other"),
+        {**column("best"), "model": None, "best_of": ["ours", "other"]},
+        {**column("drop"), "model": None, "drop": {"start": "ours", "of": ["other", "best"]}},
+    ]  # fmt: skip
+    keys = {f"{model}_{name}": (model, name) for model in ("ours", "other") for name in ("a", "b")}
+    records: dict[str, Any] = {"ours": {}, "other": {}}
+    for model, name in keys.values():
+        records[model][name] = [path(name, 1, model)]
+    found = {path(name, 1, model): scores[key] for key, (model, name) in keys.items() if key in scores}
+    groups = {"one": ["a"], "two": ["a", "b"]}
+    rule = {"points": 3.0, "why": "made up"}
+    made = builder(
+        "a", lines, found, rows=[row("a"), row("b")], columns=columns, records=records,
+        composites=[{"name": "mean", "label": "Mean", "groups": groups}],
+        equivalence={"alpha": 0.05, "power": 0.8, "runs": {"a": 5, "b": 5},
+                     "margins": dict.fromkeys(("a", "b", "mean"), rule)},
+    )  # fmt: skip
+    return made.cells
+
+
+def test_columns_and_composites_are_computed_from_complete_cells() -> None:
+    cells = whole((), ours_a=80.0, other_a=70.0, ours_b=60.0, other_b=65.0)
+    values = {(key, name): cell["value"] for key, rows in cells.items() for name, cell in rows.items()}
+    assert (values["best", "a"], values["best", "b"]) == (80.0, 65.0)
+    assert (values["drop", "a"], values["drop", "b"]) == (-10.0, 5.0)
+    assert (values["ours", "mean"], values["other", "mean"]) == (75.0, 68.75)
+    assert (cells["drop"]["a"]["n"], cells["ours"]["mean"]["n"], cells["ours"]["mean"]["expected"]) == (
+        3,
+        2,
+        2,
+    )
+    cells = whole((), ours_a=80.0, other_a=70.0, ours_b=60.0)
+    for key, name, n, expected in (("best", "b", 1, 2), ("drop", "b", 1, 3), ("other", "mean", 1, 2)):
+        cell = cells[key][name]
+        assert (cell["value"], cell["n"], cell["expected"]) == (None, n, expected)
+        assert cell["missing"] is not None and cells["ours"]["a"]["missing"] is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "recomputed"),
+    [(("ours,a,f1,80.0,", "ours,b,f1,60,", "ours,mean,score,76,"), None),
+     (("ours,a,f1,80.0,", "ours,b,f1,60,", "ours,mean,score,76.1,"), 75.0),
+     (("ours,a,f1,80.0,", "ours,mean,score,99,"), None), (("ours,a,f1,80.0,", "ours,b,f1,60,"), None)],
+)  # fmt: skip
+def test_a_printed_mean_that_does_not_follow_is_noted(
+    lines: tuple[str, ...], recomputed: float | None
+) -> None:
+    """The widest half digit of its parts counts, and its own."""
+    published = whole(lines, ours_a=80.0, ours_b=60.0)["ours"]["mean"]["published"]
+    assert (published and published["recomputed"]) == recomputed
